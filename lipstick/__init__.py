@@ -1,0 +1,28 @@
+"""Semiring provenance for Spark SQL.
+
+>>> ls = lipstick.session(spark)
+>>> ls.track("cars", cars, key=["car_id"])
+>>> q = ls.sql("SELECT model, count(*) AS n FROM cars GROUP BY model")
+>>> q.df, q.polynomials(), q.what_if(delete={"cars": "car_id = 'C2'"}).changes
+"""
+
+from __future__ import annotations
+
+from lipstick.capture.capture import Capture
+from lipstick.capture.capture import open_capture as open
+from lipstick.errors import LipstickError
+from lipstick.frame import AnnotatedFrame
+from lipstick.session import Session, session
+from lipstick.whatif import WhatIf
+from semiring import semirings
+
+__all__ = [
+    "AnnotatedFrame",
+    "Capture",
+    "LipstickError",
+    "Session",
+    "WhatIf",
+    "open",
+    "semirings",
+    "session",
+]

@@ -1,0 +1,1 @@
+"""Captures: the datasets that provenance is answered from, written whole or not at all."""

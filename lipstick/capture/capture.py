@@ -1,0 +1,214 @@
+"""A capture and the questions it answers, with Spark or without."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+from pyspark.sql import Column, DataFrame, SparkSession
+
+from lipstick.capture.manifest import Manifest
+from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
+from lipstick.errors import CaptureError
+from lipstick.evaluate import Evaluation, check_comparisons
+from lipstick.lineage import lineage_rows, lineage_tokens
+from lipstick.memory import Memory, MemoryWhatIf
+from lipstick.valuation import compile_valuations, is_valued
+from lipstick.whatif import WhatIf
+from rewriter.blocks import Block, topological
+from rewriter.statements import hypothetical_sql
+from semiring.base import Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.tensor import Tensor
+
+Row = dict[str, Any]
+
+
+class Capture:
+    """A query's annotations on disk: made by ``save``, opened by :func:`lipstick.open`.
+
+    With a SparkSession the answers are Spark data frames; without one they are Arrow tables,
+    computed in memory. Both read the same datasets.
+    """
+
+    def __init__(
+        self, directory: Path, manifest: Manifest, spark: SparkSession | None = None
+    ) -> None:
+        self.directory = directory
+        self.manifest = manifest
+        self._spark = spark
+        self._id = uuid.uuid4().hex[:8]
+
+    @cached_property
+    def memory(self) -> Memory:
+        """The in-memory engine over this capture."""
+        return Memory(self.directory, self.manifest)
+
+    @property
+    def query(self) -> str:
+        """The text of the query."""
+        return self.manifest.query
+
+    def _members_view(self, block: Block) -> str:
+        assert self._spark is not None
+        view = f"_lipstick_open_{self._id}_{block.name}"
+        if not self._spark.catalog.tableExists(view):
+            path = self.directory / block.name / "members"
+            self._spark.read.parquet(str(path)).createOrReplaceTempView(view)
+        return view
+
+    def _hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
+        assert self._spark is not None
+        sql = hypothetical_sql(self.manifest.root, self._members_view, deleted)
+        return self._spark.sql(sql)
+
+    def _token_types(self) -> dict[str, pa.Schema]:
+        """Return the token columns of each relation, as members store them."""
+        types: dict[str, pa.Schema] = {}
+        for block in topological(self.manifest.root):
+            if block.core is None:
+                continue
+            stored = ds.dataset(self.directory / block.name / "members", format="parquet").schema
+            for token in block.tokens:
+                names = self.manifest.relations[token.relation].token
+                fields = [
+                    pa.field(its, stored.field(mine).type)
+                    for mine, its in zip(token.columns, names, strict=True)
+                ]
+                types[token.relation] = pa.schema(fields)
+        return types
+
+    # -- the answer ------------------------------------------------------------------------
+
+    @property
+    def df(self) -> DataFrame | pa.Table:
+        """The answer, from the capture."""
+        if self._spark is None:
+            return self.memory.answer()
+        outputs = [f"`{output.name}`" for output in self.manifest.root.outputs]
+        return self._hypothetical({}).select(*outputs).toDF(*self.manifest.names)
+
+    def members(self, limit: int | None = None) -> pa.Table:
+        """One row per output tuple and member: the answer's columns, tokens, values."""
+        return self.memory.members(limit)
+
+    # -- annotations -----------------------------------------------------------------------
+
+    def polynomials(self, limit: int | None = 20) -> list[tuple[Row, Polynomial | Expression]]:
+        """The first rows of the answer, each with its annotation in N[X].
+
+        Annotations with δ, ⊖ or comparisons are expressions: evaluated, never expanded.
+        """
+        return self.memory.annotations(limit)
+
+    def tensors(self, column: str, limit: int | None = 20) -> list[tuple[Row, Tensor]]:
+        """The first rows of the answer, each with the tensor of an aggregated column."""
+        return self.memory.tensors(column, limit)
+
+    def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame | pa.Table]:
+        """The input rows that the selected rows of the answer were made from, per relation.
+
+        Parameters
+        ----------
+        where
+            A predicate over the answer's columns; None selects all. Needs Spark.
+        """
+        if self._spark is None:
+            if where is not None:
+                raise CaptureError(
+                    "A predicate on the answer needs Spark: lipstick.open(path, spark=spark)."
+                )
+            return dict(self.memory.lineage(None))
+        tokens = lineage_tokens(self._spark, self.manifest, self._members_view, where)
+        sources = {
+            name: (record.view, record.token, record.columns)
+            for name, record in self.manifest.relations.items()
+        }
+        return dict(lineage_rows(self._spark, tokens, sources))
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+    ) -> DataFrame | pa.Table:
+        """The answer's columns, then ``_value``: each row's annotation in a semiring.
+
+        Parameters
+        ----------
+        semiring
+            One of ``lipstick.semirings``.
+        valuation
+            None (the semiring's default), a function of a token, or per relation: a mapping from
+            key to value, a function, an Arrow table or data frame (key columns, value), or, with
+            Spark, an expression over the relation's columns.
+        default
+            The value of tokens that a mapping or table leaves out; the semiring's 1 if None.
+
+        Raises
+        ------
+        ValuationError
+            A value outside the carrier.
+        CapabilityError
+            A comparison of aggregates that has no value in the semiring.
+        """
+        root = self.manifest.root
+        check_comparisons(root, semiring, is_valued(valuation))
+        valuations = compile_valuations(
+            semiring, valuation, default, self.manifest.relations, self._spark
+        )
+        if self._spark is None:
+            return self.memory.evaluate(semiring, valuations)
+        frame = Evaluation(self._spark, root, self._members_view, semiring, valuations).run()
+        return frame.toDF(*self.manifest.names, "_value")
+
+    # -- hypothetical answers --------------------------------------------------------------
+
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Cascade | None = None
+    ) -> WhatIf | MemoryWhatIf:
+        """Return what the answer would be had some inputs not been there.
+
+        Parameters
+        ----------
+        delete
+            Per relation a predicate over its columns or a list of its keys; without Spark, a list
+            of keys or an Arrow table of key columns.
+        cascade
+            ``{child: (columns, parent)}``: also delete the child's rows that refer to deleted rows
+            of the parent. Needs Spark.
+        """
+        if self._spark is None:
+            if cascade:
+                raise CaptureError(
+                    "A cascade reads the tracked sources: lipstick.open(path, spark=spark)."
+                )
+            return self.memory.what_if(
+                resolve_keys(self.manifest.relations, self._token_types(), delete)
+            )
+        deletion = resolve_deletion(self._spark, self.manifest.relations, delete, cascade)
+        new = self._hypothetical(deletion.views(self._spark))
+        return WhatIf(self._spark, self.manifest, new, self._hypothetical({}), "annotations")
+
+
+def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:
+    """Open a saved capture.
+
+    Parameters
+    ----------
+    path
+        The directory that ``save`` wrote.
+    spark
+        Answers become data frames of this session; None answers in memory, as Arrow tables.
+
+    Raises
+    ------
+    CaptureError
+        When the directory is not a capture of this version.
+    """
+    directory = Path(path)
+    return Capture(directory, Manifest.read(directory), spark)

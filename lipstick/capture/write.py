@@ -1,0 +1,168 @@
+"""Writing a capture: members of each block first, then its rows from them.
+
+The core of a block runs once. Its rows, and the answer, are computed from the members just
+written, so that answer and annotations cannot disagree. A capture is written beside its final
+place and moved there when it is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow.dataset as ds
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.capture.manifest import MANIFEST, Manifest
+from lipstick.errors import CaptureError
+from rewriter.blocks import Block, Kind, topological
+from rewriter.monotone import monotone_having
+from rewriter.statements import kept_groups_sql, members_sql, rows_sql, value_columns
+
+Progress = Callable[[str], None]
+
+_WRITE_OPTIONS = {"compression": "zstd", "parquet.writer.version": "v2"}
+"""Delta encodings bring integer tokens in file order to about one byte each."""
+
+
+class CaptureWriter:
+    """Writes the datasets of one query. Use :func:`write_capture`."""
+
+    def __init__(
+        self, spark: SparkSession, root: Block, directory: Path, values: str, progress: Progress
+    ) -> None:
+        self._spark = spark
+        self._root = root
+        self._directory = directory
+        self._values = values
+        self._progress = progress
+        self._id = uuid.uuid4().hex[:8]
+        self._views: dict[str, str] = {}
+        self.counts: dict[str, dict[str, int]] = {}
+        self.pruned: list[str] = []
+
+    def write(self) -> None:
+        """Write members and rows of every block, inner blocks first."""
+        blocks = topological(self._root)
+        try:
+            for number, block in enumerate(blocks, start=1):
+                self._progress(f"capturing block {block.name} ({number} of {len(blocks)})")
+                self._block(block)
+        finally:
+            for view in self._views.values():
+                self._spark.catalog.dropTempView(view)
+
+    def _block(self, block: Block) -> None:
+        dropped: tuple[str, ...] = ()
+        if block.core is not None:
+            dropped = value_columns(block) if self._values == "reference" else ()
+            kept = self._kept_groups(block)
+            columns = tuple(name for name, _ in block.core.select if name not in dropped)
+            sql = members_sql(block, self._members_view, columns if dropped else None, kept)
+            path = self._dataset(block, "members", self._spark.sql(sql))
+            self._view(f"{block.name}_members", self._spark.read.parquet(str(path)))
+        if needs_rows(block):
+            sql = rows_sql(block, self._members_view, from_sources=bool(dropped))
+            self._dataset(block, "rows", self._spark.sql(sql))
+
+    def _kept_groups(self, block: Block) -> str | None:
+        """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
+        monotone = monotone_having(block)
+        if monotone is None:
+            return None
+        path = self._directory / "tmp" / block.name
+        self._write(
+            self._spark.sql(kept_groups_sql(block, self._members_view, monotone)), path
+        )
+        groups = self._spark.read.parquet(str(path))
+        if groups.where("_violation").limit(1).count():
+            return None
+        self.pruned.append(block.name)
+        return self._view(f"{block.name}_kept", groups.drop("_violation"))
+
+    def _members_view(self, block: Block) -> str:
+        return self._views[f"{block.name}_members"]
+
+    def _view(self, name: str, frame: DataFrame) -> str:
+        view = f"_lipstick_capture_{self._id}_{name}"
+        frame.createOrReplaceTempView(view)
+        self._views[name] = view
+        return view
+
+    def _dataset(self, block: Block, name: str, frame: DataFrame) -> Path:
+        path = self._directory / block.name / name
+        self._write(frame, path)
+        counts = self.counts.setdefault(block.name, {})
+        counts[name] = ds.dataset(path, format="parquet").count_rows()
+        return path
+
+    @staticmethod
+    def _write(frame: DataFrame, path: Path) -> None:
+        frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
+
+
+def needs_rows(block: Block) -> bool:
+    """Whether a block's rows are more than its members as they are stored."""
+    return not (
+        block.kind is Kind.ROWS
+        and block.core is not None
+        and not block.lookups
+        and not block.conditions
+        and not block.semis
+    )
+
+
+def write_capture(
+    spark: SparkSession,
+    manifest: Manifest,
+    directory: Path,
+    progress: Progress = lambda _: None,
+) -> Manifest:
+    """Write a capture into a directory that does not exist yet, whole or not at all.
+
+    Returns
+    -------
+    Manifest
+        The manifest with row counts, as written.
+
+    Raises
+    ------
+    CaptureError
+        When the directory exists already.
+    """
+    if directory.exists():
+        raise CaptureError(
+            f"{directory} exists already.\nA capture is never overwritten: choose another path, "
+            "or remove it first."
+        )
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}.incomplete"
+    building.mkdir()
+    try:
+        writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress)
+        writer.write()
+        shutil.rmtree(building / "tmp", ignore_errors=True)
+        done = Manifest(
+            query=manifest.query,
+            names=manifest.names,
+            schema=manifest.schema,
+            values=manifest.values,
+            root=manifest.root,
+            relations=manifest.relations,
+            counts=writer.counts,
+            pruned=tuple(writer.pruned),
+        )
+        with (building / MANIFEST).open("w", encoding="utf-8") as file:
+            file.write(done.to_json())
+            file.flush()
+            os.fsync(file.fileno())
+        building.rename(directory)
+    except BaseException:
+        with suppress(OSError):
+            shutil.rmtree(building)
+        raise
+    return done

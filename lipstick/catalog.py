@@ -1,0 +1,41 @@
+"""What the names in a query mean: tracked relations, and views that are read as their text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lipstick.tracking import Tracked
+from rewriter.catalog import TrackedRelation, View
+
+_VIEW_TEXT = "View Text"
+
+
+class SessionCatalog:
+    """Resolves names against a session's tracked relations, then against Spark's views."""
+
+    def __init__(self, spark: SparkSession, tracked: Mapping[str, Tracked]) -> None:
+        self._spark = spark
+        self._tracked = tracked
+
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+        """Return what a dotted name stands for, or None if it is not tracked."""
+        name = ".".join(parts)
+        found = self._tracked.get(name.lower())
+        if found is not None:
+            return TrackedRelation(found.name, found.columns)
+        return self._view(name)
+
+    def _view(self, name: str) -> View | None:
+        quoted = ".".join(f"`{part}`" for part in name.split("."))
+        try:
+            rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
+        except PySparkException:
+            return None
+        text = [row["data_type"] for row in rows if row["col_name"] == _VIEW_TEXT]
+        if not text:
+            return None
+        columns = tuple(self._spark.table(quoted).columns)
+        return View(name, text[0], columns)

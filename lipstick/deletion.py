@@ -1,0 +1,196 @@
+"""What to delete: predicates and key lists as sets of tokens."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from lipstick.capture.manifest import RelationRecord
+from lipstick.errors import TrackingError
+
+Cascade = Mapping[str, tuple[str | Sequence[str], str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Tokens to delete, per relation: a table of the relation's token columns."""
+
+    tokens: Mapping[str, pa.Table]
+
+    def views(self, spark: SparkSession) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """Register the tokens as temporary views; return view and columns per relation."""
+        views = {}
+        for name, table in self.tokens.items():
+            view = f"_lipstick_deleted_{uuid.uuid4().hex[:8]}"
+            frame = spark.createDataFrame(table)  # type: ignore[arg-type]
+            frame.createOrReplaceTempView(view)
+            views[name] = (view, tuple(table.column_names))
+        return views
+
+
+def resolve_deletion(
+    spark: SparkSession,
+    relations: Mapping[str, RelationRecord],
+    delete: Mapping[str, Any],
+    cascade: Cascade | None = None,
+) -> Deletion:
+    """Turn predicates and lists of keys into tokens, following cascades if there are any.
+
+    Parameters
+    ----------
+    delete
+        Per relation a predicate over its columns (text or Column), a list of keys (tuples where
+        the key is composite), or a data frame with the key columns.
+    cascade
+        Per child relation ``(columns, parent)``: rows of the child whose columns hold the key of
+        a deleted parent row are deleted too.
+
+    Raises
+    ------
+    TrackingError
+        For relations that the query does not read or that have no tokens, predicates that Spark
+        refuses, and keys that are not of the key's type.
+    """
+    by_name = {name.lower(): record for name, record in relations.items()}
+    frames: dict[str, DataFrame] = {}
+    for name, what in delete.items():
+        record = _record(by_name, name)
+        frames[record.name] = _tokens(spark, record, what)
+    for child, (columns, parent) in _in_order(cascade or {}, frames).items():
+        record, above = _record(by_name, child), _record(by_name, parent)
+        if above.name not in frames:
+            continue
+        names = [columns] if isinstance(columns, str) else list(columns)
+        gone = frames[above.name].toDF(*(f"_p{i}" for i in range(len(above.token))))
+        rows = spark.table(record.view)
+        match = [
+            rows[f"`{mine}`"] == gone[f"_p{number}"] for number, mine in enumerate(names)
+        ]
+        lost = rows.join(gone, match, "left_semi").select(*_columns(record.token))
+        known = frames.get(record.name)
+        frames[record.name] = lost if known is None else known.union(lost).distinct()
+    return Deletion({name: frame.toArrow() for name, frame in frames.items()})
+
+
+def _record(by_name: Mapping[str, RelationRecord], name: str) -> RelationRecord:
+    record = by_name.get(name.lower())
+    if record is None:
+        raise TrackingError(
+            f"The query does not read a tracked relation {name!r}.\n"
+            f"It reads: {', '.join(sorted(r.name for r in by_name.values()))}."
+        )
+    if not record.token:
+        raise TrackingError(
+            f"{name!r} is tracked with provenance=False: its tuples have no tokens to delete.\n"
+            "Track it with a key to ask what its rows contribute."
+        )
+    return record
+
+
+def _in_order(cascade: Cascade, frames: Mapping[str, DataFrame]) -> Cascade:
+    """Return the cascades with every parent's own deletion before its children's."""
+    waiting = {child: edge for child, edge in cascade.items()}
+    ordered: dict[str, tuple[str | Sequence[str], str]] = {}
+    while waiting:
+        ready = [c for c, (_, parent) in waiting.items() if parent not in waiting]
+        if not ready:
+            raise TrackingError(
+                f"The cascades of {', '.join(sorted(waiting))} form a cycle; break it."
+            )
+        for child in ready:
+            ordered[child] = waiting.pop(child)
+    return ordered
+
+
+def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame:
+    rows = spark.table(record.view)
+    if isinstance(what, DataFrame):
+        missing = [column for column in record.token if column not in what.columns]
+        if missing:
+            raise TrackingError(
+                f"The rows to delete from {record.name!r} have no column {missing[0]!r}; "
+                f"its token is ({', '.join(record.token)})."
+            )
+        return what.select(*_columns(record.token)).distinct()
+    if isinstance(what, Sequence) and not isinstance(what, str):
+        schema = StructType([rows.schema[column] for column in record.token])
+        keys = [_key(record, key) for key in what]
+        try:
+            return spark.createDataFrame(keys, schema)
+        except (PySparkException, TypeError, ValueError) as error:
+            raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
+    try:
+        condition = F.expr(what) if isinstance(what, str) else what
+        frame = rows.where(condition).select(*_columns(record.token))
+        frame.schema  # noqa: B018 - Connect analyses here
+    except PySparkException as error:
+        raise TrackingError(
+            f"The predicate {what!r} cannot be applied to {record.name!r}: {error}"
+        ) from error
+    return frame
+
+
+def _columns(names: Sequence[str]) -> list[Any]:
+    return [F.col(f"`{name}`") for name in names]
+
+
+def resolve_keys(
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+    delete: Mapping[str, Any],
+) -> dict[str, pa.Table]:
+    """Turn lists of keys into tokens without Spark.
+
+    Parameters
+    ----------
+    types
+        The token columns of each relation, as the capture stores them.
+    delete
+        Per relation a list of keys, or an Arrow table with the key columns.
+
+    Raises
+    ------
+    TrackingError
+        For predicates, which need Spark, and as :func:`resolve_deletion`.
+    """
+    by_name = {name.lower(): record for name, record in relations.items()}
+    tokens = {}
+    for name, what in delete.items():
+        record = _record(by_name, name)
+        schema = types[record.name]
+        if isinstance(what, str) or not isinstance(what, Sequence | pa.Table):
+            raise TrackingError(
+                f"A predicate over {record.name!r} reads the tracked source, which needs Spark: "
+                "lipstick.open(path, spark=spark). Without Spark, give a list of keys."
+            )
+        try:
+            if isinstance(what, pa.Table):
+                tokens[record.name] = what.select(list(record.token)).cast(schema)
+            else:
+                rows = [_key(record, key) for key in what]
+                columns = [
+                    pa.array([row[i] for row in rows], field.type)
+                    for i, field in enumerate(schema)
+                ]
+                tokens[record.name] = pa.Table.from_arrays(columns, schema=schema)
+        except (pa.ArrowException, KeyError, TypeError, ValueError) as error:
+            raise TrackingError(f"Keys to delete from {record.name!r}: {error}") from error
+    return tokens
+
+
+def _key(record: RelationRecord, key: Any) -> tuple[Any, ...]:
+    values = key if isinstance(key, tuple) else (key,)
+    if len(values) != len(record.token):
+        raise TrackingError(
+            f"A key of {record.name!r} has {len(record.token)} values "
+            f"({', '.join(record.token)}), not {len(values)}: {key!r}."
+        )
+    return values

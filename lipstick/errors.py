@@ -1,0 +1,36 @@
+"""Errors of the session; all derive from :class:`semiring.errors.LipstickError`."""
+
+from __future__ import annotations
+
+from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError, UntrackedError
+from semiring.errors import CapabilityError, LipstickError, ValuationError
+
+__all__ = [
+    "CapabilityError",
+    "CaptureError",
+    "LipstickError",
+    "NotUnderstoodError",
+    "QueryError",
+    "SourceChangedError",
+    "SourceError",
+    "TrackingError",
+    "UnsupportedError",
+    "UntrackedError",
+    "ValuationError",
+]
+
+
+class TrackingError(LipstickError):
+    """A relation that cannot be tracked as asked, or a question about one that is not tracked."""
+
+
+class SourceError(TrackingError):
+    """A source that cannot be read, or whose rows cannot be named stably."""
+
+
+class SourceChangedError(LipstickError):
+    """A source that is not what it was when it was tracked."""
+
+
+class CaptureError(LipstickError):
+    """A capture that cannot be written, read, or asked this question."""

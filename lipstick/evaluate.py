@@ -1,0 +1,245 @@
+"""Evaluating annotations in a semiring on the cluster, through ``mapInArrow``.
+
+Per block, inner ones first: a pass over the members values their tokens, multiplies, and adds up
+what a batch holds of each tuple; a second pass adds up the batches. The evaluator travels to the
+workers by value: they need numpy and pyarrow, not this project.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import semiring as semiring_package
+from pyspark import cloudpickle
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import BinaryType, BooleanType, DoubleType, LongType, StructField, StructType
+
+from lipstick.errors import CapabilityError
+from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import VALUE
+from rewriter.statements import answer_sql, compares_aggregates, contributions_sql, rows_sql
+from semiring.base import Semiring
+from semiring.evaluator import fold, product
+from semiring.valuation import Valuation
+
+cloudpickle.register_pickle_by_value(semiring_package)
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
+
+Tokens = tuple[tuple[str, tuple[str, ...]], ...]
+Batches = Iterator[pa.RecordBatch]
+
+
+def check_comparisons(root: Block, semiring: Semiring[Any], valued: bool) -> None:
+    """Refuse to evaluate comparisons of aggregates that have no value in the semiring.
+
+    Raises
+    ------
+    CapabilityError
+        Unless the query has none, or every token is 1 in Counting or Boolean.
+    """
+    if not compares_aggregates(root):
+        return
+    if semiring.name in ("Counting", "Boolean", "N", "B") and not valued:
+        return
+    raise CapabilityError(
+        f"The query compares aggregated values, and a comparison has no value in {semiring.name} "
+        "under this valuation.\nUse what_if() for deletions, or polynomials() for the expression."
+    )
+
+
+class Evaluation:
+    """One evaluation of a capture's annotations."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        root: Block,
+        members_view: Callable[[Block], str],
+        semiring: Semiring[Any],
+        valuations: Mapping[str, Valuation[Any]],
+    ) -> None:
+        self._spark = spark
+        self._root = root
+        self._members_view = members_view
+        self._semiring = semiring
+        self._valuations = dict(valuations)
+        self._id = uuid.uuid4().hex[:8]
+        self._type = _transport(semiring)
+
+    def run(self) -> DataFrame:
+        """Return the root's outputs in the answer's order, then ``_value``."""
+        values: dict[str, DataFrame] = {}
+        for block in topological(self._root):
+            values[block.name] = self._block(block, values)
+            values[block.name].createOrReplaceTempView(self._values_view(block))
+        rows = self._spark.sql(rows_sql(self._root, self._members_view))
+        keys = [f"`{name}`" for name in self._root.identity]
+        mine = values[self._root.name].toDF(*(f"_k{i}" for i in range(len(keys))), VALUE)
+        match: Column = F.lit(True)
+        for number, key in enumerate(keys):
+            match = match & F.col(key).eqNullSafe(F.col(f"_k{number}"))
+        view = f"_lipstick_valued_{self._id}"
+        rows.join(mine, match).createOrReplaceTempView(view)
+        answer = self._spark.sql(answer_sql(self._root, view, (VALUE,)))
+        return self._readable(answer)
+
+    def _values_view(self, block: Block) -> str:
+        return f"_lipstick_values_{self._id}_{block.name}"
+
+    def _block(self, block: Block, values: Mapping[str, DataFrame]) -> DataFrame:
+        if block.kind is Kind.UNION:
+            return self._union(block, values)
+        if block.kind is Kind.GROUP and not block.keys:
+            return self._spark.range(1).select(self._constant().alias(VALUE))
+        sql, found = contributions_sql(block, self._members_view, self._values_view)
+        frame = self._spark.sql(sql)
+        keys = [frame.schema[name] for name in block.identity]
+        schema = StructType([*keys, StructField(VALUE, self._type)])
+        grouped = block.kind is Kind.GROUP
+        member = member_values(
+            self._semiring,
+            self._valuations,
+            tuple(block.identity),
+            found.tokens,
+            tuple(name for _, (name,) in found.references),
+            grouped,
+        )
+        partial = frame.mapInArrow(member, schema)
+        if not grouped:
+            return partial
+        columns = [F.col(f"`{name}`") for name in block.identity]
+        lists = partial.groupBy(*columns).agg(F.collect_list(VALUE).alias(VALUE))
+        return lists.mapInArrow(total_values(self._semiring), schema)
+
+    def _union(self, block: Block, values: Mapping[str, DataFrame]) -> DataFrame:
+        parts = []
+        for number, branch in enumerate(block.branches):
+            columns = [
+                F.col(f"`{name}`").alias(f"_{number}_{name}") for name in branch.identity
+            ]
+            parts.append(
+                values[branch.name].select(F.lit(number).alias("_branch"), *columns, VALUE)
+            )
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.unionByName(part, allowMissingColumns=True)
+        return whole.select(*(f"`{name}`" for name in block.identity), VALUE)
+
+    def _constant(self) -> Column:
+        one = _pack(self._semiring, self._semiring.ones(1))[0].as_py()
+        return F.lit(one).cast(self._type)
+
+    def _readable(self, answer: DataFrame) -> DataFrame:
+        if not isinstance(self._type, BinaryType):
+            return answer
+        shown = StructType(
+            [f for f in answer.schema.fields if f.name != VALUE] + [StructField(VALUE, _string())]
+        )
+        return answer.mapInArrow(render_values(self._semiring), shown)
+
+
+def _string() -> Any:
+    from pyspark.sql.types import StringType
+
+    return StringType()
+
+
+def _transport(semiring: Semiring[Any]) -> Any:
+    """Return the type in which annotations travel between passes; pickled if not numbers."""
+    if semiring.dtype == np.dtype(np.float64):
+        return DoubleType()
+    if semiring.dtype == np.dtype(np.bool_):
+        return BooleanType()
+    if semiring.dtype == np.dtype(np.int64):
+        return LongType()
+    return BinaryType()
+
+
+def _pack(semiring: Semiring[Any], array: Any) -> pa.Array:
+    if semiring.dtype == np.dtype(object):
+        return pa.array([pickle.dumps(value) for value in semiring.unpack(array)], pa.binary())
+    return pa.array(array)
+
+
+def _unpack(semiring: Semiring[Any], column: pa.Array) -> Any:
+    if semiring.dtype == np.dtype(object):
+        return semiring.pack([pickle.loads(value) for value in column.to_pylist()])
+    return column.to_numpy(zero_copy_only=False)
+
+
+def member_values(
+    semiring: Semiring[Any],
+    valuations: Mapping[str, Valuation[Any]],
+    identity: Sequence[str],
+    tokens: Tokens,
+    references: Sequence[str],
+    grouped: bool,
+) -> Callable[[Batches], Batches]:
+    """Return the pass that values members and adds up those of a tuple within a batch."""
+    pack, unpack = _pack, _unpack
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            factors = [
+                valuations[relation].lookup([batch.column(name) for name in names])
+                for relation, names in tokens
+            ]
+            factors += [unpack(semiring, batch.column(name)) for name in references]
+            values = product(semiring, factors, batch.num_rows)
+            keys = batch.select(list(identity))
+            if grouped and batch.num_rows:
+                table = pa.Table.from_batches([keys])
+                simple = not any(pa.types.is_nested(field.type) for field in table.schema)
+                if simple:
+                    rows = pa.array(np.arange(batch.num_rows))
+                    lists = (
+                        table.append_column("_row", rows)
+                        .group_by(list(identity), use_threads=False)
+                        .aggregate([("_row", "list")])
+                        .combine_chunks()
+                    )
+                    order = lists.column("_row_list").combine_chunks()
+                    offsets = order.offsets.to_numpy().astype(np.int64)
+                    values = fold(semiring, values[order.values.to_numpy()], offsets)
+                    keys = lists.select(list(identity)).to_batches()[0]
+            columns = [*keys.columns, pack(semiring, values)]
+            yield pa.RecordBatch.from_arrays(columns, names=[*identity, "_value"])
+
+    return run
+
+
+def total_values(semiring: Semiring[Any]) -> Callable[[Batches], Batches]:
+    """Return the pass that adds up a list of annotations per tuple and takes δ."""
+    pack, unpack = _pack, _unpack
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            lists = batch.column(batch.num_columns - 1)
+            lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+            values = fold(semiring, unpack(semiring, lists.flatten()), offsets)
+            columns = [*batch.columns[:-1], pack(semiring, semiring.delta_array(values))]
+            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+    return run
+
+
+def render_values(semiring: Semiring[Any]) -> Callable[[Batches], Batches]:
+    """Return the pass that turns pickled annotations into text."""
+    unpack = _unpack
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            values = unpack(semiring, batch.column(batch.num_columns - 1))
+            shown = semiring.to_arrow(values)
+            columns = [*batch.columns[:-1], shown]
+            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+    return run

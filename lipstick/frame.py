@@ -1,0 +1,203 @@
+"""AnnotatedFrame: a query's answer with its annotations, captured when they are asked for."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.types import StructType
+
+from lipstick.capture.capture import Capture, Row
+from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.write import Progress, write_capture
+from lipstick.deletion import Cascade
+from lipstick.explain import explain, root_type
+from lipstick.source import check_unchanged
+from lipstick.tracking import Tracked
+from lipstick.whatif import WhatIf
+from rewriter.algebra import Scalar
+from rewriter.blocks import Block, core_relations, topological
+from rewriter.serialize import text
+from rewriter.statements import plain_sql, rewritten_sql
+from semiring.annotation import AnnotationType
+from semiring.base import Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.tensor import Tensor
+
+if TYPE_CHECKING:
+    from lipstick.session import Session
+
+
+class AnnotatedFrame:
+    """The answer of a query over tracked relations, every tuple with its annotation.
+
+    Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten
+    one, and the questions (``polynomials``, ``what_if``, ``lineage``, ...) capture the query's
+    annotations once, into the session's store.
+    """
+
+    def __init__(
+        self, session: Session, query: str, expression: Scalar, schema: StructType, root: Block
+    ) -> None:
+        self._session = session
+        self._query = query
+        self._expression = expression
+        self._schema = schema
+        self._root = root
+        self._capture: Capture | None = None
+
+    # -- what it is ------------------------------------------------------------------------
+
+    @property
+    def query(self) -> str:
+        """The user's text."""
+        return self._query
+
+    @property
+    def schema(self) -> StructType:
+        """The answer's schema, as Spark gives it."""
+        return self._schema
+
+    @cached_property
+    def relations(self) -> Mapping[str, Tracked]:
+        """The tracked relations that the query reads."""
+        names = {
+            scan.relation
+            for block in topological(self._root)
+            if block.core is not None
+            for scan in core_relations(block.core)
+        }
+        return {name: self._session.tracked[name] for name in sorted(names)}
+
+    @property
+    def rewritten_sql(self) -> str:
+        """The rewritten query: Spark SQL whose last column, ``_prov``, is the annotation."""
+        return rewritten_sql(self._root)
+
+    # -- frames ----------------------------------------------------------------------------
+
+    @property
+    def df(self) -> DataFrame:
+        """The plain answer.
+
+        With LIMIT, ties are broken by the keys of the rows, so that it is a function of the data.
+        """
+        if any(block.limited for block in topological(self._root)):
+            return self._named(self._session.spark.sql(plain_sql(self._root)))
+        return self._session.spark.sql(text(self._expression))
+
+    @property
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``."""
+        frame = self._session.spark.sql(self.rewritten_sql)
+        return frame.toDF(*self._schema.names, "_prov")
+
+    def _named(self, frame: DataFrame) -> DataFrame:
+        return frame.toDF(*self._schema.names)
+
+    # -- captures --------------------------------------------------------------------------
+
+    def save(
+        self, path: str | os.PathLike[str], values: str = "copy", progress: Progress | None = None
+    ) -> Capture:
+        """Capture the query's annotations into a directory that does not exist yet.
+
+        Parameters
+        ----------
+        path
+            A directory that the Spark driver and this process both see.
+        values
+            ``"copy"``: aggregated values beside the tokens; the capture needs nothing later.
+            ``"reference"``: tokens alone; values are looked up in the unchanged sources, by Spark.
+        """
+        self._check_sources()
+        done = write_capture(
+            self._session.spark,
+            self._manifest(values),
+            Path(path),
+            progress or (lambda _: None),
+        )
+        self._check_sources()
+        return Capture(Path(path), done, self._session.spark)
+
+    def _check_sources(self) -> None:
+        for tracked in self.relations.values():
+            check_unchanged(self._session.spark, tracked.name, tracked.source)
+
+    def _manifest(self, values: str) -> Manifest:
+        if values not in ("copy", "reference"):
+            raise ValueError(f"values is 'copy' or 'reference', not {values!r}")
+        return Manifest(
+            query=self._query,
+            names=tuple(self._schema.names),
+            schema=self._schema.json(),
+            values=values,
+            root=self._root,
+            relations={name: _record(tracked) for name, tracked in self.relations.items()},
+        )
+
+    @property
+    def capture(self) -> Capture:
+        """The frame's capture in the session's store, written when first asked for."""
+        if self._capture is None:
+            path = self._session.store / "captures" / uuid.uuid4().hex
+            self._capture = self.save(path)
+        return self._capture
+
+    # -- questions -------------------------------------------------------------------------
+
+    @property
+    def annotation_type(self) -> AnnotationType:
+        """The type of the annotations: their operators, known before a row is read."""
+        return root_type(self._root, self.relations)
+
+    def explain(self) -> str:
+        """Return a readable account of the query's blocks and how they are captured."""
+        return explain(self._root, self.relations)
+
+    def members(self, limit: int | None = None) -> pa.Table:
+        """See :meth:`lipstick.Capture.members`."""
+        return self.capture.members(limit)
+
+    def polynomials(self, limit: int | None = 20) -> list[tuple[Row, Polynomial | Expression]]:
+        """See :meth:`lipstick.Capture.polynomials`."""
+        return self.capture.polynomials(limit)
+
+    def tensors(self, column: str, limit: int | None = 20) -> list[tuple[Row, Tensor]]:
+        """See :meth:`lipstick.Capture.tensors`."""
+        return self.capture.tensors(column, limit)
+
+    def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame]:
+        """See :meth:`lipstick.Capture.lineage`."""
+        return self.capture.lineage(where)
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+    ) -> DataFrame:
+        """See :meth:`lipstick.Capture.evaluate`."""
+        return self.capture.evaluate(semiring, valuation, default)
+
+    def what_if(self, delete: Mapping[str, Any], cascade: Cascade | None = None) -> WhatIf:
+        """See :meth:`lipstick.Capture.what_if`."""
+        return self.capture.what_if(delete, cascade)
+
+
+def _record(tracked: Tracked) -> RelationRecord:
+    return RelationRecord(
+        name=tracked.name,
+        view=tracked.view,
+        naming=tracked.naming.value,
+        token=tracked.token,
+        columns=tracked.columns,
+        verified=tracked.verified,
+        description=tracked.source.description,
+        files=tracked.files,
+        fingerprint=tracked.source.fingerprint,
+    )

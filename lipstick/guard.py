@@ -1,0 +1,237 @@
+"""The guard before rewriting: a text is understood when Spark reads it as its tree is written.
+
+The tree is emitted with the grouping of every operator in parentheses, and Spark analyses both
+texts. They are one query when three things agree:
+
+- the *analysed plans*. The optimised plans that follow from them show less and differ more: over
+  inline tables and empty relations the optimiser leaves a ``LocalRelation`` without expressions,
+  and replaces ``now()`` by the time of each call. Analysis is where names, functions and types
+  are resolved, and optimisation is a function of its result;
+- the relations of the *parsed plans*: an analysed plan does not show the path of a file;
+- the *literals* of the texts with their types: a plan prints ``1``, ``1L`` and ``'1'`` alike.
+
+Everything runs through ``spark.sql``, so also over Spark Connect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyspark.errors import PySparkException
+
+from rewriter import dialect
+from rewriter.errors import NotUnderstoodError
+from rewriter.position import Span, span_at
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+Arguments: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
+"""Values of a query's parameters: by name for ``:name``, in order for ``?``."""
+
+_SETTINGS = {
+    # Plans in full: cut lists and strings would hide differences.
+    "spark.sql.debug.maxToStringFields": "2147483000",
+    "spark.sql.maxMetadataStringLength": "2147483000",
+    # Inline tables keep their rows in the analysed plan.
+    "spark.sql.legacy.eagerEvalInlineTable": "false",
+    # EXPLAIN also optimises: it must not evaluate, or an error in the data would end it.
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation,"
+        "org.apache.spark.sql.catalyst.optimizer.ConstantFolding"
+    ),
+}
+
+_SECTION = re.compile(r"^== (?:Parsed|Analyzed|Optimized) Logical Plan ==\n", re.MULTILINE)
+_RELATION = re.compile(r"'?UnresolvedRelation (\[.*?\])(?=[,\n])")
+_EXPRESSION_ID = re.compile(r"#(\d+)")
+_CTE = re.compile(r"(CTERelation(?:Def|Ref)) (\d+)")
+_SEED = re.compile(r"\b((?:rand|randn|randstr|shuffle|uniform|uuid)\(.*?)-?\d{10,}")
+_WORD = re.compile(r"[A-Za-z_]\w*|\d+")
+
+_ADVICE = (
+    "The emitted text has another meaning to Spark than this one. Reword the part that differs, "
+    "or run the query with spark.sql."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plans:
+    analysed: str
+    relations: tuple[str, ...]
+
+
+def analysed_schema(spark: SparkSession, sql: str, args: Arguments = None) -> StructType:
+    """Return the schema that Spark gives a query, without running it.
+
+    Spark's errors (``ParseException``, ``AnalysisException``) pass through with the positions of
+    the user's text. The text must be a query: a command would be executed.
+    """
+    return _sql(spark, sql, args).schema
+
+
+def understand(spark: SparkSession, sql: str, args: Arguments = None) -> dialect.Query:
+    """Parse a query and check that it is understood; Spark's own errors come first.
+
+    Raises
+    ------
+    ParseException, AnalysisException
+        Spark does not accept the text.
+    UnsupportedError
+        The text is not one query.
+    NotUnderstoodError
+        Spark accepts the text, and reads it otherwise than we do or than we can.
+    """
+    try:
+        expression = dialect.parse(sql)
+    except NotUnderstoodError:
+        _explain(spark, sql, args)
+        raise
+    check_understood(spark, sql, expression, args)
+    return expression
+
+
+def check_understood(
+    spark: SparkSession, sql: str, expression: dialect.Query, args: Arguments = None
+) -> None:
+    """Refuse a query whose emitted text Spark reads otherwise than the user's.
+
+    Three calls of ``spark.sql`` that run nothing, and a few that set and restore settings of the
+    session: about 0.1 s for a small query.
+
+    Raises
+    ------
+    ParseException, AnalysisException
+        Spark does not accept the user's text.
+    NotUnderstoodError
+        The texts differ in meaning; the message has the first line of the plans that differs.
+    """
+    analysed_schema(spark, sql, args)
+    emitted = dialect.emit(expression, grouped=True)
+    with _settings(spark):
+        theirs = _plans(_explain(spark, sql, args))
+        try:
+            ours = _plans(_explain(spark, emitted, args))
+        except PySparkException as error:
+            reason = str(error).strip().splitlines()[0]
+            raise _refusal(sql, "a query", f"an error: {reason}", None) from error
+    if theirs != ours:
+        raise _difference(sql, theirs, ours)
+    written, read = dialect.literals(sql), dialect.literals(emitted)
+    if written != read:
+        theirs_only = [" ".join(part).strip() for part in (written - read)]
+        ours_only = [" ".join(part).strip() for part in (read - written)]
+        place = _find(sql, [part[1] for part in (written - read)])
+        raise _refusal(sql, ", ".join(theirs_only), ", ".join(ours_only), place)
+
+
+def volatile_literals(spark: SparkSession, expression: dialect.Query) -> dialect.Query:
+    """Return a copy in which ``now()`` and its kin are literals of their value at this call.
+
+    ``now``, ``current_timestamp``, ``localtimestamp``, ``current_date``, ``curdate``,
+    ``current_time`` and ``unix_timestamp`` without arguments, all read by one query, in the
+    session's time zone. So every job of a query sees one moment.
+    """
+    calls = dialect.volatile_calls(expression)
+    if not calls:
+        return expression
+    row = spark.sql(f"SELECT {', '.join(calls.values())}").head()
+    values = dict(zip(calls, row or (), strict=True))
+    return dialect.with_literals(expression, values)
+
+
+def _explain(spark: SparkSession, sql: str, args: Arguments) -> str:
+    row = _sql(spark, f"EXPLAIN EXTENDED\n{sql}", args).head()
+    text = str(row[0]) if row else ""
+    if not text.startswith("== Parsed Logical Plan =="):
+        problem = f"Spark cannot plan this query: {text.strip()}"
+        raise NotUnderstoodError(problem, "Change the query so that EXPLAIN shows its plan.", sql)
+    return text
+
+
+def _sql(spark: SparkSession, sql: str, args: Arguments) -> DataFrame:
+    if not args:
+        return spark.sql(sql)
+    return spark.sql(sql, dict(args) if isinstance(args, Mapping) else list(args))
+
+
+def _plans(text: str) -> _Plans:
+    """Take the plans that are compared from Spark's explanation.
+
+    Ids of expressions and CTEs are numbered anew in order of appearance: erasing them would make
+    different columns of one name equal, and both texts print their plans in the same order.
+    Seeds that Spark draws for ``rand()`` are erased; those the user wrote are literals.
+    """
+    _, parsed, analysed, *_ = _SECTION.split(text)
+    analysed = _SEED.sub(r"\1seed", analysed)
+    analysed = _renumber(_EXPRESSION_ID, analysed)
+    analysed = _renumber(_CTE, analysed)
+    return _Plans(analysed.rstrip(), tuple(_RELATION.findall(parsed)))
+
+
+def _renumber(pattern: re.Pattern[str], text: str) -> str:
+    numbers: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        found = match[match.re.groups]
+        return match[0][: -len(found)] + str(numbers.setdefault(found, len(numbers)))
+
+    return pattern.sub(number, text)
+
+
+@contextmanager
+def _settings(spark: SparkSession) -> Iterator[None]:
+    """Set what makes plans comparable, and restore the session."""
+    before = {key: str(_setting(spark, key)) for key in _SETTINGS}
+    try:
+        for key, value in _SETTINGS.items():
+            spark.sql(f"SET {key}={value}")
+        yield
+    finally:
+        for key, old in before.items():
+            spark.sql(f"RESET {key}" if old == "<undefined>" else f"SET {key}={old}")
+
+
+def _setting(spark: SparkSession, key: str) -> str:
+    row = spark.sql(f"SET {key}").head()
+    return str(row[1]) if row else "<undefined>"
+
+
+def _difference(sql: str, theirs: _Plans, ours: _Plans) -> NotUnderstoodError:
+    left = [*theirs.relations, *theirs.analysed.splitlines()]
+    right = [*ours.relations, *ours.analysed.splitlines()]
+    size = max(len(left), len(right))
+    left, right = (lines + ["(nothing)"] * (size - len(lines)) for lines in (left, right))
+    mine, other = next(pair for pair in zip(left, right, strict=True) if pair[0] != pair[1])
+    known = set(_WORD.findall(other))
+    place = _find(sql, [word for word in _WORD.findall(mine) if word not in known])
+    return _refusal(sql, *_excerpts(mine, other), place)
+
+
+def _excerpts(mine: str, other: str, width: int = 160) -> tuple[str, str]:
+    """Cut two lines to where they begin to differ."""
+    same = next(
+        (i for i, pair in enumerate(zip(mine, other, strict=False)) if pair[0] != pair[1]),
+        min(len(mine), len(other)),
+    )
+    start = max(0, same - 40)
+    return mine[start : start + width].strip(), other[start : start + width].strip()
+
+
+def _find(sql: str, words: list[str]) -> Span | None:
+    """Return the place of the first of the words that stands in the text."""
+    for word in words:
+        match = re.search(re.escape(word), sql, re.IGNORECASE) if word else None
+        if match:
+            return span_at(sql, match.start(), match.end())
+    return None
+
+
+def _refusal(sql: str, theirs: str, ours: str, place: Span | None) -> NotUnderstoodError:
+    problem = f"This query is not understood: Spark reads\n  {theirs}\nand we read\n  {ours}\n"
+    return NotUnderstoodError(problem + "The difference stands", _ADVICE, sql, place)

@@ -1,0 +1,139 @@
+"""Lineage on the cluster: the input rows that a selection of the answer's rows was made from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import and_
+
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.capture.manifest import Manifest
+from lipstick.errors import CaptureError
+from rewriter.blocks import Block, Kind, topological
+from rewriter.statements import contributions_sql, hypothetical_sql
+
+
+def lineage_tokens(
+    spark: SparkSession,
+    manifest: Manifest,
+    members_view: Callable[[Block], str],
+    where: str | Column | None,
+) -> dict[str, DataFrame]:
+    """Return, per relation, the tokens in the annotations of the selected rows, each once.
+
+    Operands of comparisons are not factors of an annotation: a row that is there because another
+    value is small does not have that value's inputs in its lineage.
+
+    Raises
+    ------
+    CaptureError
+        When the predicate is not one over the answer's columns.
+    """
+    root = manifest.root
+    rows = spark.sql(hypothetical_sql(root, members_view, {}))
+    if where is not None:
+        rows = _select(rows, manifest, where)
+    wanted: dict[str, list[DataFrame]] = {root.name: [_identified(rows, root.identity)]}
+    tokens: dict[str, list[DataFrame]] = {}
+    for block in reversed(topological(root)):
+        if block.name in wanted:
+            selected = reduce(DataFrame.union, wanted[block.name]).distinct()
+            _block(spark, block, members_view, selected, wanted, tokens)
+    return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
+
+
+def _select(rows: DataFrame, manifest: Manifest, where: str | Column) -> DataFrame:
+    outputs = [output.name for output in manifest.root.outputs]
+    hidden = [name for name in rows.columns if name not in outputs]
+    view = f"_lipstick_lineage_{uuid.uuid4().hex[:8]}"
+    shown = rows.select(
+        *(F.col(f"`{o}`").alias(n) for o, n in zip(outputs, manifest.names, strict=True)),
+        *(F.col(f"`{name}`").alias(f"_hidden{i}") for i, name in enumerate(hidden)),
+        *(F.col(f"`{o}`").alias(f"_shown{i}") for i, o in enumerate(outputs)),
+    )
+    shown.createOrReplaceTempView(view)
+    try:
+        chosen = shown.where(where)
+        chosen.schema  # noqa: B018 - Connect analyses here
+    except PySparkException as error:
+        raise CaptureError(
+            f"The predicate {where!r} cannot be applied to the answer's columns "
+            f"({', '.join(manifest.names)}): {error}"
+        ) from error
+    return chosen.select(
+        *(F.col(f"_hidden{i}").alias(name) for i, name in enumerate(hidden)),
+        *(F.col(f"_shown{i}").alias(o) for i, o in enumerate(outputs)),
+    )
+
+
+def _block(
+    spark: SparkSession,
+    block: Block,
+    members_view: Callable[[Block], str],
+    selected: DataFrame,
+    wanted: dict[str, list[DataFrame]],
+    tokens: dict[str, list[DataFrame]],
+) -> None:
+    if block.kind is Kind.UNION:
+        for number, branch in enumerate(block.branches):
+            mine = selected.where(F.col("_branch") == number)
+            columns = [
+                F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity
+            ]
+            wanted.setdefault(branch.name, []).append(
+                _identified(mine.select(*columns) if columns else mine, branch.identity)
+            )
+        return
+    sql, found = contributions_sql(block, members_view)
+    members = spark.sql(sql)
+    members = _matching(members, selected, block.identity)
+    for relation, names in found.tokens:
+        taken = members.select(*_columns(names))
+        absent = reduce(and_, (F.col(name).isNull() for name in names))
+        tokens.setdefault(relation, []).append(taken.where(~absent))
+    for name, columns in found.references:
+        inner = next(b for b in block.derived if b.name == name)
+        pairs = zip(columns, inner.identity, strict=True)
+        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if columns else members
+        wanted.setdefault(name, []).append(_identified(referred, inner.identity))
+
+
+def _matching(members: DataFrame, selected: DataFrame, identity: Sequence[str]) -> DataFrame:
+    if not identity:
+        return members.join(selected, how="cross")
+    named = selected.toDF(*(f"_k{i}" for i in range(len(identity))))
+    match = [
+        F.col(f"`{name}`").eqNullSafe(F.col(f"_k{i}")) for i, name in enumerate(identity)
+    ]
+    return members.join(named, reduce(and_, match), "left_semi")
+
+
+def _identified(rows: DataFrame, identity: Sequence[str]) -> DataFrame:
+    """Return the identities of rows; one row of a placeholder where tuples have none."""
+    if identity:
+        return rows.select(*_columns(identity))
+    return rows.limit(1).select(F.lit(1).alias("_any"))
+
+
+def _columns(names: Sequence[str]) -> list[Column]:
+    return [F.col(f"`{name}`") for name in names]
+
+
+def lineage_rows(
+    spark: SparkSession,
+    tokens: Mapping[str, DataFrame],
+    sources: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]],
+) -> dict[str, DataFrame]:
+    """Return the rows that tokens name; ``sources`` gives view, token and own columns."""
+    found = {}
+    for relation, frame in tokens.items():
+        view, token, columns = sources[relation]
+        named = frame.toDF(*(f"_k{i}" for i in range(len(token))))
+        rows = spark.table(view)
+        match = [rows[f"`{name}`"] == named[f"_k{i}"] for i, name in enumerate(token)]
+        found[relation] = rows.join(named, match, "left_semi").select(*_columns(columns))
+    return found

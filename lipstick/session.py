@@ -1,0 +1,213 @@
+"""The session: tracked relations on top of a SparkSession, and annotated queries over them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType, TracebackType
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lipstick.catalog import SessionCatalog
+from lipstick.errors import TrackingError
+from lipstick.frame import AnnotatedFrame
+from lipstick.guard import check_understood, volatile_literals
+from lipstick.source import Source, check_unchanged, fingerprint, read_source
+from lipstick.tracking import Naming, Tracked, name_rows, verify_key
+from rewriter.bind import bind, substitute
+from rewriter.dialect import parse
+from rewriter.lower import lower
+
+
+class Session:
+    """A SparkSession whose tracked relations carry provenance.
+
+    Made by :func:`lipstick.session`. Views that it registers are dropped by :meth:`close`; the
+    SparkSession stays open unless the session started it.
+    """
+
+    def __init__(
+        self, spark: SparkSession | None = None, store: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._owns_spark = spark is None
+        self.spark = spark if spark is not None else _local_spark()
+        self._tracked: dict[str, Tracked] = {}
+        self._views: list[str] = []
+        self._temporary = store is None
+        self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
+        self.store.mkdir(parents=True, exist_ok=True)
+        self._id = uuid.uuid4().hex[:8]
+
+    # -- relations -------------------------------------------------------------------------
+
+    @property
+    def tracked(self) -> Mapping[str, Tracked]:
+        """The tracked relations by name."""
+        return MappingProxyType({t.name: t for t in self._tracked.values()})
+
+    def track(
+        self,
+        name: str,
+        source: DataFrame | str | os.PathLike[str] | None = None,
+        key: str | Sequence[str] | None = None,
+        *,
+        verify: bool = True,
+        materialize: bool = False,
+        provenance: bool = True,
+        format: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> Tracked:
+        """Give every row of a source a token, and the source a name for queries.
+
+        Parameters
+        ----------
+        name
+            The name in queries and in tokens (``cars:C2``).
+        source
+            A data frame, the name of a table or view, or a path of Parquet, CSV, JSON or ORC
+            files; None: the table or view called ``name``.
+        key
+            Columns that identify a row, unique and never NULL. ``"*"``: all columns and an ordinal
+            among equal rows. None: the position of the row, for Parquet files only.
+        verify
+            Check the key (one aggregation over the source). Unverified keys are marked in results.
+        materialize
+            Copy the source once to Parquet in the session's store and track the copy.
+        provenance
+            False: tuples are annotated 1 and never appear in annotations.
+        format, options
+            Of the reader, when ``source`` is a path whose name does not tell.
+
+        Raises
+        ------
+        TrackingError
+            For a name in use, unknown key columns, or a key with duplicates or NULLs.
+        SourceError
+            For a source that cannot be read, or whose rows nothing names stably.
+        """
+        if name.lower() in self._tracked:
+            raise TrackingError(
+                f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
+            )
+        pinned = read_source(self.spark, name if source is None else source, format, options)
+        if materialize:
+            pinned = self._materialize(name, pinned)
+        frame, naming, token, files = name_rows(name, pinned, key, provenance)
+        if naming is Naming.KEY and verify:
+            verify_key(name, pinned.frame, token)
+        if "." not in name and not (isinstance(source, str) and source == name or source is None):
+            self._view(pinned.frame, name)
+        view = f"_lipstick_{self._id}_{len(self._views)}_{name.replace('.', '_')}"
+        self._view(frame, view)
+        verified = verify or naming is not Naming.KEY
+        tracked = Tracked(name, pinned, view, naming, token, pinned.frame.schema, verified, files)
+        self._tracked[name.lower()] = tracked
+        return tracked
+
+    def untrack(self, name: str) -> None:
+        """Forget a relation. Annotated frames and captures made of it keep what they have."""
+        tracked = self._tracked.pop(name.lower(), None)
+        if tracked is None:
+            known = ", ".join(sorted(self.tracked)) or "none"
+            raise TrackingError(f"{name!r} is not tracked. Tracked relations: {known}.")
+
+    def _view(self, frame: DataFrame, name: str) -> None:
+        frame.createOrReplaceTempView(f"`{name}`")
+        self._views.append(name)
+
+    def _materialize(self, name: str, source: Source) -> Source:
+        path = self.store / "materialized" / f"{name}-{uuid.uuid4().hex[:8]}"
+        source.frame.write.parquet(str(path))
+        frame = self.spark.read.schema(source.frame.schema).parquet(str(path))
+        description = f"copy of {source.description}"
+        return Source(frame, description, "parquet", fingerprint(self.spark, frame))
+
+    # -- queries ---------------------------------------------------------------------------
+
+    def sql(
+        self, query: str, args: Mapping[str, Any] | Sequence[Any] | None = None
+    ) -> AnnotatedFrame:
+        """Annotate a SQL query over tracked relations; nothing runs yet.
+
+        Raises
+        ------
+        pyspark.errors.AnalysisException
+            Spark's own errors, at the places of this text.
+        QueryError
+            When the query has no rewrite rule, was not understood, or reads untracked relations.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+        """
+        plain = self.spark.sql(query, args) if args else self.spark.sql(query)  # type: ignore[arg-type]
+        schema = plain.schema
+        expression = parse(query)
+        if args:
+            expression = substitute(expression, args)
+        check_understood(self.spark, query, expression, args)
+        fixed = volatile_literals(self.spark, expression)
+        bound = bind(query, SessionCatalog(self.spark, self._tracked), expression=fixed)
+        sources = {t.name: t.token_source for t in self._tracked.values()}
+        root = lower(bound.root, sources, query)
+        frame = AnnotatedFrame(self, query, fixed, schema, root)
+        for tracked in frame.relations.values():
+            check_unchanged(self.spark, tracked.name, tracked.source)
+        return frame
+
+    # -- end -------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Drop the session's views and temporary files, and Spark if the session started it."""
+        for view in self._views:
+            self.spark.catalog.dropTempView(view)
+        self._views.clear()
+        self._tracked.clear()
+        if self._temporary:
+            shutil.rmtree(self.store, ignore_errors=True)
+        if self._owns_spark:
+            self.spark.stop()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        relations = ", ".join(sorted(self.tracked)) or "nothing yet"
+        return f"<lipstick session, tracking {relations}>"
+
+
+def session(
+    spark: SparkSession | None = None, store: str | os.PathLike[str] | None = None
+) -> Session:
+    """Open a session on a SparkSession (classic or Connect).
+
+    Parameters
+    ----------
+    spark
+        The session to annotate; None starts one in this process, ``local[*]``.
+    store
+        Where captures and materialised copies go; None: a temporary directory, removed on close.
+    """
+    return Session(spark, store)
+
+
+def _local_spark() -> SparkSession:
+    return (
+        SparkSession.builder.master("local[*]")
+        .appName("lipstick")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", str(max(2, os.cpu_count() or 2)))
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )

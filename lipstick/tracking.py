@@ -1,0 +1,186 @@
+"""Tracked relations: their views and the columns that name their tuples.
+
+A token is made of columns, as they are: a declared key, the position of a row in a Parquet file
+(file number and row number in one integer), or the row's values with an ordinal among equals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    MapType,
+    StructType,
+)
+from pyspark.sql.window import Window
+
+from lipstick.errors import SourceError, TrackingError
+from lipstick.source import Source
+from rewriter.blocks import TokenSource
+
+ROW_COLUMN = "_lipstick_row"
+ORDINAL_COLUMN = "_lipstick_ordinal"
+ROW_BITS = 40
+"""A row token is ``file number << ROW_BITS | row number``: 8 million files of 10^12 rows."""
+_SHOWN = 5
+
+
+class Naming(Enum):
+    """How the tuples of a relation are named."""
+
+    KEY = "key"
+    ROWS = "rows"
+    VALUES = "values"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A tracked relation."""
+
+    name: str
+    source: Source
+    view: str
+    naming: Naming
+    token: tuple[str, ...]
+    """Columns of ``view`` that make the token; empty without provenance."""
+    schema: StructType
+    verified: bool
+    files: tuple[str, ...] = ()
+    """For row tokens: file number to URI."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The relation's own columns."""
+        return tuple(self.schema.names)
+
+    @property
+    def token_source(self) -> TokenSource:
+        """What rewriting needs to know of it."""
+        return TokenSource(self.view, self.token)
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """Return the relation with its token columns."""
+        return spark.table(self.view)
+
+
+def name_rows(
+    name: str,
+    source: Source,
+    key: str | Sequence[str] | None,
+    provenance: bool,
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    """Return the frame with token columns, how tuples are named, those columns, and the files.
+
+    Raises
+    ------
+    TrackingError
+        For unknown key columns or keys of a type without order.
+    SourceError
+        When nothing names the rows of the source stably.
+    """
+    frame = source.frame
+    if not provenance:
+        if key is not None:
+            raise TrackingError(
+                f"track({name!r}, provenance=False) takes no key: its tuples get no tokens."
+            )
+        return frame, Naming.NONE, (), ()
+    if key is None:
+        if source.format != "parquet":
+            raise SourceError(
+                f"Nothing names the rows of {name!r} ({source.description}) stably.\n"
+                "Declare a key (key=['id']), name rows by their values (key='*'), or copy them "
+                "once to Parquet (materialize=True). provenance=False leaves them without tokens."
+            )
+        return _row_tokens(frame)
+    if key == "*":
+        return _value_tokens(name, frame)
+    columns = [key] if isinstance(key, str) else list(key)
+    if not columns:
+        raise TrackingError(f"track({name!r}, key=[]): a key has at least one column.")
+    resolved = tuple(_resolve(name, frame, column) for column in columns)
+    for column in resolved:
+        _require_order(name, column, frame.schema[column].dataType)
+    return frame, Naming.KEY, resolved, ()
+
+
+def _row_tokens(
+    frame: DataFrame,
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    files = tuple(sorted(frame.inputFiles()))
+    number = F.lit(0)
+    if len(files) > 1:
+        known = F.create_map(*(F.lit(v) for pair in enumerate(files) for v in reversed(pair)))
+        number = known[F.col("_metadata.file_path")]
+    row = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col("_metadata.row_index"))
+    return frame.select("*", row.alias(ROW_COLUMN)), Naming.ROWS, (ROW_COLUMN,), files
+
+
+def _value_tokens(
+    name: str, frame: DataFrame
+) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
+    for field in frame.schema.fields:
+        _require_order(name, field.name, field.dataType)
+    columns = [F.col(f"`{column}`") for column in frame.columns]
+    window = Window.partitionBy(*columns).orderBy(*columns)
+    numbered = frame.select("*", F.row_number().over(window).alias(ORDINAL_COLUMN))
+    return numbered, Naming.VALUES, (*frame.columns, ORDINAL_COLUMN), ()
+
+
+def _resolve(name: str, frame: DataFrame, column: str) -> str:
+    exact = [c for c in frame.columns if c == column]
+    close = exact or [c for c in frame.columns if c.lower() == column.lower()]
+    if len(close) != 1:
+        problem = "has no column" if not close else "has several columns"
+        raise TrackingError(
+            f"{name!r} {problem} {column!r} to use as a key.\n"
+            f"Its columns are: {', '.join(frame.columns)}."
+        )
+    return close[0]
+
+
+def _require_order(name: str, column: str, type_: DataType) -> None:
+    if _unordered(type_):
+        raise TrackingError(
+            f"Column {column!r} of {name!r} is of type {type_.simpleString()}, whose values have "
+            "no order: it cannot be part of a key.\nChoose a key of other columns."
+        )
+
+
+def _unordered(type_: DataType) -> bool:
+    if isinstance(type_, MapType) or type_.typeName() in ("variant", "interval"):
+        return True
+    if isinstance(type_, ArrayType):
+        return _unordered(type_.elementType)
+    if isinstance(type_, StructType):
+        return any(_unordered(field.dataType) for field in type_.fields)
+    return False
+
+
+def verify_key(name: str, frame: DataFrame, key: Sequence[str]) -> None:
+    """Raise :class:`TrackingError` if the key has NULLs or is not unique, naming some values."""
+    columns = [F.col(f"`{column}`") for column in key]
+    missing = columns[0].isNull()
+    for column in columns[1:]:
+        missing = missing | column.isNull()
+    groups = frame.groupBy(*columns).agg(F.count(F.lit(1)).alias("_n"))
+    wrong = groups.where((F.col("_n") > 1) | missing).limit(_SHOWN).collect()
+    if not wrong:
+        return
+    null = [row for row in wrong if any(row[i] is None for i in range(len(key)))]
+    shown = "; ".join(
+        ", ".join(f"{c}={row[i]!r}" for i, c in enumerate(key)) + f" ({row['_n']} rows)"
+        for row in (null or wrong)
+    )
+    problem = "has NULLs" if null else "is not unique"
+    raise TrackingError(
+        f"The key ({', '.join(key)}) of {name!r} {problem}: {shown}.\n"
+        "Choose a key that is unique and never NULL, or key='*' to name rows by their values."
+    )

@@ -1,0 +1,343 @@
+"""The relational algebra that front ends produce and rewriting consumes.
+
+One frozen dataclass per operator. Scalar expressions stay sqlglot expressions in which every
+column reference is ``exp.Column(this=Identifier(id, quoted=True))``, without a table: ``id`` is
+the :class:`Attribute` id, unique in the whole query, so that no operator needs to think of scope.
+
+An operator checks on construction that every reference it makes is to an attribute of its input;
+a plan that cannot be built is a bug in the front end, never an error of the user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.position import Span
+
+Scalar: TypeAlias = exp.Expr
+"""A scalar expression whose columns are attribute ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A column of an operator's output: an identity for the plan and a name for the user."""
+
+    id: str
+    name: str
+
+    def column(self) -> exp.Column:
+        """Return a fresh reference to this attribute."""
+        return column(self.id)
+
+
+def column(attribute_id: str) -> exp.Column:
+    """Return a fresh reference to the attribute with this id."""
+    return exp.Column(this=exp.to_identifier(attribute_id, quoted=True))
+
+
+def references(scalar: Scalar) -> Iterator[str]:
+    """Yield the ids of the attributes that a scalar expression mentions, in order of appearance."""
+    for node in scalar.find_all(exp.Column):
+        yield node.name
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An operator; also the (sub)query whose root it is."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The output columns, in order."""
+        raise NotImplementedError
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The operators this one reads."""
+        raise NotImplementedError
+
+
+def _require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
+    known = {attribute.id for source in inputs for attribute in source.attributes}
+    for reference in references(scalar):
+        if reference not in known:
+            kind = type(relation).__name__
+            raise ValueError(f"{kind} refers to {reference!r}, which none of its inputs has")
+
+
+@dataclass(frozen=True, slots=True)
+class Scan(Relation):
+    """One occurrence of a tracked relation.
+
+    ``columns[i]`` is the name, in the relation, of the column that becomes ``attributes[i]``.
+    """
+
+    relation: str
+    columns: tuple[str, ...]
+    output: tuple[Attribute, ...]
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.columns) != len(self.output):
+            raise ValueError("a scan names each of its columns once")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class OneRow(Relation):
+    """SELECT without FROM: one row of no columns, annotated 1."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return ()
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Relation):
+    """The rows of the input for which the predicate is true (not NULL)."""
+
+    input: Relation
+    predicate: Scalar
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        _require(self, self.predicate, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class Project(Relation):
+    """A bag projection: one output row per input row."""
+
+    input: Relation
+    output: tuple[Attribute, ...]
+    scalars: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.output) != len(self.scalars):
+            raise ValueError("a projection computes each of its attributes once")
+        for scalar in self.scalars:
+            _require(self, scalar, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class InnerJoin(Relation):
+    """Pairs of rows for which the condition is true; no condition: the cross product."""
+
+    left: Relation
+    right: Relation
+    condition: Scalar | None = None
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if self.condition is not None:
+            _require(self, self.condition, self.left, self.right)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.left.attributes + self.right.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class SemiJoin(Relation):
+    """Rows of the left for which some row of the right makes the condition true: t · δ(Σ).
+
+    LEFT SEMI JOIN, and IN and EXISTS where they are conjuncts of WHERE, ON or HAVING. Correlated
+    predicates of the subquery stand in ``condition``, those on the right alone inside ``right``.
+    """
+
+    left: Relation
+    right: Relation
+    condition: Scalar | None = None
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if self.condition is not None:
+            _require(self, self.condition, self.left, self.right)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.left.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarSubquery(Relation):
+    """The input with one more attribute: the value of an uncorrelated scalar subquery.
+
+    ``query`` has one attribute; no row gives NULL, more than one is an error when it runs.
+    """
+
+    input: Relation
+    query: Relation
+    output: Attribute
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.query.attributes) != 1:
+            raise ValueError("a scalar subquery has one attribute")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input, self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Relation):
+    """Grouping: one row per distinct value of the keys; without keys exactly one row.
+
+    ``aggregates`` are sqlglot aggregate calls, possibly ``exp.Filter(this=call,
+    expression=exp.Where(this=predicate))`` and with ``exp.Distinct`` inside, over attributes of
+    the input. The output is the keys, then the aggregates. DISTINCT, UNION and INTERSECT-free set
+    operations are groupings without aggregates, by all of their columns.
+    """
+
+    input: Relation
+    key_output: tuple[Attribute, ...]
+    keys: tuple[Scalar, ...]
+    aggregate_output: tuple[Attribute, ...]
+    aggregates: tuple[Scalar, ...]
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.key_output) != len(self.keys):
+            raise ValueError("a grouping names each of its keys once")
+        if len(self.aggregate_output) != len(self.aggregates):
+            raise ValueError("a grouping names each of its aggregates once")
+        if not self.keys and not self.aggregates:
+            raise ValueError("a grouping has a key or an aggregate")
+        for scalar in (*self.keys, *self.aggregates):
+            _require(self, scalar, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.key_output + self.aggregate_output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll(Relation):
+    """The bag union of inputs with equally many columns, matched by position."""
+
+    branches: tuple[Relation, ...]
+    output: tuple[Attribute, ...]
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.branches) < 2:
+            raise ValueError("a union has two inputs or more")
+        for branch in self.branches:
+            if len(branch.attributes) != len(self.output):
+                raise ValueError("the inputs of a union have equally many columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return self.branches
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One item of ORDER BY; the direction and place of NULLs are always explicit."""
+
+    scalar: Scalar
+    descending: bool
+    nulls_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sort(Relation):
+    """ORDER BY: post-processing, no factor in any annotation."""
+
+    input: Relation
+    keys: tuple[SortKey, ...]
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            _require(self, key.scalar, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(Relation):
+    """LIMIT and OFFSET over an ordered input. ``count`` None: no limit, an offset alone."""
+
+    input: Relation
+    count: int | None
+    offset: int = 0
+    span: Span | None = None
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+def walk(root: Relation) -> Iterator[Relation]:
+    """Yield the operators of a plan, inputs before the operators that read them, shared ones once."""
+    seen: set[int] = set()
+    stack: list[tuple[Relation, bool]] = [(root, False)]
+    while stack:
+        relation, expanded = stack.pop()
+        if expanded:
+            yield relation
+        elif id(relation) not in seen:
+            seen.add(id(relation))
+            stack.append((relation, True))
+            stack.extend((child, False) for child in reversed(relation.inputs))

@@ -1,0 +1,108 @@
+"""The annotation type of a block's tuples: what the plan alone says of an annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import GROUP, Block, Kind
+from rewriter.emit import dependent
+from rewriter.serialize import text
+from semiring.annotation import (
+    Alt,
+    AnnotationType,
+    BlackBox,
+    Compare,
+    Delta,
+    Literal,
+    One,
+    Ref,
+    Sum,
+    TensorOf,
+    Times,
+    TokenOf,
+)
+
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+}
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Sum: "SUM",
+    exp.Count: "COUNT",
+    exp.Min: "MIN",
+    exp.Max: "MAX",
+    exp.Avg: "AVG",
+}
+
+
+def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
+    """Return τ of a block's tuples.
+
+    Parameters
+    ----------
+    key_types
+        The types of the token columns of every relation.
+    """
+    if block.kind is Kind.UNION:
+        return Alt(tuple(Ref(branch.name, branch.identity) for branch in block.branches))
+    member = _member(block, key_types)
+    if block.kind is Kind.ROWS:
+        return member
+    values = tuple(
+        name for name, call in block.aggregates if not isinstance(call.this, exp.Star)
+    )
+    members = Sum(member, values)
+    root: AnnotationType = Delta(members) if block.keys else One()
+    factors = [_condition(condition, block, members) for condition in block.having]
+    return Times((root, *factors)) if factors else root
+
+
+def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
+    factors: list[AnnotationType] = [
+        TokenOf(token.relation, key_types[token.relation]) for token in block.tokens
+    ]
+    factors += [
+        Ref(lookup.block.name, lookup.block.identity)
+        for lookup in block.lookups
+        if not lookup.scalar
+    ]
+    factors += [Delta(Ref(semi.block.name, semi.block.identity)) for semi in block.semis]
+    for condition in block.conditions:
+        if dependent(condition, block):
+            factors.append(BlackBox(f"[{text(condition)}]", ()))
+    if not factors:
+        return One()
+    return factors[0] if len(factors) == 1 else Times(tuple(factors))
+
+
+def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:
+    """Return a comparison of HAVING; a black box over the members if it is not a simple one."""
+    condition = condition.unnest()
+    op = _OPERATORS.get(type(condition))
+    if op is not None:
+        left = _operand(condition.this, block, members)
+        right = _operand(condition.expression, block, members)
+        if left is not None and right is not None:
+            return Compare(op, left, right)
+    return BlackBox(f"[{text(condition)}]", (members,))
+
+
+def _operand(scalar: Scalar, block: Block, members: Sum) -> TensorOf | Literal | None:
+    scalar = scalar.unnest()
+    if isinstance(scalar, exp.Literal):
+        return Literal(scalar.this if scalar.is_string else scalar.to_py())
+    if isinstance(scalar, exp.Column) and scalar.table == GROUP:
+        call = dict(block.aggregates).get(scalar.name)
+        name = _AGGREGATES.get(type(call)) if call is not None else None
+        if call is not None and name is not None:
+            value = scalar.name if scalar.name in members.values else None
+            distinct = isinstance(call.this, exp.Distinct)
+            return TensorOf(name, members, value, distinct, sibling=0)
+    return None

@@ -1,0 +1,80 @@
+"""The SQL front end: a query's text becomes a plan of :mod:`rewriter.algebra`.
+
+Names are resolved as Spark 4 does in ANSI mode. Spark has analysed the text before: what it
+refuses need not be refused here, and what it accepts must not be read in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.algebra import Relation
+from rewriter.bind.context import Context
+from rewriter.bind.names import Names, lambda_variables
+from rewriter.bind.parameters import Arguments, substitute
+from rewriter.bind.queries import QueryBinder
+from rewriter.bind.text import Source, parse
+from rewriter.catalog import Catalog
+
+__all__ = ["Arguments", "Query", "bind", "substitute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A bound query: its plan and its text.
+
+    ``root.attributes`` are the answer's columns in order, named by alias, column or field, and
+    else by the text of their expression, which is not always Spark's name for it.
+    """
+
+    root: Relation
+    sql: str
+
+
+def bind(
+    sql: str,
+    catalog: Catalog,
+    args: Arguments = None,
+    *,
+    functions: Iterable[str] = (),
+    timestamp_ntz: bool = False,
+    expression: exp.Query | None = None,
+) -> Query:
+    """Bind the text of a query.
+
+    Parameters
+    ----------
+    sql
+        One query in Spark SQL, which Spark analyses without error.
+    catalog
+        Resolves the names of relations.
+    args
+        Values of the parameters: by name for ``:name``, in order for ``?``.
+    functions
+        Names of functions beside Spark's own that are deterministic functions of one row.
+    timestamp_ntz
+        Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
+    expression
+        The parsed text, if the caller has parsed it (and put values for parameters or ``now()``).
+
+    Raises
+    ------
+    UnsupportedError
+        An operator has no rule.
+    UntrackedError
+        The catalog does not know a relation.
+    NotUnderstoodError
+        The text cannot be parsed.
+    QueryError
+        A name is unknown or ambiguous, or a parameter has no value.
+    """
+    source = Source(sql)
+    tree = parse(source) if expression is None else expression
+    query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
+    names = Names(lambda_variables(query))
+    known = frozenset(name.lower() for name in functions)
+    context = Context(source, catalog, names, QueryBinder(), known)
+    return Query(context.bind.query(query, context, None).relation, sql)

@@ -1,0 +1,79 @@
+"""Calls of functions: which aggregate, and which have no rule."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.bind import functions
+from rewriter.bind.context import Context
+from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
+from rewriter.bind.text import Source
+from rewriter.position import text_of
+
+_GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)
+_RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
+_OF_NAMES = {"arrays_zip"}
+"""Functions whose type has the names of the columns given to them."""
+
+_Unnamed = (exp.Anonymous, exp.AnonymousAggFunc)
+
+
+def is_mean(call: exp.Expr) -> bool:
+    """Tell whether a call is ``mean``, which the parser does not know as AVG."""
+    named = isinstance(call, _Unnamed) and str(call.this).lower() == "mean"
+    return named and len(call.expressions) == 1
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Tell whether a node is a call of an aggregate function, with its FILTER if it has one."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower() in functions.AGGREGATES
+    return isinstance(node, (exp.AggFunc, exp.Filter))
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Tell whether an expression has an aggregate call of its own, not one of a subquery's."""
+    queries = (exp.Query, exp.Window)
+    return any(map(is_aggregate, node.walk(prune=lambda part: isinstance(part, queries))))
+
+
+def call_name(node: exp.Expr, source: Source) -> str:
+    """Return the name of a called function in lower case, as it was written."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    if isinstance(call, _Unnamed):
+        return str(call.this).lower()
+    written = text_of(call, source.sql)
+    if written is not None and written.replace("_", "").isalnum():
+        return written.lower()
+    return call.sql_name().lower() if isinstance(call, exp.Func) else call.key
+
+
+def check_call(node: exp.Func, name: str, context: Context) -> None:
+    """Raise for a call of a function that is not a deterministic function of one row."""
+    if isinstance(node, _GENERATORS) or name in functions.GENERATORS:
+        problem = f"generator {name} is not supported"
+        advice = "Store the generated rows in a relation and track it."
+    elif isinstance(node, _RANDOM) or name in functions.NON_DETERMINISTIC:
+        problem = f"function {name} is not deterministic"
+        advice = "Store its values in a column of a tracked relation."
+    elif name in functions.WINDOW_FUNCTIONS:
+        problem = f"window function {name} is not supported"
+        advice = "Aggregate in a derived table and join with it."
+    elif name in functions.TIME_WINDOWS:
+        problem = f"time window {name} is not supported"
+        advice = "Group by date_trunc of the time instead."
+    elif name in _OF_NAMES:
+        problem = f"function {name} names fields by its columns"
+        advice = "Use transform, or build the struct with named_struct."
+    elif not _known(node, name, context):
+        problem = f"function {name} is not one of Spark's"
+        advice = "Declare it as a deterministic function of one row, or use a function of Spark's."
+    else:
+        return
+    raise context.source.unsupported(problem, advice, node)
+
+
+def _known(node: exp.Func, name: str, context: Context) -> bool:
+    if name in SCALAR_FUNCTIONS or name in context.functions:
+        return True
+    return not isinstance(node, exp.Anonymous) and text_of(node, context.source.sql) is None

@@ -1,0 +1,151 @@
+"""Refusals of clauses: what a query, a table or a join may carry, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from rewriter.bind.text import Source
+from rewriter.position import Span, keyword_after, keyword_before
+
+_QUERY = {
+    "by_name",
+    "with_",
+    "expressions",
+    "distinct",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+    "this",
+    "alias",
+    "expression",
+}
+_TABLE = {"this", "alias", "db", "catalog", "joins"}
+_JOIN = {"this", "on", "side", "kind", "using", "method"}
+
+_LATERAL = "Store the generated rows in a relation and track it."
+_ORDER = "Order the answer with ORDER BY."
+_PLAIN = "Leave it out."
+_REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "laterals": (("LATERAL",), _LATERAL),
+    "qualify": (("QUALIFY",), "Aggregate in a derived table and filter its rows with WHERE."),
+    "windows": (("WINDOW",), "Aggregate in a derived table and join with it."),
+    "sort": (("SORT BY",), _ORDER),
+    "distribute": (("DISTRIBUTE BY",), _ORDER),
+    "cluster": (("CLUSTER BY",), _ORDER),
+    "pivots": (("PIVOT", "UNPIVOT"), "Write PIVOT as aggregates with FILTER and GROUP BY."),
+    "sample": (("TABLESAMPLE",), "Store the sample in a relation and track it."),
+    "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
+    "hint": (("/*+",), "Leave the hint out: it cannot change the answer."),
+    "hints": (("/*+",), "Leave the hint out: it cannot change the answer."),
+}
+
+
+def refuse_query_clauses(query: exp.Query, source: Source) -> None:
+    """Raise for a clause of a query that has no rule."""
+    _refuse(query, _QUERY, source)
+    distinct = query.args.get("distinct")
+    if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
+        advice = "Aggregate with GROUP BY."
+        place = keyword_before(source.sql, distinct, "DISTINCT")
+        raise source.unsupported("DISTINCT ON is not supported", advice, place)
+
+
+def refuse_table_clauses(table: exp.Expr, source: Source) -> None:
+    """Raise for a clause of a table that has no rule."""
+    _refuse(table, _TABLE, source)
+
+
+def refuse_join_clauses(join: exp.Join, source: Source) -> None:
+    """Raise for a kind of join that has no rule."""
+    if isinstance(join.this, exp.Lateral):
+        name = "LATERAL VIEW" if join.this.args.get("view") else "LATERAL"
+        place = keyword_before(source.sql, join.this, "LATERAL")
+        raise source.unsupported(f"{name} is not supported", _LATERAL, place or join)
+    side, kind = join.side, join.kind
+    semi = kind == "SEMI" and side in ("", "LEFT")
+    if not semi and (side or kind not in ("", "INNER", "CROSS")):
+        outer = kind not in ("SEMI", "ANTI")
+        words = (side or "LEFT", "OUTER" if outer else kind, "JOIN")
+        name = " ".join(words)
+        place = keyword_before(source.sql, join.this, side or kind)
+        advice = "INNER JOIN, CROSS JOIN and LEFT SEMI JOIN have rules."
+        raise source.unsupported(f"{name} is not supported", advice, place or join)
+    _refuse(join, _JOIN, source)
+
+
+def refuse_grouping_sets(group: exp.Group, source: Source) -> None:
+    """Raise for GROUP BY that makes more than one grouping."""
+    advice = "Write one query for each grouping and combine them with UNION ALL."
+    nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
+    parts = [part for part in group.expressions if isinstance(part, nested)]
+    for key in ("rollup", "cube", "grouping_sets"):
+        parts += group.args.get(key) or []
+    place = group_span(group.parent_select, source)
+    for part in parts:
+        name = type(part).__name__.upper().replace("GROUPINGSETS", "GROUPING SETS")
+        words = (name, name.split()[0])
+        inside = keyword_before(source.sql, part, *words) or keyword_after(
+            source.sql, group, *words
+        )
+        raise source.unsupported(f"{name} is not supported", advice, inside or place)
+    for bare in group.expressions:
+        if isinstance(bare, exp.Tuple):
+            raise source.unsupported("a grouping set is not supported", advice, place)
+
+
+def group_span(select: exp.Expr | None, source: Source) -> Span | None:
+    """Return the place of GROUP BY; None without it."""
+    if select is None or not select.args.get("group"):
+        return None
+    place = keyword_before(source.sql, select.args["group"], "GROUP BY")
+    if place is not None:
+        return place
+    before = [select.args.get("where"), *reversed(select.args.get("joins") or [])]
+    for clause in (*before, select.args.get("from_")):
+        if clause is not None:
+            return keyword_after(source.sql, clause, "GROUP BY")
+    return None
+
+
+def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
+    """Raise for a set operation other than UNION."""
+    if isinstance(operation, exp.Union):
+        if operation.args.get("by_name"):
+            advice = "List the columns in the same order in both queries."
+            place = keyword_after(source.sql, operation.this, "UNION")
+            raise source.unsupported("UNION BY NAME is not supported", advice, place)
+        return
+    name = type(operation).__name__.upper()
+    words = (name, "MINUS") if name == "EXCEPT" else (name,)
+    place = keyword_after(source.sql, operation.this, *words)
+    if not operation.args.get("distinct"):
+        name += " ALL"
+    raise source.unsupported(
+        f"{name} is not supported", "Of the set operations UNION [ALL] has a rule.", place
+    )
+
+
+def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
+    for key, value in node.args.items():
+        if not value or key in allowed:
+            continue
+        words, advice = _REFUSED.get(key, ((key.strip("_").upper(),), _PLAIN))
+        part = value[0] if isinstance(value, list) else value
+        name = words[0]
+        place: Span | exp.Expr | None = None
+        if isinstance(part, exp.Expr):
+            place = keyword_before(source.sql, part, *words) or part
+            if isinstance(part, exp.Pivot) and part.args.get("unpivot"):
+                name = "UNPIVOT"
+            if isinstance(part, exp.Lateral) and part.args.get("view"):
+                name = "LATERAL VIEW"
+        raise source.unsupported(
+            f"{name.replace('/*+', 'a hint')} is not supported", advice, place or node
+        )

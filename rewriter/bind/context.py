@@ -1,0 +1,81 @@
+"""What is the same for every operator of a query, or of a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Protocol
+
+from sqlglot import exp
+
+from rewriter.algebra import Project, Relation, Scalar
+from rewriter.bind.names import Names
+from rewriter.bind.scope import Bound, Outer
+from rewriter.bind.text import Source
+from rewriter.catalog import Catalog
+
+
+class Binders(Protocol):
+    """How to bind a query inside another: given to every part, so that none imports the whole."""
+
+    def query(self, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
+        """Bind a query of its own: a derived table, a named query, a scalar subquery."""
+        ...
+
+    def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
+        """Bind the subquery of IN or EXISTS, which WHERE of its own may correlate."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The subquery of IN or EXISTS: its rows, the values IN compares, what ties it to the outer.
+
+    ``conditions`` refer to the outer query's attributes and those of ``relation``.
+    """
+
+    relation: Relation
+    values: tuple[Scalar, ...]
+    conditions: tuple[Scalar, ...]
+
+
+@dataclass(slots=True)
+class Definition:
+    """A named query: a common table expression or a view, with what its text may refer to."""
+
+    name: str
+    query: exp.Query
+    columns: tuple[str, ...] | None
+    context: Context
+    outer: Outer | None
+    shared: Bound | None = None
+    """The one plan of all references, where the query must be computed once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The surroundings of a query: what names of relations mean, and how to bind inside it."""
+
+    source: Source
+    catalog: Catalog
+    names: Names
+    bind: Binders
+    functions: frozenset[str] = frozenset()
+    ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
+    views: dict[str, Definition] = field(default_factory=dict)
+    reading: tuple[str, ...] = ()
+
+    def with_cte(self, definition: Definition) -> Context:
+        """Return the context in which one more common table expression is defined."""
+        return replace(self, ctes={**self.ctes, definition.name.lower(): definition})
+
+    def inside_view(self, name: str, text: str) -> Context:
+        """Return the context of a view's text: its own positions, no names of the query's."""
+        source = Source(text, name)
+        return replace(self, source=source, ctes={}, reading=(*self.reading, name.lower()))
+
+    def project(self, relation: Relation, names: list[str], scalars: list[Scalar]) -> Project:
+        """Return a projection on new attributes."""
+        output = tuple(self.names.attribute(name) for name in names)
+        return Project(relation, output, tuple(scalars))

@@ -1,0 +1,108 @@
+"""Grouping: expressions over the input become expressions over its keys and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Aggregate, Attribute, Relation, Scalar, references
+from rewriter.bind.calls import is_aggregate
+from rewriter.bind.context import Context
+from rewriter.bind.fingerprint import fingerprint
+from rewriter.bind.scalars import PLACE
+from rewriter.bind.scope import Bound
+from rewriter.bind.subqueries import Subqueries
+from rewriter.dialect import SparkSQL
+from rewriter.position import Span
+
+OTHERWISE = "otherwise"
+"""Marks a column of HAVING with what its name means where the column is no grouping key."""
+
+
+class Grouping:
+    """The keys and aggregates of one query block, found while its expressions are rewritten."""
+
+    def __init__(
+        self, context: Context, subqueries: Subqueries, keys: Sequence[tuple[str, Scalar]]
+    ) -> None:
+        self._context = context
+        self._subqueries = subqueries
+        self._keys: dict[Hashable, tuple[Attribute, Scalar]] = {}
+        self._aggregates: dict[Hashable, tuple[Attribute, Scalar]] = {}
+        for name, scalar in keys:
+            known = fingerprint(scalar)
+            if known not in self._keys:
+                self._keys[known] = (context.names.attribute(name), scalar)
+
+    def over(self, scalar: Scalar, kept: frozenset[str] = frozenset()) -> Scalar:
+        """Return an expression over the input as one over the grouping.
+
+        A part equal to a key becomes the key, a call of an aggregate its value. ``kept`` are ids
+        of attributes that come from elsewhere.
+
+        Raises
+        ------
+        QueryError
+            A column of the input is neither.
+        """
+        kept |= self._subqueries.ids
+
+        def replaced(node: exp.Expr) -> exp.Expr:
+            key = self._keys.get(fingerprint(node))
+            if key is not None and any(True for _ in references(key[1])):
+                return key[0].column()
+            if is_aggregate(node):
+                return self._aggregate(node).column()
+            if isinstance(node, exp.Column) and node.name not in kept:
+                return self._otherwise(node, kept)
+            return node
+
+        result: Scalar = scalar.copy().transform(replaced, copy=False)
+        return result
+
+    def relation(self, source: Relation, span: Span | None) -> Relation:
+        """Return the grouping of an input, once all expressions over it are known."""
+        if not self._keys and not self._aggregates:
+            self._aggregate(exp.Count(this=exp.Star()))
+        scalars = [scalar for _, scalar in (*self._keys.values(), *self._aggregates.values())]
+        source, attached = self._subqueries.attach(source, scalars)
+        count = len(self._keys)
+        return Aggregate(
+            source,
+            tuple(attribute for attribute, _ in self._keys.values()),
+            attached[:count],
+            tuple(attribute for attribute, _ in self._aggregates.values()),
+            attached[count:],
+            span,
+        )
+
+    def _aggregate(self, call: exp.Expr) -> Attribute:
+        known = fingerprint(call)
+        if known not in self._aggregates:
+            attribute = self._context.names.attribute(_call_name(call))
+            self._aggregates[known] = (attribute, call.copy())
+        return self._aggregates[known][0]
+
+    def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:
+        other = node.meta.get(OTHERWISE)
+        if isinstance(other, exp.Expr):
+            return self.over(other, kept)
+        advice = "Add it to GROUP BY, or aggregate it."
+        place = node.meta.get(PLACE)
+        problem = f"column {node.name} is neither grouped by nor aggregated"
+        raise self._context.source.error(
+            problem, advice, place if isinstance(place, Span) else None
+        )
+
+
+def _call_name(call: exp.Expr) -> str:
+    return call.sql(dialect=SparkSQL, normalize_functions=False).replace("`", "")
+
+
+def distinct(bound: Bound, context: Context, span: Span | None) -> Bound:
+    """Return the different rows of a query: a grouping by all columns."""
+    relation = bound.relation
+    output = tuple(context.names.attribute(attribute.name) for attribute in relation.attributes)
+    keys = tuple(attribute.column() for attribute in relation.attributes)
+    return Bound(Aggregate(relation, output, keys, (), (), span), bound.scope.over(output))

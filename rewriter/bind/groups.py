@@ -1,0 +1,82 @@
+"""GROUP BY and HAVING: what their names, ordinals and ALL stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.bind.calls import has_aggregate
+from rewriter.bind.fingerprint import bracketed, unwrap
+from rewriter.bind.grouping import OTHERWISE
+from rewriter.bind.items import Item, named_items
+from rewriter.bind.names import item_name
+from rewriter.bind.ordering import ordinal
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scope import Lookup, Parts, with_fields
+from rewriter.bind.stars import is_star
+
+
+def is_grouped(select: exp.Select) -> bool:
+    """Tell whether a SELECT aggregates its rows."""
+    if select.args.get("group") or select.args.get("having"):
+        return True
+    return any(has_aggregate(item) for item in select.expressions if not is_star(item))
+
+
+def key_scalars(
+    binder: ScalarBinder, select: exp.Select, items: Sequence[Item]
+) -> list[tuple[str, Scalar]]:
+    """Return the names and expressions of the grouping keys.
+
+    A name is a column of FROM, else the alias of an item; an integer is the item at that place.
+    """
+    group = select.args.get("group")
+    if group is None:
+        return []
+    if group.args.get("all"):
+        if binder.scope.resolve(["all"]) is None:
+            return [(i.name, i.scalar) for i in items if not has_aggregate(i.scalar)]
+        return [("all", binder.bind(exp.column("all")))]
+
+    def alias(parts: Parts, inside: bool) -> Scalar | None:
+        found = named_items(items, parts[0].name)
+        return with_fields(bracketed(found[0].scalar.copy()), parts[1:]) if found else None
+
+    own, *others = binder.lookups
+    binder = replace(binder, lookups=(own, alias, *others))
+    return list(_keys(binder, group.expressions, items))
+
+
+def having_lookup(columns: Lookup, items: Sequence[Item]) -> Lookup:
+    """Return how HAVING resolves a name: a column of FROM where it is grouped by, else an alias."""
+
+    def find(parts: Parts, inside: bool) -> Scalar | None:
+        column = columns(parts, inside)
+        named = named_items(items, parts[0].name)
+        alias = with_fields(bracketed(named[0].scalar.copy()), parts[1:]) if named else None
+        if column is None:
+            return alias
+        if alias is not None and len(parts) == 1 and not inside:
+            column.meta[OTHERWISE] = alias
+        return column
+
+    return find
+
+
+def _keys(
+    binder: ScalarBinder, written: Sequence[exp.Expr], items: Sequence[Item]
+) -> Iterator[tuple[str, Scalar]]:
+    source = binder.context.source
+    for node in written:
+        position = ordinal(node, len(items), "GROUP BY", source)
+        if position is None:
+            scalar, name = binder.bind(node), item_name(node)
+        else:
+            scalar, name = items[position].scalar, items[position].name
+        if has_aggregate(scalar):
+            advice = "Group by an expression without aggregates."
+            raise source.error("GROUP BY refers to an aggregate", advice, node)
+        yield name, unwrap(scalar)

@@ -1,0 +1,168 @@
+"""FROM: the joins of its relations, and which columns they leave in scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import InnerJoin, OneRow, Scalar, SemiJoin
+from rewriter.bind.clauses import refuse_join_clauses
+from rewriter.bind.conditions import (
+    Condition,
+    bind_condition,
+    conjunction,
+    restrict,
+)
+from rewriter.bind.context import Context
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
+from rewriter.bind.sources import aliased_join, bind_derived, bind_table
+from rewriter.bind.subqueries import Subqueries
+from rewriter.position import Span, keyword_before
+
+
+def bind_from(
+    select: exp.Select, context: Context, outer: Outer | None, subqueries: Subqueries
+) -> Bound:
+    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns."""
+    from_ = select.args.get("from_")
+    if from_ is None:
+        return Bound(OneRow(), Scope())
+    binder = _FromBinder(context, outer, subqueries)
+    return binder.joined(binder.source(from_.this), select.args.get("joins") or [])
+
+
+class _FromBinder:
+    def __init__(self, context: Context, outer: Outer | None, subqueries: Subqueries) -> None:
+        self._context = context
+        self._outer = outer
+        self._subqueries = subqueries
+
+    def source(self, node: exp.Expr) -> Bound:
+        """Bind one item of FROM with the joins inside its own brackets."""
+        return self.joined(self._item(node), node.args.get("joins") or [])
+
+    def joined(self, left: Bound, joins: Sequence[exp.Join]) -> Bound:
+        """Bind joins to a relation, from left to right."""
+        for join in joins:
+            left = self._join(left, join)
+        return left
+
+    def _item(self, node: exp.Expr) -> Bound:
+        source = self._context.source
+        if isinstance(node, exp.Table):
+            return bind_table(node, self._context)
+        if isinstance(node, exp.Subquery):
+            if _is_query(node.this):
+                return bind_derived(node, self._context, self._outer)
+            return aliased_join(self.source(node.this), node, source)
+        name = "VALUES" if isinstance(node, exp.Values) else type(node).__name__.upper()
+        advice = "Store its rows in a relation and track it."
+        place = keyword_before(source.sql, node, name) or node
+        raise source.unsupported(f"{name} in FROM is not supported", advice, place)
+
+    def _join(self, left: Bound, join: exp.Join) -> Bound:
+        refuse_join_clauses(join, self._context.source)
+        right = self.source(join.this)
+        semi = join.kind == "SEMI"
+        span = keyword_before(self._context.source.sql, join.this, "JOIN", ",")
+        using = self._using(left.scope, right.scope, join)
+        if using is not None:
+            return self._using_join(left, right, using, semi=semi, span=span)
+        return self._on_join(left, right, join, semi=semi, span=span)
+
+    def _on_join(
+        self, left: Bound, right: Bound, join: exp.Join, *, semi: bool, span: Span | None
+    ) -> Bound:
+        scope = left.scope + right.scope
+        condition = self._condition(join.args.get("on"), scope)
+        if semi and condition.memberships:
+            advice = "Put the condition into WHERE, or into a derived table on the right."
+            problem = "a subquery in the condition of LEFT SEMI JOIN is not supported"
+            raise self._context.source.unsupported(problem, advice, condition.memberships[0].span)
+        relation, predicates = self._subqueries.attach(left.relation, condition.predicates)
+        predicate = conjunction(predicates) if predicates else None
+        if semi:
+            return Bound(SemiJoin(relation, right.relation, predicate, span), left.scope)
+        joined = InnerJoin(relation, right.relation, predicate, span)
+        memberships = Condition((), condition.memberships)
+        return Bound(restrict(joined, memberships, self._subqueries), scope)
+
+    def _condition(self, on: exp.Expr | None, scope: Scope) -> Condition:
+        if on is None:
+            return Condition((), ())
+        source = self._context.source
+        lookups = [scope.lookup(source)]
+        if self._outer is not None:
+            lookups.append(self._outer.refused("ON of a subquery").lookup(source))
+        refusal = "cannot stand in ON"
+        binder = ScalarBinder(
+            self._context, tuple(lookups), self._subqueries, scope, refusal, self._outer
+        )
+        return bind_condition(on, binder)
+
+    def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
+        """Return the pairs of columns that USING or NATURAL equates; None without either."""
+        if join.method == "NATURAL":
+            names = [exp.to_identifier(entry.name) for entry in left.visible]
+            return [
+                (self._key(left, name), self._key(right, name))
+                for name in names
+                if any(entry.named(name.name) for entry in right.visible)
+            ]
+        if join.method:
+            advice = "INNER JOIN, CROSS JOIN and LEFT SEMI JOIN have rules."
+            problem = f"{join.method} JOIN is not supported"
+            raise self._context.source.unsupported(problem, advice, join)
+        using = join.args.get("using")
+        if not using:
+            return None
+        return [(self._key(left, name), self._key(right, name)) for name in using]
+
+    def _key(self, scope: Scope, name: exp.Expr) -> Entry:
+        source = self._context.source
+        try:
+            found = scope.resolve([name.name])
+        except AmbiguousError:
+            advice = "Write the join's condition with ON."
+            raise source.error(f"column {name.name} is ambiguous", advice, name) from None
+        if found is None:
+            advice = "Name a column that both sides of the join have."
+            raise source.error(f"column {name.name} is not known", advice, name)
+        return found[0]
+
+    def _using_join(
+        self,
+        left: Bound,
+        right: Bound,
+        pairs: Sequence[tuple[Entry, Entry]],
+        *,
+        semi: bool,
+        span: Span | None,
+    ) -> Bound:
+        equalities: tuple[Scalar, ...] = tuple(
+            exp.EQ(this=key.attribute.column(), expression=other.attribute.column())
+            for key, other in pairs
+        )
+        predicate = conjunction(equalities) if equalities else None
+        keys = [key for key, _ in pairs]
+        others = [other for _, other in pairs]
+        rest = tuple(entry for entry in left.scope.entries if entry not in keys)
+        if semi:
+            joined = SemiJoin(left.relation, right.relation, predicate, span)
+            return Bound(joined, Scope((*keys, *rest)))
+        hidden = tuple(replace(entry, hidden=True) for entry in others)
+        right_rest = tuple(entry for entry in right.scope.entries if entry not in others)
+        scope = Scope((*keys, *rest, *right_rest, *hidden))
+        return Bound(InnerJoin(left.relation, right.relation, predicate, span), scope)
+
+
+def _is_query(node: exp.Expr) -> bool:
+    """Tell a query in brackets from a join in brackets."""
+    while isinstance(node, exp.Subquery):
+        if node.args.get("alias") or node.args.get("joins"):
+            return False
+        node = node.this
+    return isinstance(node, exp.Query)

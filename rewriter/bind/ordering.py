@@ -1,0 +1,112 @@
+"""ORDER BY, LIMIT and OFFSET."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Limit, Project, Relation, Scalar, Sort, SortKey
+from rewriter.bind.context import Context
+from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scope import Bound, Scope
+from rewriter.bind.subqueries import Subqueries
+from rewriter.bind.text import Source
+from rewriter.position import keyword_before
+
+
+def bind_sort_keys(query: exp.Query, binder: ScalarBinder, output: Scope) -> list[SortKey]:
+    """Bind ORDER BY; an integer is the answer's column at that place, ALL is all of them."""
+    order = query.args.get("order")
+    if order is None:
+        return []
+    keys: list[SortKey] = []
+    for item in order.expressions:
+        descending = bool(item.args.get("desc"))
+        nulls_first = bool(item.args.get("nulls_first"))
+        place = ordinal(item.this, len(output.entries), "ORDER BY", binder.context.source)
+        if place is not None:
+            scalars: list[Scalar] = [output.entries[place].attribute.column()]
+        elif _is_all(item.this):
+            entries = [e for e in output.entries if e.named("all")] or output.entries
+            scalars = [entry.attribute.column() for entry in entries]
+        else:
+            scalars = [binder.bind(item.this)]
+        keys += [SortKey(scalar, descending, nulls_first) for scalar in scalars]
+    return keys
+
+
+def order_and_limit(bound: Bound, query: exp.Query, context: Context) -> Bound:
+    """Order and limit an answer whose ORDER BY sees its columns alone."""
+    subqueries = Subqueries(context)
+    lookup = bound.scope.lookup(context.source)
+    refusal = "cannot stand in ORDER BY of this query"
+    binder = ScalarBinder(context, (lookup,), subqueries, bound.scope, refusal)
+    keys = bind_sort_keys(query, binder, bound.scope)
+    relation, attached = subqueries.attach(bound.relation, [key.scalar for key in keys])
+    keys = [
+        SortKey(scalar, key.descending, key.nulls_first)
+        for scalar, key in zip(attached, keys, strict=True)
+    ]
+    return sorted_and_limited(Bound(relation, bound.scope), keys, query, context)
+
+
+def sorted_and_limited(
+    bound: Bound, keys: Sequence[SortKey], query: exp.Query, context: Context
+) -> Bound:
+    """Return an answer in order and limited, without the columns that only the order needs."""
+    relation = bound.relation
+    if keys:
+        relation = Sort(relation, tuple(keys))
+    relation = _limited(relation, query, context.source, ordered=bool(keys))
+    count = len(bound.scope.entries)
+    if len(relation.attributes) == count:
+        return Bound(relation, bound.scope)
+    kept = relation.attributes[:count]
+    output = tuple(context.names.attribute(attribute.name) for attribute in kept)
+    scalars = tuple(attribute.column() for attribute in kept)
+    return Bound(Project(relation, output, scalars), bound.scope.over(output))
+
+
+def ordinal(node: exp.Expr, count: int, clause: str, source: Source) -> int | None:
+    """Return the 0-based item that an integer in ORDER BY or GROUP BY means; None if it is none."""
+    bare = unwrap(node)
+    if not isinstance(bare, exp.Literal) or bare.is_string or not str(bare.this).isdigit():
+        return None
+    position = int(bare.this)
+    if not 1 <= position <= count:
+        advice = f"Give a position from 1 to {count}."
+        raise source.error(f"{clause} position {position} is not in the select list", advice, bare)
+    return position - 1
+
+
+def _is_all(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Var) and node.name.upper() == "ALL"
+
+
+def _limited(relation: Relation, query: exp.Query, source: Source, *, ordered: bool) -> Relation:
+    limit, offset = query.args.get("limit"), query.args.get("offset")
+    if limit is None and offset is None:
+        return relation
+    name, clause = ("LIMIT", limit) if limit is not None else ("OFFSET", offset)
+    count = _number(limit, "LIMIT", source) if limit is not None else None
+    skipped = _number(offset, "OFFSET", source) if offset is not None else 0
+    if count is None and not skipped:
+        return relation
+    span = keyword_before(source.sql, clause, name) if clause is not None else None
+    if not ordered:
+        advice = "Which rows are meant is not defined; add ORDER BY."
+        raise source.unsupported(f"{name} without ORDER BY is not supported", advice, span)
+    return Limit(relation, count, skipped or 0, span)
+
+
+def _number(clause: exp.Expr, name: str, source: Source) -> int | None:
+    value = unwrap(clause.expression)
+    if name == "LIMIT" and _is_all(value):
+        return None
+    if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
+        return int(value.this)
+    place = keyword_before(source.sql, clause, name) or clause
+    advice = "Give a number, or a parameter."
+    raise source.unsupported(f"{name} of an expression is not supported", advice, place)

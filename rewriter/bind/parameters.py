@@ -1,0 +1,160 @@
+"""Parameters: their markers become literals of the type Spark gives the Python value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.dialect import SparkSQL
+from rewriter.errors import QueryError
+from rewriter.position import Span, keyword_spans, span_at
+
+Arguments: TypeAlias = Mapping[str, object] | Sequence[object] | None
+
+_BIGINT = range(-(2**63), 2**63)
+_PLACE = "_place_"
+_WIDEST_DECIMAL = 38
+_TYPES = "int, float, Decimal, str, bool, None, date, datetime and bytes"
+
+_LIST = "Give the values in order, as many as there are markers."
+_DICT = "Give the values by name."
+
+
+def substitute(
+    expression: exp.Query, args: Arguments, *, sql: str = "", timestamp_ntz: bool = False
+) -> exp.Query:
+    """Return a query with literals in place of ``:name`` and ``?``.
+
+    Parameters
+    ----------
+    expression
+        The parsed query, which is left as it is.
+    args
+        Values by name for ``:name``, in order for ``?``.
+    sql
+        The text, for the place in errors.
+    timestamp_ntz
+        Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ, which is then the type
+        of a datetime without a time zone. It is TIMESTAMP otherwise, at the local time zone of
+        this process, as in ``pyspark.sql.functions.lit``.
+
+    Raises
+    ------
+    QueryError
+        A marker has no value, or a value has a type that has no literal.
+    """
+    expression = expression.copy()
+    markers = list(expression.find_all(exp.Placeholder))
+    named = {marker.name: None for marker in markers if marker.this}
+    positional = [marker for marker in markers if not marker.this]
+    if isinstance(args, Mapping):
+        values = dict(args)
+        if positional:
+            raise _error("a parameter ? needs args to be a list", _LIST, sql, _question(sql, 0))
+    else:
+        if named and args is not None:
+            raise _error("a parameter :name needs args to be a dict", _DICT, sql, None)
+        values = _by_place(expression, positional, list(args or ()), sql)
+    for marker in markers:
+        place = _named_span(marker, sql)
+        if marker.name not in values:
+            problem = f"parameter {marker.sql(dialect=SparkSQL)} has no value"
+            raise _error(problem, "Give its value in args.", sql, place)
+        literal = _literal(marker.name, values[marker.name], sql, place, ntz=timestamp_ntz)
+        marker.replace(literal)
+    return expression
+
+
+def _by_place(
+    expression: exp.Query, markers: list[exp.Placeholder], values: list[object], sql: str
+) -> dict[str, object]:
+    """Name the markers ``?`` by their place in the text, and return the values by these names.
+
+    The parser gives them no position; their order in the emitted text is that in the user's.
+    """
+    for number, marker in enumerate(markers):
+        marker.set("this", f"{_PLACE}{number}")
+    order = re.findall(rf":{_PLACE}(\d+)", expression.sql(dialect=SparkSQL))
+    named = {f"{_PLACE}{number}": place for place, number in enumerate(order)}
+    if len(values) < len(markers):
+        problem = f"the query has {len(markers)} parameters ?, args {len(values)} values"
+        raise _error(problem, _LIST, sql, _question(sql, len(values)))
+    if markers and sql.split(None, 1)[:1] and sql.split(None, 1)[0].upper() == "FROM":
+        advice = "Name the parameters: :name."
+        raise _error("parameters ? in a query that starts with FROM", advice, sql, None)
+    return {name: values[place] for name, place in named.items()}
+
+
+def _literal(name: str, value: object, sql: str, place: Span | None, *, ntz: bool) -> exp.Expr:
+    match value:
+        case None:
+            return exp.Null()
+        case bool():
+            return exp.Boolean(this=value)
+        case int() if value in _BIGINT:
+            return _signed(exp.Literal.number(abs(value)), negative=value < 0)
+        case float():
+            return _cast(repr(float(value)), "DOUBLE")
+        case Decimal() if value.is_finite() and _width(value)[0] <= _WIDEST_DECIMAL:
+            precision, scale = _width(value)
+            return _cast(format(value, "f"), f"DECIMAL({precision}, {scale})")
+        case str():
+            return exp.Literal.string(value)
+        case bytes() | bytearray():
+            return exp.HexString(this=value.hex().upper())
+        case datetime():
+            return _timestamp(value, ntz=ntz)
+        case date():
+            return _cast(value.isoformat(), "DATE")
+    shown = name.removeprefix(_PLACE)
+    kind = type(value)
+    label = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    problem = f"parameter {shown} has type {label}, or a value out of range, which has no literal"
+    raise _error(problem, f"Give a value of one of the types {_TYPES}.", sql, place)
+
+
+def _timestamp(value: datetime, *, ntz: bool) -> exp.Expr:
+    if ntz and value.tzinfo is None:
+        return _cast(value.isoformat(" "), "TIMESTAMP_NTZ")
+    instant = value.astimezone(UTC).replace(tzinfo=None)
+    return _cast(f"{instant.isoformat(' ')} UTC", "TIMESTAMP")
+
+
+def _width(value: Decimal) -> tuple[int, int]:
+    """Return the precision and scale of Spark's type for a decimal."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)  # finite
+    scale = max(0, -exponent)
+    return max(len(digits) + max(0, exponent), scale, 1), scale
+
+
+def _signed(literal: exp.Expr, *, negative: bool) -> exp.Expr:
+    return exp.Paren(this=exp.Neg(this=literal)) if negative else literal
+
+
+def _cast(text: str, kind: str) -> exp.Expr:
+    to = exp.DataType.build(kind, dialect=SparkSQL)
+    return exp.Cast(this=exp.Literal.string(text), to=to)
+
+
+def _named_span(marker: exp.Expr, sql: str) -> Span | None:
+    """Return the place of a marker ``:name``, which the parser gives no position."""
+    size = len(marker.name)
+    for colon in keyword_spans(sql, ":"):
+        if sql[colon.end : colon.end + size] == marker.name:
+            return span_at(sql, colon.start, colon.end + size)
+    return None
+
+
+def _question(sql: str, number: int) -> Span | None:
+    found = list(keyword_spans(sql, "?"))
+    return found[number] if number < len(found) else None
+
+
+def _error(problem: str, advice: str, sql: str, place: Span | None) -> QueryError:
+    return QueryError(problem, advice, sql, place)

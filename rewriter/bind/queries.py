@@ -1,0 +1,88 @@
+"""Queries: SELECT, set operations, and queries in brackets."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.algebra import UnionAll
+from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
+from rewriter.bind.context import Context, Members
+from rewriter.bind.grouping import distinct
+from rewriter.bind.ordering import order_and_limit
+from rewriter.bind.scope import Bound, Outer
+from rewriter.bind.selects import bind_members, bind_select
+from rewriter.bind.sources import define_ctes
+from rewriter.position import keyword_after, keyword_before
+
+_CLAUSES = ("with_", "order", "limit", "offset")
+
+
+class QueryBinder:
+    """Binds queries inside queries; see :class:`rewriter.bind.context.Binders`."""
+
+    def query(self, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
+        """Bind a query with its WITH, ORDER BY and LIMIT."""
+        inner = define_ctes(query, context, outer)
+        if isinstance(query, exp.Select):
+            return bind_select(query, inner, outer)
+        refuse_query_clauses(query, context.source)
+        if isinstance(query, exp.SetOperation):
+            bound = self._union(query, inner, outer)
+        elif isinstance(query.this, exp.Query):
+            bound = self.query(query.this, inner, outer)
+        else:
+            name = "VALUES" if isinstance(query.this, exp.Values) else query.this.key.upper()
+            place = keyword_before(context.source.sql, query, name) or query
+            advice = "Store its rows in a relation and track it."
+            raise context.source.unsupported(f"{name} is not supported", advice, place)
+        return order_and_limit(bound, query, inner)
+
+    def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
+        """Bind the subquery of IN or EXISTS."""
+        while isinstance(query, exp.Subquery) and not _has_clauses(query):
+            query = query.this
+        if isinstance(query, exp.Select):
+            inner = define_ctes(query, context, outer)
+            members = bind_members(query, inner, outer, exists=exists)
+            if members is not None:
+                return members
+        place = "a subquery with grouping, DISTINCT, ORDER BY, LIMIT or UNION"
+        bound = self.query(query, context, outer.refused(place))
+        values = tuple(entry.attribute.column() for entry in bound.scope.entries)
+        return Members(bound.relation, values, ())
+
+    def _union(self, operation: exp.SetOperation, context: Context, outer: Outer | None) -> Bound:
+        source = context.source
+        refuse_set_operation(operation, source)
+        operands = _operands(operation)
+        refused = outer.refused("UNION in a subquery") if outer else None
+        branches = [self.query(operand, context, refused) for operand in operands]
+        first = branches[0]
+        span = keyword_after(source.sql, operation.this, "UNION")
+        for branch, operand in zip(branches[1:], operands[1:], strict=True):
+            have, need = len(branch.scope.entries), len(first.scope.entries)
+            if have != need:
+                advice = "Select as many columns in each of them."
+                problem = f"UNION of queries of {need} and {have} columns"
+                raise source.error(problem, advice, operand)
+        names = [attribute.name for attribute in first.relation.attributes]
+        output = tuple(context.names.attribute(name) for name in names)
+        union = UnionAll(tuple(branch.relation for branch in branches), output, span)
+        bound = Bound(union, first.scope.over(output))
+        return distinct(bound, context, span) if operation.args.get("distinct") else bound
+
+
+def _has_clauses(query: exp.Query) -> bool:
+    return any(query.args.get(clause) for clause in _CLAUSES)
+
+
+def _operands(operation: exp.SetOperation) -> list[exp.Query]:
+    """Return the inputs of a union; a chain of UNION ALL is one with many."""
+    if operation.args.get("distinct"):
+        return [operation.this, operation.expression]
+    operands = [operation.expression]
+    left = operation.this
+    while isinstance(left, exp.Union) and not left.args.get("distinct") and not _has_clauses(left):
+        operands.append(left.expression)
+        left = left.this
+    return [left, *reversed(operands)]

@@ -1,0 +1,233 @@
+"""Scalar expressions: names become attributes, calls that have no rule are refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
+from rewriter.bind.context import Context
+from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.scope import Lookup, Outer, Parts, Scope
+from rewriter.bind.stars import expand_star, is_star
+from rewriter.bind.subqueries import Subqueries
+from rewriter.errors import UnsupportedError
+from rewriter.position import Span, keyword_after, keyword_before, keyword_spans, text_of
+
+_TENSORS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
+_TENSOR_ADVICE = "Aggregates with a tensor: SUM, COUNT, MIN, MAX, AVG."
+PLACE = "place"
+"""Marks a bound column with its span in the text."""
+_BOUND = "bound"
+"""Marks a column that is an attribute already, in an expression that is being bound."""
+_WITHOUT_BRACKETS = {
+    "current_catalog",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "localtimestamp",
+    "session_user",
+    "user",
+}
+"""Functions that Spark calls where their bare name is no column."""
+
+
+@dataclass(frozen=True)
+class ScalarBinder:
+    """Binds the scalar expressions of one clause.
+
+    ``lookups`` are tried in order for each name. ``refusal`` says why aggregates cannot stand in
+    the clause; None where they may.
+    """
+
+    context: Context
+    lookups: tuple[Lookup, ...]
+    subqueries: Subqueries
+    scope: Scope
+    refusal: str | None = None
+    outer: Outer | None = None
+    inside: bool = False
+
+    def bind(self, node: exp.Expr) -> Scalar:
+        """Return the expression over attributes; the input is left as it is."""
+        bound: Scalar = node.copy().transform(self._replace, copy=False)
+        return bound if isinstance(node, exp.Paren) else unwrap(bound)
+
+    def _bind_aggregate(self, node: exp.Expr) -> Scalar:
+        inner = replace(self, refusal="cannot stand inside another aggregate", inside=True)
+        node = node.copy()
+        if isinstance(node, exp.Filter):
+            node.set("this", inner._bind_call(node.this))
+            node.expression.set("this", inner.bind(node.expression.this))
+            return node
+        return inner._bind_call(node)
+
+    def _bind_call(self, call: exp.Expr) -> Scalar:
+        if is_mean(call):
+            call = exp.Avg(this=call.expressions[0])
+        if isinstance(call.this, exp.Star):
+            return call
+        for key, value in list(call.args.items()):
+            if isinstance(value, list):
+                call.set(key, [self.bind(element) for element in self._expanded(value)])
+            elif isinstance(value, exp.Distinct):
+                call.set(key, exp.Distinct(expressions=self._distinct(value)))
+            elif isinstance(value, exp.Expr):
+                call.set(key, self.bind(value))
+        return call
+
+    def _distinct(self, distinct: exp.Distinct) -> list[exp.Expr]:
+        return [self.bind(element) for element in self._expanded(distinct.expressions)]
+
+    def resolve(self, parts: Parts) -> Scalar | None:
+        """Return what a name stands for in this clause."""
+        for lookup in self.lookups:
+            found = lookup(parts, self.inside)
+            if found is not None:
+                return found
+        return None
+
+    def _replace(self, node: exp.Expr) -> exp.Expr:
+        self._refuse(node)
+        if is_star(node):
+            advice = "Name the columns that are meant."
+            raise self.context.source.error("* cannot stand here", advice, node)
+        if is_aggregate(node):
+            return self._aggregate(node)
+        parts = name_parts(node)
+        if parts is not None:
+            return self._column(node, parts)
+        match node:
+            case exp.Subquery() | exp.Select() | exp.SetOperation():
+                return self._scalar_subquery(node)
+            case exp.Dot() if isinstance(node.expression, exp.Func):
+                problem = f"function {node.sql(dialect='spark')} of a schema is not supported"
+                raise self._unsupported(problem, "Call it by its name alone.", node)
+            case exp.Tuple() if not isinstance(node.parent, exp.Predicate):
+                elements = [self.bind(_struct_field(part)) for part in node.expressions]
+                return exp.Anonymous(this="struct", expressions=elements)
+            case exp.Func():
+                self._check_call(node)
+                self._expand_arguments(node)
+        return node
+
+    def _column(self, node: exp.Expr, parts: Parts) -> exp.Expr:
+        found = self.resolve(parts)
+        if found is not None:
+            for column in found.find_all(exp.Column):
+                column.meta.setdefault(PLACE, self.context.source.span(node))
+            return found
+        if len(parts) == 1 and parts[0].name.lower() in _WITHOUT_BRACKETS:
+            return exp.Anonymous(this=parts[0].name.lower(), expressions=[])
+        name = ".".join(part.name for part in parts)
+        advice = "Name a column of the relations in FROM."
+        raise self.context.source.error(f"column {name} is not known", advice, parts[0])
+
+    def _aggregate(self, node: exp.Expr) -> exp.Expr:
+        name = call_name(node, self.context.source)
+        call = node.this if isinstance(node, exp.Filter) else node
+        if self.refusal:
+            advice = "Compute the aggregate in a derived table and refer to its column."
+            raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
+        if not is_mean(call) and not isinstance(call, _TENSORS):
+            raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
+        return self._bind_aggregate(node)
+
+    def _scalar_subquery(self, node: exp.Query) -> exp.Expr:
+        outer = Outer(self.scope, "a scalar subquery")
+        if self.outer is not None:
+            outer = Outer(self.scope + self.outer.scope, "a scalar subquery")
+        attribute = self.subqueries.scalar(node, self.context, outer)
+        return attribute.column()
+
+    def _refuse(self, node: exp.Expr) -> None:
+        sql = self.context.source.sql
+        match node:
+            case exp.Window():
+                place = keyword_after(sql, node.this, "OVER")
+                advice = "Aggregate in a derived table and join with it."
+                raise self._unsupported(
+                    "window functions (OVER) are not supported", advice, place or node
+                )
+            case exp.Exists() if isinstance(node.this, exp.Query):
+                place = keyword_before(sql, node.this, "EXISTS")
+                raise self._not_a_conjunct("EXISTS", place or node)
+            case exp.In() if node.args.get("query") is not None:
+                place = keyword_after(sql, node.this, "IN")
+                raise self._not_a_conjunct("IN (subquery)", place or node)
+            case exp.Any() | exp.All() if isinstance(node.this, exp.Query):
+                name = type(node).__name__.upper()
+                place = keyword_before(sql, node.this, name)
+                advice = "Use IN or EXISTS as a condition of WHERE."
+                problem = f"{name} (subquery) is not supported"
+                raise self._unsupported(problem, advice, place or node)
+            case exp.Any() if not isinstance(node.parent, exp.Predicate):
+                problem = "aggregate any has no tensor yet"
+                raise self._unsupported(problem, _TENSOR_ADVICE, node)
+
+    def _not_a_conjunct(self, name: str, place: exp.Expr | Span) -> UnsupportedError:
+        problem = f"{name} that is not itself a condition of WHERE or HAVING is not supported"
+        advice = "Use it as one of the conditions that AND combines, or write a join."
+        return self._unsupported(problem, advice, place)
+
+    def _check_call(self, node: exp.Func) -> None:
+        source = self.context.source
+        name = call_name(node, source)
+        check_call(node, name, self.context)
+        bare = text_of(node, source.sql) is None
+        if bare and name in _WITHOUT_BRACKETS and self.resolve((exp.to_identifier(name),)):
+            advice = f"Write the column as `{name}` with its relation's name before it."
+            place = next(keyword_spans(source.sql, name.upper()), None)
+            raise self._unsupported(f"{name} is both a column and a function", advice, place)
+
+    def _expand_arguments(self, node: exp.Func) -> None:
+        if isinstance(node.this, exp.Star) and "expressions" in node.arg_types:
+            first, *rest = self._expanded([node.this])
+            node.set("this", first)
+            node.set("expressions", [*rest, *node.expressions])
+        arguments = self._expanded(node.expressions)
+        if call_name(node, self.context.source) == "struct":
+            arguments = [_struct_field(argument) for argument in arguments]
+        if arguments:
+            node.set("expressions", arguments)
+
+    def _expanded(self, arguments: Sequence[exp.Expr]) -> list[exp.Expr]:
+        """Replace ``*`` among a function's arguments by the columns it means."""
+        result: list[exp.Expr] = []
+        for argument in arguments:
+            if not is_star(argument):
+                result.append(argument)
+                continue
+            for entry in expand_star(argument, self.scope, self.context.source):
+                column = entry.attribute.column()
+                column.meta[_BOUND] = entry.name
+                result.append(column)
+        return result
+
+    def _unsupported(
+        self, problem: str, advice: str, place: exp.Expr | Span | None
+    ) -> UnsupportedError:
+        return self.context.source.unsupported(problem, advice, place)
+
+
+def name_parts(node: exp.Expr) -> Parts | None:
+    """Return the parts of a column's name with the fields accessed of it; None for other nodes."""
+    fields: list[exp.Identifier] = []
+    while isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+        fields.append(node.expression)
+        node = node.this
+    if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star) or _BOUND in node.meta:
+        return None
+    own = [part for part in node.parts if isinstance(part, exp.Identifier)]
+    return (*own, *reversed(fields))
+
+
+def _struct_field(element: exp.Expr) -> exp.Expr:
+    """Name a field of struct(...) as its column, which is about to become an attribute."""
+    parts = name_parts(element)
+    name = parts[-1].name if parts else element.meta.get(_BOUND)
+    return exp.alias_(element, name, quoted=True, copy=False) if name else element

@@ -1,0 +1,189 @@
+"""Which columns a name may mean, and which of them it means: Spark's rules of resolution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, Relation, Scalar
+from rewriter.bind.text import Source
+
+Parts = tuple[exp.Identifier, ...]
+"""A name as written, ``a.b.c``: qualifiers, a column, and fields of it, not told apart yet."""
+
+Lookup = Callable[[Parts, bool], Scalar | None]
+"""Finds what a name stands for; the flag says whether it stands inside an aggregate's argument."""
+
+
+class AmbiguousError(Exception):
+    """A name that several columns have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A column in scope.
+
+    ``qualifier`` are the name parts that may stand before ``name``. A hidden column is found by
+    its qualified name alone: the right side's key of a USING join. Columns of the same ``origin``
+    are one column selected twice, which makes no name ambiguous.
+    """
+
+    attribute: Attribute
+    name: str
+    qualifier: tuple[str, ...] = ()
+    hidden: bool = False
+    origin: str = ""
+
+    def named(self, name: str) -> bool:
+        """Tell whether the column has this name."""
+        return self.name.lower() == name.lower()
+
+    def qualified(self, qualifier: Sequence[str]) -> bool:
+        """Tell whether these parts may stand before the column's name."""
+        size = len(qualifier)
+        own = [part.lower() for part in self.qualifier[len(self.qualifier) - size :]]
+        return 0 < size <= len(self.qualifier) and own == [part.lower() for part in qualifier]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The columns of a FROM clause, or of an answer, in order."""
+
+    entries: tuple[Entry, ...] = ()
+
+    def __add__(self, other: Scope) -> Scope:
+        return Scope(self.entries + other.entries)
+
+    def over(self, attributes: Sequence[Attribute]) -> Scope:
+        """Return the same columns, one for one, as these attributes."""
+        pairs = zip(self.entries, attributes, strict=True)
+        return Scope(tuple(replace(entry, attribute=attribute) for entry, attribute in pairs))
+
+    @property
+    def visible(self) -> tuple[Entry, ...]:
+        """The columns that ``*`` means."""
+        return tuple(entry for entry in self.entries if not entry.hidden)
+
+    def qualified(self, qualifier: Sequence[str]) -> tuple[Entry, ...]:
+        """Return the columns that ``qualifier.*`` means, hidden ones first as in Spark."""
+        found = [entry for entry in self.entries if entry.qualified(qualifier)]
+        return tuple(sorted(found, key=lambda entry: not entry.hidden))
+
+    def renamed(self, qualifier: tuple[str, ...], names: Sequence[str] | None = None) -> Scope:
+        """Return the visible columns under a table alias and, where given, new names."""
+        visible = self.visible
+        chosen = names if names is not None else [entry.name for entry in visible]
+        return Scope(
+            tuple(
+                replace(entry, qualifier=qualifier, name=name)
+                for entry, name in zip(visible, chosen, strict=True)
+            )
+        )
+
+    def resolve(self, names: Sequence[str]) -> tuple[Entry, int] | None:
+        """Return the column that a name means, and how many of its parts name the column.
+
+        The longest qualifier that fits wins: in ``a.b`` a table ``a`` goes before a struct ``a``.
+
+        Raises
+        ------
+        AmbiguousError
+            Several columns fit equally well.
+        """
+        for size in range(min(len(names) - 1, 3), -1, -1):
+            entry = _only(self._candidates(names[:size], names[size]))
+            if entry is not None:
+                return entry, size + 1
+        return None
+
+    def lookup(self, source: Source) -> Lookup:
+        """Return this scope as a step of resolution."""
+
+        def find(parts: Parts, inside: bool) -> Scalar | None:
+            try:
+                found = self.resolve([part.name for part in parts])
+            except AmbiguousError:
+                name = ".".join(part.name for part in parts)
+                advice = "Qualify it with the name of its relation."
+                raise source.error(f"column {name} is ambiguous", advice, parts[0]) from None
+            if found is None:
+                return None
+            entry, used = found
+            return with_fields(entry.attribute.column(), parts[used:])
+
+        return find
+
+    def _candidates(self, qualifier: Sequence[str], name: str) -> list[Entry]:
+        named = [entry for entry in self.entries if entry.named(name)]
+        if qualifier:
+            return [entry for entry in named if entry.qualified(qualifier)]
+        return [entry for entry in named if not entry.hidden]
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    """The columns of the query around a subquery, and whether they may be used here.
+
+    ``refusal`` says where a reference to them would stand, if that has no rule.
+    """
+
+    scope: Scope
+    refusal: str | None = None
+
+    def refused(self, place: str) -> Outer:
+        """Return the same columns for a place where they may not be used."""
+        return self if self.refusal else replace(self, refusal=place)
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """The ids of the outer query's columns."""
+        return frozenset(entry.attribute.id for entry in self.scope.entries)
+
+    def lookup(self, source: Source) -> Lookup:
+        """Return the outer query's columns as a step of resolution."""
+        find = self.scope.lookup(source)
+
+        def find_outer(parts: Parts, inside: bool) -> Scalar | None:
+            found = find(parts, inside)
+            if found is not None and self.refusal:
+                name = ".".join(part.name for part in parts)
+                advice = "Write the subquery as a join with the outer query's relation."
+                problem = f"{self.refusal} that refers to column {name} of the outer query"
+                raise source.unsupported(f"{problem} is not supported", advice, parts[0])
+            return found
+
+        return find_outer
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound (sub)query: its plan, and its columns as names."""
+
+    relation: Relation
+    scope: Scope
+
+
+def scope_of(attributes: Iterable[Attribute], qualifier: tuple[str, ...] = ()) -> Scope:
+    """Return the scope of columns that are known by the attributes' own names."""
+    return Scope(
+        tuple(
+            Entry(attribute, attribute.name, qualifier, origin=attribute.id)
+            for attribute in attributes
+        )
+    )
+
+
+def with_fields(scalar: Scalar, fields: Iterable[exp.Identifier]) -> Scalar:
+    """Return the access to a field of a field of ... of a struct."""
+    for field in fields:
+        scalar = exp.Dot(this=scalar, expression=exp.to_identifier(field.name, quoted=True))
+    return scalar
+
+
+def _only(candidates: list[Entry]) -> Entry | None:
+    origins = {entry.origin or entry.attribute.id for entry in candidates}
+    if len(origins) > 1:
+        raise AmbiguousError
+    return candidates[0] if candidates else None

@@ -1,0 +1,233 @@
+"""SELECT: its rows, its items, its grouping, and the order of the parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Attribute,
+    Project,
+    Relation,
+    Scalar,
+    SortKey,
+    column,
+    references,
+)
+from rewriter.bind.clauses import group_span, refuse_grouping_sets, refuse_query_clauses
+from rewriter.bind.conditions import Condition, Membership, bind_condition, restrict
+from rewriter.bind.context import Context, Members
+from rewriter.bind.grouping import Grouping, distinct
+from rewriter.bind.groups import having_lookup, is_grouped, key_scalars
+from rewriter.bind.items import Item, bind_items
+from rewriter.bind.joins import bind_from
+from rewriter.bind.ordering import bind_sort_keys, order_and_limit, sorted_and_limited
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Scope
+from rewriter.bind.subqueries import Subqueries, rename
+from rewriter.position import keyword_before
+
+
+@dataclass(frozen=True)
+class Rows:
+    """FROM and WHERE of a SELECT: the rows that its other clauses read."""
+
+    select: exp.Select
+    context: Context
+    outer: Outer | None
+    subqueries: Subqueries
+    relation: Relation
+    scope: Scope
+    correlated: tuple[Scalar, ...] = ()
+
+    def binder(
+        self, clause: str, refusal: str | None, lookups: Sequence[Lookup] | None = None
+    ) -> ScalarBinder:
+        """Return the binder of a clause, where names mean columns of FROM unless told otherwise."""
+        chosen = list(lookups) if lookups is not None else [self.scope.lookup(self.context.source)]
+        if self.outer is not None:
+            chosen.append(self.outer.refused(f"{clause} of a subquery").lookup(self.context.source))
+        return ScalarBinder(
+            self.context, tuple(chosen), self.subqueries, self.scope, refusal, self.outer
+        )
+
+
+def bind_select(select: exp.Select, context: Context, outer: Outer | None) -> Bound:
+    """Bind a SELECT with its ORDER BY and LIMIT."""
+    rows = _bind_rows(select, context, outer, correlate=False)
+    items = bind_items(rows.binder("the select list", None), select)
+    grouped = is_grouped(select)
+    output = tuple(context.names.attribute(item.name) for item in items)
+    scope = _output_scope(items, output)
+    if select.args.get("distinct"):
+        relation = _projection(rows, items, output, [], grouped=grouped)[0]
+        return order_and_limit(_distinct(Bound(relation, scope), rows), select, context)
+    keys = _sort_keys(rows, items, scope, grouped=grouped)
+    relation, keys = _projection(rows, items, output, keys, grouped=grouped)
+    return sorted_and_limited(Bound(relation, scope), keys, select, context)
+
+
+def bind_members(
+    select: exp.Select, context: Context, outer: Outer, *, exists: bool
+) -> Members | None:
+    """Bind the SELECT of IN or EXISTS, whose WHERE may refer to the outer query.
+
+    None for one whose correlation would stand below a grouping or a limit: it is to be bound as
+    a query of its own.
+    """
+    clauses = ("group", "having", "distinct", "order", "limit", "offset")
+    if any(select.args.get(clause) for clause in clauses) or is_grouped(select):
+        return None
+    rows = _bind_rows(select, context, outer, correlate=True)
+    items = bind_items(rows.binder("the select list", None), select)
+    if exists:
+        return Members(rows.relation, (), rows.correlated)
+    scalars = tuple(item.scalar for item in items)
+    if rows.correlated:
+        relation, values = rows.subqueries.attach(rows.relation, scalars)
+        return Members(relation, values, rows.correlated)
+    output = tuple(context.names.attribute(item.name) for item in items)
+    relation, _ = _projection(rows, items, output, [], grouped=False)
+    return Members(relation, tuple(attribute.column() for attribute in output), ())
+
+
+def _bind_rows(
+    select: exp.Select, context: Context, outer: Outer | None, *, correlate: bool
+) -> Rows:
+    refuse_query_clauses(select, context.source)
+    if select.args.get("group"):
+        refuse_grouping_sets(select.args["group"], context.source)
+    subqueries = Subqueries(context)
+    from_ = bind_from(select, context, outer, subqueries)
+    rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)
+    where = select.args.get("where")
+    if where is None:
+        return rows
+    lookups = [rows.scope.lookup(context.source)]
+    if outer is not None and correlate:
+        lookups.append(outer.lookup(context.source))
+    condition = bind_condition(where.this, rows.binder("WHERE", "cannot stand in WHERE", lookups))
+    inner, correlated = _split(condition, outer, context)
+    span = keyword_before(context.source.sql, where, "WHERE")
+    relation = restrict(rows.relation, inner, subqueries, span)
+    relation, correlated = subqueries.attach(relation, correlated)
+    return Rows(select, context, outer, subqueries, relation, rows.scope, correlated)
+
+
+def _split(
+    condition: Condition, outer: Outer | None, context: Context
+) -> tuple[Condition, tuple[Scalar, ...]]:
+    """Take the predicates on the outer query's columns out of a condition."""
+    ids = outer.ids if outer is not None else frozenset()
+    inner: list[Scalar] = []
+    correlated: list[Scalar] = []
+    for predicate in condition.predicates:
+        (inner if ids.isdisjoint(references(predicate)) else correlated).append(predicate)
+    for membership in condition.memberships:
+        if membership.condition is None or ids.isdisjoint(references(membership.condition)):
+            continue
+        advice = "Write the inner subquery as a join with the outer query's relation."
+        problem = "a subquery that compares columns of the query two levels out is not supported"
+        raise context.source.unsupported(problem, advice, membership.span)
+    return Condition(tuple(inner), condition.memberships), tuple(correlated)
+
+
+def _output_scope(items: Sequence[Item], output: Sequence[Attribute]) -> Scope:
+    return Scope(
+        tuple(
+            Entry(
+                attribute,
+                item.name,
+                item.entry.qualifier if item.entry else (),
+                origin=item.entry.attribute.id if item.entry else attribute.id,
+            )
+            for item, attribute in zip(items, output, strict=True)
+        )
+    )
+
+
+def _sort_keys(rows: Rows, items: Sequence[Item], output: Scope, *, grouped: bool) -> list[SortKey]:
+    source = rows.context.source
+    answers, columns = output.lookup(source), rows.scope.lookup(source)
+
+    def find(parts: tuple[exp.Identifier, ...], inside: bool) -> Scalar | None:
+        first, second = (columns, answers) if inside else (answers, columns)
+        found = first(parts, inside)
+        return found if found is not None else second(parts, inside)
+
+    refusal = None if grouped else "cannot stand in ORDER BY without grouping"
+    return bind_sort_keys(rows.select, rows.binder("ORDER BY", refusal, [find]), output)
+
+
+def _projection(
+    rows: Rows,
+    items: Sequence[Item],
+    output: tuple[Attribute, ...],
+    keys: list[SortKey],
+    *,
+    grouped: bool,
+) -> tuple[Relation, list[SortKey]]:
+    """Return the projection on the items and what else the sort keys use, and the keys over it."""
+    scalars = [item.scalar for item in items]
+    relation = rows.relation
+    if grouped:
+        relation, scalars, keys = _grouped(rows, items, output, keys)
+    ids = {attribute.id for attribute in output}
+    computed = {
+        scalar.name: attribute.id
+        for scalar, attribute in zip(scalars, output, strict=True)
+        if isinstance(scalar, exp.Column)
+    }
+    hidden: list[Attribute] = []
+    for identity in dict.fromkeys(name for key in keys for name in references(key.scalar)):
+        if identity not in ids and identity not in computed:
+            hidden.append(rows.context.names.attribute(re.sub(r"_\d+$", "", identity)))
+            computed[identity] = hidden[-1].id
+            scalars.append(column(identity))
+    keys = [SortKey(rename(key.scalar, computed), key.descending, key.nulls_first) for key in keys]
+    relation, attached = rows.subqueries.attach(relation, scalars)
+    return Project(relation, (*output, *hidden), attached), keys
+
+
+def _grouped(
+    rows: Rows, items: Sequence[Item], output: Sequence[Attribute], keys: Sequence[SortKey]
+) -> tuple[Relation, list[Scalar], list[SortKey]]:
+    select, context = rows.select, rows.context
+    group = key_scalars(rows.binder("GROUP BY", "cannot stand in GROUP BY"), select, items)
+    grouping = Grouping(context, rows.subqueries, group)
+    scalars = [grouping.over(item.scalar) for item in items]
+    kept = frozenset(attribute.id for attribute in output)
+    over_keys = [
+        SortKey(grouping.over(key.scalar, kept), key.descending, key.nulls_first) for key in keys
+    ]
+    having = select.args.get("having")
+    condition = Condition((), ())
+    if having is not None:
+        lookup = having_lookup(rows.scope.lookup(context.source), items)
+        written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
+        condition = Condition(
+            tuple(grouping.over(part) for part in written.predicates),
+            tuple(_membership_over(part, grouping) for part in written.memberships),
+        )
+    place = group_span(select, context.source)
+    relation = grouping.relation(rows.relation, place)
+    if having is not None:
+        span = keyword_before(context.source.sql, having, "HAVING")
+        relation = restrict(relation, condition, rows.subqueries, span)
+    return relation, scalars, over_keys
+
+
+def _membership_over(membership: Membership, grouping: Grouping) -> Membership:
+    if membership.condition is None:
+        return membership
+    right = frozenset(attribute.id for attribute in membership.right.attributes)
+    return replace(membership, condition=grouping.over(membership.condition, right))
+
+
+def _distinct(bound: Bound, rows: Rows) -> Bound:
+    first = rows.select.expressions[0]
+    span = keyword_before(rows.context.source.sql, first, "DISTINCT")
+    return distinct(bound, rows.context, span)

@@ -1,0 +1,136 @@
+"""Relations in FROM: tracked relations, views, common table expressions, derived tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Aggregate, Limit, Relation, Scan, walk
+from rewriter.bind.clauses import refuse_table_clauses
+from rewriter.bind.context import Context, Definition
+from rewriter.bind.names import lambda_variables
+from rewriter.bind.parameters import substitute
+from rewriter.bind.scope import Bound, Outer, scope_of
+from rewriter.bind.text import Source, parse
+from rewriter.catalog import TrackedRelation, View
+from rewriter.errors import UntrackedError
+from rewriter.position import keyword_before
+
+
+def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Context:
+    """Return the context inside a query's WITH clause; each name sees those before it."""
+    with_ = query.args.get("with_")
+    if with_ is None:
+        return context
+    if with_.args.get("recursive"):
+        advice = "Store the recursion's answer in a relation and track it."
+        place = keyword_before(context.source.sql, with_, "RECURSIVE")
+        raise context.source.unsupported("WITH RECURSIVE is not supported", advice, place)
+    refused = outer.refused("a common table expression") if outer else None
+    for cte in with_.expressions:
+        alias = cte.args["alias"]
+        columns = tuple(column.name for column in alias.columns) or None
+        context = context.with_cte(Definition(alias.name, cte.this, columns, context, refused))
+    return context
+
+
+def bind_table(table: exp.Table, context: Context) -> Bound:
+    """Bind one occurrence of a named relation."""
+    source = context.source
+    refuse_table_clauses(table, source)
+    if not isinstance(table.this, exp.Identifier):
+        name = table.this.name or table.this.key
+        advice = "Store its rows in a relation and track it."
+        problem = f"table function {name.lower()} is not supported"
+        raise source.unsupported(problem, advice, table)
+    parts = tuple(part.name for part in table.parts)
+    cte = context.ctes.get(parts[0].lower()) if len(parts) == 1 else None
+    if cte is not None:
+        return _aliased(bind_definition(cte, table, source), table, parts, source)
+    found = context.catalog.resolve(parts)
+    if found is None:
+        name = ".".join(parts)
+        advice = f'Track it first: ls.track("{name}", ...).'
+        raise UntrackedError(
+            f"relation {name} is not tracked", advice, source.sql, source.span(table)
+        )
+    if isinstance(found, View):
+        return _aliased(_bind_view(found, table, context), table, parts, source)
+    return _aliased(_bind_scan(found, table, context), table, parts, source)
+
+
+def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) -> Bound:
+    """Bind a query in FROM."""
+    refuse_table_clauses(subquery, context.source)
+    inner = outer.refused("a derived table") if outer else None
+    bound = context.bind.query(subquery.this, context, inner)
+    return _aliased(bound, subquery, (), context.source)
+
+
+def aliased_join(bound: Bound, subquery: exp.Subquery, source: Source) -> Bound:
+    """Return a join in brackets, under its alias if it has one."""
+    return _aliased(bound, subquery, (), source) if subquery.args.get("alias") else bound
+
+
+def bind_definition(definition: Definition, reference: exp.Expr, source: Source) -> Bound:
+    """Bind one reference to a named query.
+
+    Its text is bound anew for each, but a query that groups or limits is computed once: all
+    references share its plan, each under attributes of its own.
+    """
+    context = definition.context
+    bound = definition.shared
+    if bound is None:
+        bound = context.bind.query(definition.query, context, definition.outer)
+        if not _computed_once(bound.relation):
+            return _renamed(bound, definition.columns, reference, source)
+        definition.shared = bound
+    names = [attribute.name for attribute in bound.relation.attributes]
+    scalars = [attribute.column() for attribute in bound.relation.attributes]
+    projection = context.project(bound.relation, names, list(scalars))
+    own = Bound(projection, scope_of(projection.attributes))
+    return _renamed(own, definition.columns, reference, source)
+
+
+def _computed_once(relation: Relation) -> bool:
+    return any(isinstance(operator, (Aggregate, Limit)) for operator in walk(relation))
+
+
+def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
+    key = view.name.lower()
+    if key in context.reading:
+        advice = "Define the view without itself."
+        raise context.source.error(f"view {view.name} reads itself", advice, table)
+    if key not in context.views:
+        inside = context.inside_view(view.name, view.text)
+        query = substitute(parse(inside.source), None, sql=view.text)
+        context.names.reserve(lambda_variables(query))
+        context.views[key] = Definition(view.name, query, view.columns, inside, None)
+    return bind_definition(context.views[key], table, context.source)
+
+
+def _bind_scan(relation: TrackedRelation, table: exp.Table, context: Context) -> Bound:
+    output = tuple(context.names.attribute(column) for column in relation.columns)
+    span = context.source.span(table)
+    return Bound(Scan(relation.name, relation.columns, output, span), scope_of(output))
+
+
+def _aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:
+    alias = node.args.get("alias")
+    if alias is None:
+        return Bound(bound.relation, bound.scope.renamed(parts))
+    columns = tuple(column.name for column in alias.columns) or None
+    name = (alias.name,) if alias.name else ()
+    bound = _renamed(bound, columns, node, source)
+    return Bound(bound.relation, bound.scope.renamed(name))
+
+
+def _renamed(bound: Bound, columns: Sequence[str] | None, node: exp.Expr, source: Source) -> Bound:
+    if columns is None:
+        return bound
+    have = len(bound.scope.visible)
+    if len(columns) != have:
+        problem = f"{len(columns)} column names are given for {have} columns"
+        raise source.error(problem, "Name each column once.", node)
+    return Bound(bound.relation, bound.scope.renamed((), columns))

@@ -1,0 +1,60 @@
+"""``*``: the columns it means."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.bind.scope import Entry, Scope
+from rewriter.bind.text import Source
+
+
+def is_star(node: exp.Expr) -> bool:
+    """Tell whether a node is ``*`` or ``t.*``."""
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
+
+
+def expand_star(star: exp.Expr, scope: Scope, source: Source) -> tuple[Entry, ...]:
+    """Return the columns that ``*``, ``t.*`` or ``* EXCEPT (...)`` means, in order."""
+    mark = star if isinstance(star, exp.Star) else star.this
+    for key, name in (("replace", "REPLACE"), ("rename", "RENAME"), ("ilike", "ILIKE")):
+        if mark.args.get(key):
+            advice = "List the columns instead."
+            raise source.unsupported(f"* {name} is not supported", advice, mark)
+    qualifier = [part.name for part in star.parts[:-1]] if isinstance(star, exp.Column) else []
+    entries = scope.qualified(qualifier) if qualifier else scope.visible
+    name = ".".join([*qualifier, "*"])
+    if qualifier and not entries:
+        if scope.resolve(qualifier) is not None:
+            advice = "Name the fields, each as column.field."
+            raise source.unsupported(f"{name} of a struct is not supported", advice, star)
+        advice = "Name a relation of FROM."
+        raise source.error(f"relation {'.'.join(qualifier)} is not known", advice, star)
+    for excepted in mark.args.get("except_") or []:
+        entries = _without(entries, excepted, source)
+    return entries
+
+
+def _without(entries: tuple[Entry, ...], excepted: exp.Expr, source: Source) -> tuple[Entry, ...]:
+    if not isinstance(excepted, (exp.Column, exp.Identifier)):
+        advice = "Name the fields to keep, each as column.field."
+        raise source.unsupported("EXCEPT of a field is not supported", advice, excepted)
+    *qualifier, name = (
+        [part.name for part in excepted.parts]
+        if isinstance(excepted, exp.Column)
+        else [excepted.name]
+    )
+    dropped = [
+        entry
+        for entry in entries
+        if entry.named(name) and (not qualifier or entry.qualified(qualifier))
+    ]
+    if dropped:
+        return tuple(entry for entry in entries if entry not in dropped)
+    written = ".".join([*qualifier, name])
+    if qualifier and any(entry.named(qualifier[0]) for entry in entries):
+        advice = "Name the fields to keep, each as column.field."
+        raise source.unsupported("EXCEPT of a field is not supported", advice, excepted)
+    advice = "Name a column that * means."
+    raise source.error(f"column {written} is not known", advice, excepted)

@@ -1,0 +1,89 @@
+"""The text being bound: its parser, and errors that point into it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter import dialect
+from rewriter.errors import QueryError, UnsupportedError
+from rewriter.position import Span, keyword_spans, span_of
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text: the user's, or that of a view it reads."""
+
+    sql: str
+    view: str | None = None
+
+    def unsupported(
+        self, problem: str, advice: str, place: exp.Expr | Span | None = None
+    ) -> UnsupportedError:
+        """Return the refusal of an operator, with its place in this text."""
+        return UnsupportedError(self._problem(problem), advice, self.sql, self.span(place))
+
+    def error(self, problem: str, advice: str, place: exp.Expr | Span | None = None) -> QueryError:
+        """Return an error of the query, with its place in this text."""
+        return QueryError(self._problem(problem), advice, self.sql, self.span(place))
+
+    def span(self, place: exp.Expr | Span | None) -> Span | None:
+        """Return where a node of this text stands."""
+        return span_of(place, self.sql) if isinstance(place, exp.Expr) else place
+
+    def _problem(self, problem: str) -> str:
+        return f"in view {self.view}: {problem}" if self.view else problem
+
+
+def parse(source: Source) -> exp.Query:
+    """Parse a text that must be one query.
+
+    Raises
+    ------
+    NotUnderstoodError
+        The text cannot be parsed.
+    UnsupportedError
+        It is another statement, an inline table, or in pipe syntax.
+    """
+    pipe = next(keyword_spans(source.sql, "|>"), None)
+    if pipe is not None:
+        advice = "Write the pipe operators as clauses of a SELECT."
+        raise source.unsupported("pipe syntax is not supported", advice, pipe)
+    try:
+        tree = dialect.parse(source.sql)
+    except QueryError as error:
+        if source.view is None:
+            raise
+        problem = f"in view {source.view}: {error.problem}"
+        raise type(error)(problem, error.advice, source.sql, error.span) from error
+    if isinstance(tree, exp.Values):
+        advice = "Store its rows in a relation and track it."
+        place = next(keyword_spans(source.sql, "VALUES"), None)
+        raise source.unsupported("VALUES is not supported", advice, place)
+    _tell_subqueries_apart(tree)
+    return tree
+
+
+def _tell_subqueries_apart(tree: exp.Query) -> None:
+    """Read a subquery in two pairs of brackets as Spark does.
+
+    ``x IN ((SELECT ...))`` is IN of one scalar subquery; ``EXISTS ((SELECT ...))`` is EXISTS.
+    """
+    for node in list(tree.find_all(exp.In, exp.Anonymous)):
+        if isinstance(node, exp.In):
+            query = node.args.get("query")
+            if not isinstance(query, exp.Subquery) or not isinstance(query.this, exp.Subquery):
+                continue
+            inner = query.this
+            if _plain(query) and _plain(inner):
+                node.set("query", None)
+                node.set("expressions", [inner])
+        elif node.name.lower() == "exists" and len(node.expressions) == 1:
+            only = node.expressions[0]
+            if isinstance(only, exp.Subquery):
+                node.replace(exp.Exists(this=only))
+
+
+def _plain(subquery: exp.Subquery) -> bool:
+    return all(key == "this" or not value for key, value in subquery.args.items())

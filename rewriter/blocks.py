@@ -1,0 +1,235 @@
+"""Query blocks: what a query is cut into, and what is captured of each.
+
+A block is a select-project-join-union *core* under at most one grouping. Capturing a block writes
+its *members*: one row per row of the core, with the tokens of the tuples it was made from, the
+identities of the tuples of other blocks it refers to, and the columns that anything above the core
+needs. Everything else of the block is its *tail*, which reads members and the evaluated rows of
+other blocks: conditions on aggregated values, the grouping, HAVING, the select list, ORDER BY and
+LIMIT. The answer is the tail over all members; a hypothetical answer is the same tail over the
+members that survive. The core is never run again.
+
+Columns in a block's scalars are qualified by where they come from: the alias of a source in the
+core, ``m`` for a stored member column, ``g`` for a grouping key or aggregate, ``u`` for a column
+of a union, and the alias of a lookup for a column of another block's evaluated rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, SortKey
+
+MEMBER = "m"
+GROUP = "g"
+UNION = "u"
+
+Named: TypeAlias = tuple[str, Scalar]
+
+
+class Kind(Enum):
+    """What the tuples of a block are."""
+
+    ROWS = "rows"
+    """Its members, one for one."""
+    GROUP = "group"
+    """Groups of members."""
+    UNION = "union"
+    """The tuples of its branches, which are blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSource:
+    """How scans of a tracked relation are read: the view, and its columns that make the token."""
+
+    view: str
+    columns: tuple[str, ...]
+    """Empty: the relation is declared to carry no provenance, its tuples are annotated 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenColumns:
+    """The member columns that hold the token of one scan. All NULL: the scan took no part."""
+
+    relation: str
+    alias: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSource:
+    """A tracked relation in FROM."""
+
+    alias: str
+    relation: str
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnionSource:
+    """UNION ALL of cores in FROM: the tokens of the branches not taken are NULL."""
+
+    alias: str
+    branches: tuple[Core, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSource:
+    """The potential tuples of another block in FROM."""
+
+    alias: str
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class OneRowSource:
+    """One row of no columns."""
+
+    alias: str
+
+
+Source: TypeAlias = ScanSource | UnionSource | BlockSource | OneRowSource
+
+
+@dataclass(frozen=True, slots=True)
+class Semi:
+    """Membership of the pairs' left sides in another block, whose columns are the right sides."""
+
+    block: Block
+    pairs: tuple[tuple[Scalar, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """SELECT select FROM sources WHERE predicates, filtered by semis with potential tuples."""
+
+    sources: tuple[Source, ...]
+    predicates: tuple[Scalar, ...]
+    semis: tuple[Semi, ...]
+    select: tuple[Named, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Another block whose evaluated rows the tail reads.
+
+    ``on`` pairs member columns with the block's identity (``<=>``): each member refers to one
+    tuple. Without it, the tail's conditions join. ``scalar``: the single value of the block.
+    """
+
+    alias: str
+    block: Block
+    on: tuple[tuple[str, str], ...] = ()
+    scalar: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of a block's rows; stable ones do not change while their tuple exists."""
+
+    name: str
+    scalar: Scalar
+    stable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One unit of capture and evaluation. Compared by identity of its name within a query."""
+
+    name: str
+    kind: Kind
+    core: Core | None
+    tokens: tuple[TokenColumns, ...]
+    lookups: tuple[Lookup, ...]
+    semis: tuple[Semi, ...]
+    conditions: tuple[Scalar, ...]
+    keys: tuple[Named, ...]
+    aggregates: tuple[Named, ...]
+    branches: tuple[Block, ...]
+    having: tuple[Scalar, ...]
+    outputs: tuple[Output, ...]
+    order: tuple[SortKey, ...]
+    limit: int | None
+    offset: int
+    identity: tuple[str, ...]
+    """Columns of the block's rows that tell its tuples apart."""
+    stable_identity: bool
+    """Whether the identity is known from the members alone."""
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the tuples are groups with keys (an aggregate without GROUP BY has none)."""
+        return self.kind is Kind.GROUP and bool(self.keys)
+
+    @property
+    def limited(self) -> bool:
+        """Whether LIMIT or OFFSET cuts the rows."""
+        return self.limit is not None or self.offset > 0
+
+    @property
+    def derived(self) -> tuple[Block, ...]:
+        """The blocks this one reads, each once."""
+        found: dict[str, Block] = {}
+        for block in self._reads():
+            found.setdefault(block.name, block)
+        return tuple(found.values())
+
+    def _reads(self) -> Iterator[Block]:
+        if self.core is not None:
+            yield from core_blocks(self.core)
+        for lookup in self.lookups:
+            yield lookup.block
+        for semi in self.semis:
+            yield semi.block
+        yield from self.branches
+
+
+def core_blocks(core: Core) -> Iterator[Block]:
+    """Yield the blocks whose potential tuples a core reads."""
+    for source in core.sources:
+        if isinstance(source, BlockSource):
+            yield source.block
+        elif isinstance(source, UnionSource):
+            for branch in source.branches:
+                yield from core_blocks(branch)
+    for semi in core.semis:
+        yield semi.block
+
+
+def core_relations(core: Core) -> Iterator[ScanSource]:
+    """Yield the scans of a core, also those inside unions."""
+    for source in core.sources:
+        if isinstance(source, ScanSource):
+            yield source
+        elif isinstance(source, UnionSource):
+            for branch in source.branches:
+                yield from core_relations(branch)
+
+
+def topological(root: Block) -> tuple[Block, ...]:
+    """Return the root and every block it reads, directly or not, inner ones first."""
+    order: dict[str, Block] = {}
+
+    def visit(block: Block) -> None:
+        if block.name in order:
+            return
+        for inner in block.derived:
+            visit(inner)
+        order[block.name] = block
+
+    visit(root)
+    return tuple(order.values())
+
+
+def qualified(alias: str, name: str) -> exp.Column:
+    """Return a reference to a column of the thing called alias."""
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias))
+
+
+def aliases(scalar: Scalar) -> set[str]:
+    """Return the aliases that a lowered scalar refers to."""
+    return {node.table for node in scalar.find_all(exp.Column)}

@@ -1,0 +1,19 @@
+"""Spark SQL as Spark reads it: text to sqlglot trees and back, with nothing changed between."""
+
+from rewriter.dialect.functions import AGGREGATES, GENERATORS
+from rewriter.dialect.literals import literals
+from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
+from rewriter.dialect.volatile import volatile_calls, with_literals
+
+__all__ = [
+    "AGGREGATES",
+    "GENERATORS",
+    "Query",
+    "SparkSQL",
+    "emit",
+    "literals",
+    "parse",
+    "tokenize",
+    "volatile_calls",
+    "with_literals",
+]

@@ -1,0 +1,97 @@
+"""Writing Spark SQL: every node as Spark reads it, nothing translated."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot import exp
+from sqlglot.generators.spark import SparkGenerator
+
+from rewriter.dialect.nodes import (
+    DerivedValues,
+    IsNotNull,
+    MultiUnitInterval,
+    TypedLiteral,
+    UnsignedRightShift,
+    VariantExtract,
+)
+
+_TRANSLATIONS = (exp.From, exp.Pivot, exp.Select, exp.Table, exp.Unnest, exp.WithinGroup)
+"""Nodes that sqlglot rewrites for engines without their syntax; Spark has it."""
+
+
+class SparkSQLGenerator(SparkGenerator):
+    """The generator of :class:`rewriter.dialect.SparkSQL`."""
+
+    EXPRESSIONS_WITHOUT_NESTED_CTES: ClassVar = set()
+    SUPPORTS_TEMPORAL_PRECISION = True
+    TABLESAMPLE_SEED_KEYWORD = "REPEATABLE"
+    TYPE_MAPPING: ClassVar = {
+        **SparkGenerator.TYPE_MAPPING,
+        exp.DType.NULL: "VOID",
+        exp.DType.TIME: "TIME",
+    }
+
+    TRANSFORMS: ClassVar = {
+        **{
+            node: write
+            for node, write in SparkGenerator.TRANSFORMS.items()
+            if node not in _TRANSLATIONS
+        },
+        exp.BitwiseLeftShift: lambda self, node: self.binary(node, "<<"),
+        exp.BitwiseRightShift: lambda self, node: self.binary(node, ">>"),
+        exp.CurrentDate: lambda *_: "CURRENT_DATE()",
+        exp.CurrentTime: lambda *_: "CURRENT_TIME()",
+        exp.CurrentTimestamp: lambda *_: "CURRENT_TIMESTAMP()",
+        exp.CurrentUser: lambda *_: "CURRENT_USER()",
+        exp.Max: lambda self, node: self.func("max", node.this),
+        exp.Min: lambda self, node: self.func("min", node.this),
+        DerivedValues: lambda self, node: self.values_sql(node),
+        IsNotNull: lambda self, node: self.isnotnull_sql(node),
+        UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
+        MultiUnitInterval: lambda self, node: self.multiunitinterval_sql(node),
+        TypedLiteral: lambda self, node: self.typedliteral_sql(node),
+        VariantExtract: lambda self, node: f"{self.sql(node, 'this')}:{node.args['path'].name}",
+    }
+
+    def typedliteral_sql(self, expression: TypedLiteral) -> str:
+        """Write ``1L`` or ``DATE '2020-01-31'``."""
+        value = self.sql(expression, "this")
+        suffix = expression.args.get("suffix")
+        return f"{value}{suffix}" if suffix else f"{expression.args['prefix']} {value}"
+
+    def interval_sql(self, expression: exp.Interval) -> str:
+        """Write one value and its unit as the user wrote them."""
+        return f"INTERVAL {self._interval_part(expression)}"
+
+    def multiunitinterval_sql(self, expression: MultiUnitInterval) -> str:
+        """Write all values under one keyword."""
+        return "INTERVAL " + " ".join(self._interval_part(part) for part in expression.expressions)
+
+    def _interval_part(self, part: exp.Expr) -> str:
+        value, unit = self.sql(part, "this"), self.sql(part, "unit")
+        return f"{value} {unit}" if unit else value
+
+    def trim_sql(self, expression: exp.Trim) -> str:
+        """Write the ``FROM`` form, the only one that parses to this node."""
+        position, what = expression.args.get("position"), self.sql(expression, "expression")
+        if not position and not what:
+            return self.func("trim", expression.this)
+        words = " ".join(word for word in (position, what, "FROM") if word)
+        return f"TRIM({words} {self.sql(expression, 'this')})"
+
+    def values_sql(self, expression: exp.Values, values_as_table: bool = True) -> str:
+        """Write the alias before the modifiers, and parentheses where the user had them."""
+        text = f"VALUES{self.seg('')}{self.expressions(expression)}"
+        if isinstance(expression, DerivedValues):
+            text = self.wrap(text)
+        alias = self.sql(expression, "alias")
+        text = self.query_modifiers(expression, f"{text} AS {alias}" if alias else text)
+        return text + self.expressions(expression, key="pivots", sep="", flat=True)
+
+    def isnotnull_sql(self, expression: IsNotNull) -> str:
+        """Write ``IS NOT NULL``."""
+        inner = expression.this
+        if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+            return f"{self.sql(inner, 'this')} IS NOT NULL"
+        return self.not_sql(expression)

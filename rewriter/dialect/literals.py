@@ -1,0 +1,44 @@
+"""The literals of a text with their types, which Spark's plans do not show."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from rewriter.dialect.sparksql import tokenize
+
+_STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
+_WORDS = (TokenType.NULL, TokenType.TRUE, TokenType.FALSE)
+_SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
+_PREFIXES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME", "INTERVAL")
+
+_IN_NAMES = (TokenType.DOT, TokenType.IS, TokenType.NOT, TokenType.ALIAS)
+"""Before a word that is no literal but part of a name or a predicate."""
+
+
+def literals(sql: str) -> Counter[tuple[str, str]]:
+    """Count the literals of a text by type and value; adjacent strings are one.
+
+    A plan prints ``1``, ``1L`` and ``'1'`` alike. Two texts of one meaning have the same literals.
+    """
+    found: list[tuple[str, str]] = []
+    before: Token | None = None
+    for token in tokenize(sql):
+        kind = token.token_type
+        previous = before.token_type if before else None
+        if kind in _STRINGS and previous in _STRINGS:
+            found[-1] = (found[-1][0], found[-1][1] + token.text)
+        elif kind in _STRINGS:
+            prefix = before.text.upper() if before else ""
+            found.append((prefix if prefix in _PREFIXES else "STRING", token.text))
+        elif kind == TokenType.NUMBER:
+            found.append(("NUMBER", token.text))
+        elif previous == TokenType.DCOLON and token.text.upper() in _SUFFIXES:
+            found[-1] = (token.text.upper(), found[-1][1])
+        elif kind == TokenType.HEX_STRING:
+            found.append(("BINARY", token.text.upper()))
+        elif kind in _WORDS and previous not in _IN_NAMES:
+            found.append((token.text.upper(), ""))
+        before = token
+    return Counter(found)

@@ -1,0 +1,44 @@
+"""Expression nodes for what Spark writes and sqlglot's own nodes cannot keep."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot import exp
+
+
+class TypedLiteral(exp.Cast):
+    """A literal that names its type: ``1L``, ``1.5BD``, ``DATE '2020-01-31'``.
+
+    It is the cast of a plain literal, so that code which knows casts understands it. ``suffix``
+    or ``prefix`` is the type as the user wrote it; exactly one of them is given.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {**exp.Cast.arg_types, "suffix": False, "prefix": False}
+
+
+class MultiUnitInterval(exp.Interval):
+    """``INTERVAL 1 DAY 2 HOURS``: several values, each an :class:`exp.Interval` with its unit."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
+
+
+class VariantExtract(exp.Expression, exp.Condition):
+    """``value:path``, the extraction of a field of a variant.
+
+    ``this`` is the variant, ``path`` a string literal of the path as the user wrote it.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "path": True}
+
+
+class DerivedValues(exp.Values):
+    """``(VALUES ...) AS v(a, b)``: an inline table in parentheses, a subquery to Spark."""
+
+
+class IsNotNull(exp.Not):
+    """``x IS NOT NULL``, a predicate of its own in Spark: the negation of ``x IS NULL``."""
+
+
+class UnsignedRightShift(exp.Expression, exp.Binary):
+    """``a >>> b``."""

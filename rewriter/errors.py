@@ -1,0 +1,51 @@
+"""Errors of understanding a query: raised before anything runs, with the place in the text."""
+
+from __future__ import annotations
+
+from rewriter.position import Span
+from semiring.errors import LipstickError
+
+_CONTEXT = 60
+
+
+class QueryError(LipstickError):
+    """A query that cannot be annotated.
+
+    The message has four parts: what, ``line:column``, an excerpt with a caret under the place,
+    and what to do instead.
+    """
+
+    def __init__(self, problem: str, advice: str, sql: str = "", span: Span | None = None) -> None:
+        self.problem = problem
+        self.advice = advice
+        self.span = span
+        self.sql = sql
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        place = f" at {self.span.line}:{self.span.column}" if self.span else ""
+        lines = [f"{self.problem}{place}"]
+        if self.span and self.sql:
+            lines += _excerpt(self.sql, self.span)
+        lines.append(self.advice)
+        return "\n".join(lines)
+
+
+class UnsupportedError(QueryError):
+    """An operator that has no rewrite rule (yet)."""
+
+
+class NotUnderstoodError(QueryError):
+    """Text that is emitted with another meaning than Spark reads in it."""
+
+
+class UntrackedError(QueryError):
+    """A relation that the session does not track."""
+
+
+def _excerpt(sql: str, span: Span) -> list[str]:
+    line = sql.splitlines()[span.line - 1] if sql else ""
+    start = max(0, span.column - 1 - _CONTEXT // 2)
+    shown = line[start : start + _CONTEXT]
+    width = max(1, min(span.end - span.start, len(shown) - (span.column - 1 - start)))
+    return [f"  {shown}", "  " + " " * (span.column - 1 - start) + "^" * width]

@@ -1,0 +1,365 @@
+"""Closing an open block: what its members store, what its tail does.
+
+The rule that keeps hypothetical answers exact: a scalar over stable columns may be computed once
+and stored; one that depends on another block's evaluated rows is computed by the tail, from stored
+columns, every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, Scalar, SortKey
+from rewriter.blocks import (
+    GROUP,
+    MEMBER,
+    UNION,
+    Block,
+    BlockSource,
+    Core,
+    Kind,
+    Lookup,
+    Named,
+    Output,
+    Semi,
+    TokenColumns,
+    aliases,
+    qualified,
+)
+from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
+
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
+
+
+def is_stable(scalar: Scalar, core: OpenCore) -> bool:
+    """Whether a deletion that leaves the row alive cannot change the value of the scalar."""
+    for node in scalar.find_all(exp.Column):
+        if node.table not in core.stable:
+            return False
+        columns = core.stable[node.table]
+        if columns is not None and node.name not in columns:
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Split:
+    """An open core divided into what is captured and what the tail joins."""
+
+    core: OpenCore
+    inside: tuple[BlockSource, ...]
+    free: tuple[BlockSource, ...]
+    predicates: tuple[Scalar, ...]
+    conditions: tuple[Scalar, ...]
+
+    @property
+    def captured(self) -> bool:
+        return len(self.core.sources) > len(self.free)
+
+
+def _split(core: OpenCore) -> _Split:
+    blocks = [source for source in core.sources if isinstance(source, BlockSource)]
+    scans = {source.alias for source in core.sources if not isinstance(source, BlockSource)}
+    inside: list[BlockSource] = []
+    if scans:
+        reached, before = set(scans), -1
+        links = [aliases(p) for p in core.predicates if is_stable(p, core)]
+        while len(reached) != before:
+            before = len(reached)
+            for link in links:
+                if link & reached:
+                    reached |= link
+        inside = [b for b in blocks if b.alias in reached and b.block.stable_identity]
+        kept = scans | {b.alias for b in inside}
+        core = replace(core, stable={a: c for a, c in core.stable.items() if a in kept})
+    free = tuple(b for b in blocks if b not in inside)
+    stable = [is_stable(p, core) and bool(scans) for p in core.predicates]
+    return _Split(
+        core=core,
+        inside=tuple(inside),
+        free=free,
+        predicates=tuple(p for p, keep in zip(core.predicates, stable, strict=True) if keep),
+        conditions=tuple(p for p, keep in zip(core.predicates, stable, strict=True) if not keep),
+    )
+
+
+class _Store:
+    """The columns that members store, each scalar once, and references to them."""
+
+    def __init__(self, split: _Split, leaves_only: bool) -> None:
+        self._core = split.core
+        self._captured = split.captured
+        self._leaves_only = leaves_only
+        self._by_text: dict[str, str] = {}
+        self.select: list[Named] = []
+
+    def put(self, scalar: Scalar, hint: str | None = None) -> exp.Column:
+        text = scalar.sql("spark")
+        if text not in self._by_text:
+            name = self._fresh(hint or scalar.name or "v")
+            self._by_text[text] = name
+            self.select.append((name, scalar))
+        return qualified(MEMBER, self._by_text[text])
+
+    def _fresh(self, hint: str) -> str:
+        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint.lower()) or "v"
+        taken = {name for name, _ in self.select}
+        name, number = base, 2
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        return name
+
+    def reference(
+        self, scalar: Scalar, hint: str | None = None, *, arithmetic: bool = False
+    ) -> Scalar:
+        """Return the scalar over member columns and lookups that computes this one in the tail.
+
+        With ``arithmetic``, sums and products are left to the tail and their columns stored: they
+        are shared by several scalars, and narrower than decimal products.
+        """
+        if not self._captured or not any(True for _ in scalar.find_all(exp.Column)):
+            return scalar
+        if self._whole(scalar) and not (arithmetic and _is_arithmetic(scalar)):
+            return self.put(scalar, hint)
+        return rewrite_columns(
+            scalar, lambda leaf: self.put(leaf) if is_stable(leaf, self._core) else leaf
+        )
+
+    def _whole(self, scalar: Scalar) -> bool:
+        if isinstance(scalar, exp.Column):
+            return is_stable(scalar, self._core)
+        return not self._leaves_only and is_stable(scalar, self._core)
+
+
+def _is_arithmetic(scalar: Scalar) -> bool:
+    return all(
+        isinstance(node, _ARITHMETIC) or (isinstance(node, exp.Literal) and not node.is_string)
+        for node in scalar.walk()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The captured side of a block, common to both kinds of closing."""
+
+    store: _Store
+    split: _Split
+    tokens: tuple[TokenColumns, ...]
+    lookups: tuple[Lookup, ...]
+    semis: tuple[Semi, ...]
+    conditions: tuple[Scalar, ...]
+
+    def core(self) -> Core | None:
+        if not self.split.captured:
+            return None
+        open_core = self.split.core
+        free = set(self.split.free)
+        prefilters = tuple(
+            semi
+            for semi in open_core.semis
+            if semi.block.stable_identity and all(is_stable(l, open_core) for l, _ in semi.pairs)
+        )
+        return Core(
+            sources=tuple(s for s in open_core.sources if s not in free),
+            predicates=self.split.predicates,
+            semis=prefilters,
+            select=tuple(self.store.select) or (("_row", exp.Literal.number(1)),),
+        )
+
+
+def _members(core: OpenCore) -> _Members:
+    split = _split(core)
+    store = _Store(split, leaves_only=bool(split.conditions or core.semis))
+    tokens = []
+    for token in core.tokens:
+        names = tuple(store.put(leaf).name for leaf in token.leaves)
+        tokens.append(TokenColumns(token.relation, token.alias, names))
+    lookups = []
+    for source in split.inside:
+        on = tuple(
+            (store.put(qualified(source.alias, c), hint=f"{source.alias}_{c}").name, c)
+            for c in source.block.identity
+        )
+        lookups.append(Lookup(source.alias, source.block, on))
+    lookups += [Lookup(source.alias, source.block) for source in split.free]
+    lookups += core.scalars
+    semis = tuple(
+        Semi(semi.block, tuple((store.reference(left), right) for left, right in semi.pairs))
+        for semi in core.semis
+    )
+    conditions = tuple(store.reference(condition) for condition in split.conditions)
+    return _Members(store, split, tuple(tokens), tuple(lookups), semis, conditions)
+
+
+def _identity_of_rows(members: _Members) -> tuple[tuple[str, ...], tuple[Output, ...], bool]:
+    """Return identity column names, the outputs that make them, and whether they are stable."""
+    outputs = []
+    for token in members.tokens:
+        for name in token.columns:
+            outputs.append(Output(name, qualified(MEMBER, name), True))
+    for lookup in members.lookups:
+        if lookup.scalar:
+            continue
+        for column in lookup.block.identity:
+            name = f"{lookup.alias}_{column}"
+            outputs.append(Output(name, qualified(lookup.alias, column), True))
+    unique = tuple({output.name: output for output in outputs}.values())
+    free = members.split.free
+    if members.split.captured:
+        stable = not free
+    else:
+        stable = all(source.block.stable_identity for source in free)
+    return tuple(output.name for output in unique), unique, stable
+
+
+def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Block:
+    """Close a core without grouping: its tuples are its members."""
+    members = _members(core)
+    outputs = [
+        Output(a.id, members.store.reference(core.env[a.id], a.id), _stable_output(core, a, members))
+        for a in attributes
+    ]
+    order = tuple(
+        SortKey(members.store.reference(key.scalar), key.descending, key.nulls_first)
+        for key in core.post.order
+    )
+    identity, columns, stable = _identity_of_rows(members)
+    taken = {output.name for output in outputs}
+    hidden = [replace(c, name=_apart(c.name, taken)) for c in columns]
+    return Block(
+        name=name,
+        kind=Kind.ROWS,
+        core=members.core(),
+        tokens=members.tokens,
+        lookups=members.lookups,
+        semis=members.semis,
+        conditions=members.conditions,
+        keys=tuple((c.name, c.scalar) for c in hidden),
+        aggregates=(),
+        branches=(),
+        having=(),
+        outputs=tuple(outputs),
+        order=order,
+        limit=core.post.limit,
+        offset=core.post.offset,
+        identity=tuple(c.name for c in hidden),
+        stable_identity=stable and not core.untokened,
+    )
+
+
+def _apart(name: str, taken: set[str]) -> str:
+    return name if name not in taken else f"{name}__id"
+
+
+def _stable_output(core: OpenCore, attribute: Attribute, members: _Members) -> bool:
+    return is_stable(core.env[attribute.id], members.split.core)
+
+
+def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Block:
+    """Close a grouping or a union of blocks."""
+    if post.kind is Kind.UNION:
+        return _close_union(post, tuple(attributes), name)
+    assert post.core is not None
+    core = replace(post.core, post=type(post.core.post)())
+    members = _members(core)
+    store = members.store
+    keys_stable = all(is_stable(scalar, members.split.core) for _, scalar in post.keys)
+    keys = tuple((key, store.reference(scalar, key)) for key, scalar in post.keys)
+    aggregates = tuple(
+        (aggregate, _aggregate(store, aggregate, call)) for aggregate, call in post.aggregates
+    )
+    key_names = frozenset(key for key, _ in keys)
+    outputs = tuple(
+        Output(a.id, post.env[a.id], keys_stable and _only(post.env[a.id], GROUP, key_names))
+        for a in attributes
+    )
+    return Block(
+        name=name,
+        kind=Kind.GROUP,
+        core=members.core(),
+        tokens=members.tokens,
+        lookups=(*members.lookups, *post.scalars),
+        semis=members.semis,
+        conditions=members.conditions,
+        keys=keys,
+        aggregates=aggregates,
+        branches=(),
+        having=post.having,
+        outputs=outputs,
+        order=post.post.order,
+        limit=post.post.limit,
+        offset=post.post.offset,
+        identity=tuple(key for key, _ in keys),
+        stable_identity=keys_stable and bool(keys),
+    )
+
+
+def _aggregate(store: _Store, name: str, call: Scalar) -> Scalar:
+    """Store the arguments of an aggregate call, after its FILTER, and let it read them."""
+    call = call.copy()
+    condition: Scalar | None = None
+    if isinstance(call, exp.Filter):
+        condition, call = call.expression.this, call.this
+    arguments: list[Scalar]
+    holder = call.this if isinstance(call.this, exp.Distinct) else call
+    if isinstance(holder, exp.Distinct):
+        arguments = list(holder.expressions)
+    else:
+        arguments = [argument for argument in (call.this, *call.expressions) if argument]
+    if condition is not None:
+        first = arguments[0]
+        if isinstance(first, exp.Star):
+            first = exp.Literal.number(1)
+        arguments[0] = exp.Case().when(condition.copy(), first.copy())
+    stored = [
+        argument
+        if isinstance(argument, exp.Star)
+        else store.reference(argument, name, arithmetic=True)
+        for argument in arguments
+    ]
+    if isinstance(holder, exp.Distinct):
+        holder.set("expressions", [s.copy() for s in stored])
+    else:
+        call.set("this", stored[0].copy())
+        call.set("expressions", [s.copy() for s in stored[1:]])
+    return call
+
+
+def _only(scalar: Scalar, alias: str, names: frozenset[str]) -> bool:
+    return all(n.table == alias and n.name in names for n in scalar.find_all(exp.Column))
+
+
+def _close_union(post: OpenPost, attributes: tuple[Attribute, ...], name: str) -> Block:
+    identity = ["_branch"]
+    for number, branch in enumerate(post.branches):
+        identity += [f"_{number}_{column}" for column in branch.identity]
+    outputs = tuple(
+        Output(a.id, post.env[a.id], _only(post.env[a.id], UNION, post.stable_columns))
+        for a in attributes
+    )
+    return Block(
+        name=name,
+        kind=Kind.UNION,
+        core=None,
+        tokens=(),
+        lookups=post.scalars,
+        semis=(),
+        conditions=(),
+        keys=(),
+        aggregates=(),
+        branches=post.branches,
+        having=post.having,
+        outputs=outputs,
+        order=post.post.order,
+        limit=post.post.limit,
+        offset=post.post.offset,
+        identity=tuple(identity),
+        stable_identity=all(_known(branch) for branch in post.branches),
+    )
+
+
+def _known(branch: Block) -> bool:
+    return branch.stable_identity or (branch.kind is Kind.GROUP and not branch.keys)

@@ -1,0 +1,119 @@
+"""What lowering knows of a query block before it is closed.
+
+An :class:`OpenCore` is select-project-join-union so far; an :class:`OpenPost` has a grouping (or a
+union of blocks) below it and collects what happens to its tuples. Both map the ids of the algebra
+to scalars over the sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, SortKey
+from rewriter.blocks import Block, Kind, Lookup, Named, Semi, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """ORDER BY, LIMIT and OFFSET at the end of a block."""
+
+    order: tuple[SortKey, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    @property
+    def limited(self) -> bool:
+        return self.limit is not None or self.offset > 0
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLeaves:
+    """The token of one scan, as scalars over the sources of an open core."""
+
+    relation: str
+    alias: str
+    leaves: tuple[exp.Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCore:
+    """A core that may still grow.
+
+    ``stable`` gives, for each alias, the columns whose values a deletion cannot change; None for
+    all of them. An alias that is not in it has none.
+    """
+
+    env: Mapping[str, Scalar]
+    sources: tuple[Source, ...] = ()
+    predicates: tuple[Scalar, ...] = ()
+    semis: tuple[Semi, ...] = ()
+    scalars: tuple[Lookup, ...] = ()
+    tokens: tuple[TokenLeaves, ...] = ()
+    stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+    untokened: bool = False
+    post: Post = Post()
+
+    def resolve(self, scalar: Scalar) -> Scalar:
+        return substitute(scalar, self.env)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPost:
+    """A grouping or a union of blocks, and what is done to its tuples so far."""
+
+    kind: Kind
+    env: Mapping[str, Scalar]
+    core: OpenCore | None = None
+    keys: tuple[Named, ...] = ()
+    aggregates: tuple[Named, ...] = ()
+    branches: tuple[Block, ...] = ()
+    stable_columns: frozenset[str] = frozenset()
+    having: tuple[Scalar, ...] = ()
+    scalars: tuple[Lookup, ...] = ()
+    post: Post = Post()
+
+    def resolve(self, scalar: Scalar) -> Scalar:
+        return substitute(scalar, self.env)
+
+
+def substitute(scalar: Scalar, env: Mapping[str, Scalar]) -> Scalar:
+    """Replace attribute ids by the scalars that compute them."""
+
+    def leaf(node: exp.Column) -> Scalar:
+        return env[node.name] if not node.table else node
+
+    return rewrite_columns(scalar, leaf)
+
+
+def rewrite_columns(scalar: Scalar, change: Callable[[exp.Column], Scalar]) -> Scalar:
+    """Return a copy with every column replaced by ``change(column)``, in brackets where needed."""
+    if isinstance(scalar, exp.Column):
+        return change(scalar).copy()
+    copy = scalar.copy()
+    for node in list(copy.find_all(exp.Column)):
+        new = change(node)
+        if new is node:
+            continue
+        new = new.copy()
+        if isinstance(new, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Is | exp.Interval):
+            new = exp.Paren(this=new)
+        node.replace(new)
+    return copy
+
+
+def conjuncts(scalar: Scalar | None) -> list[Scalar]:
+    """Split a predicate at its ANDs."""
+    if scalar is None:
+        return []
+    scalar = scalar.unnest()
+    if isinstance(scalar, exp.And):
+        return conjuncts(scalar.left) + conjuncts(scalar.right)
+    return [scalar]
+
+
+def without_post(core: OpenCore) -> OpenCore:
+    """Drop an ORDER BY that nothing above can see."""
+    return replace(core, post=Post())

@@ -1,0 +1,102 @@
+"""Places in the user's SQL text: where an operator stands, and the excerpt an error shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
+
+import sqlglot
+from sqlglot import Token, exp
+from sqlglot.dialects.spark import Spark
+
+_EXTENT = (exp.Column, exp.Dot, exp.Table)
+"""Nodes shown whole; of others the first token is shown, since brackets carry no position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of the user's text: 1-based line and column of its start, and character offsets."""
+
+    line: int
+    column: int
+    start: int
+    end: int
+
+
+def span_at(sql: str, start: int, end: int) -> Span:
+    """Return the span of ``sql[start:end]``."""
+    lines = (sql[:start] + "|").splitlines()
+    return Span(line=len(lines), column=len(lines[-1]), start=start, end=end)
+
+
+def span_of(node: exp.Expr, sql: str) -> Span | None:
+    """Return where a parsed node stands in the text it was parsed from.
+
+    Many nodes carry no position. The earliest position below the node is taken, else that of the
+    nearest ancestor that has one; None when no node on the way has any.
+    """
+    parts = node.parts if isinstance(node, exp.Table) else [node]
+    places = [place for part in parts for place in _places(part)]
+    if places:
+        start, end = min(places)
+        if isinstance(node, _EXTENT):
+            end = max(end for _, end in places)
+        return span_at(sql, start, end + 1)
+    return span_of(node.parent, sql) if node.parent is not None else None
+
+
+def keyword_before(sql: str, node: exp.Expr, *words: str) -> Span | None:
+    """Return the last of the keywords that starts before the first position within the node."""
+    places = list(_places(node))
+    return keyword_before_offset(sql, min(places)[0], *words) if places else None
+
+
+def keyword_before_offset(sql: str, offset: int, *words: str) -> Span | None:
+    """Return the last of the keywords that starts before an offset of the text."""
+    before = takewhile(lambda span: span.start < offset, keyword_spans(sql, *words))
+    return max(before, key=lambda span: span.start, default=None)
+
+
+def keyword_after(sql: str, node: exp.Expr, *words: str) -> Span | None:
+    """Return the first of the keywords that starts after the last position within the node."""
+    limit = max((end for _, end in _places(node)), default=len(sql))
+    return next((span for span in keyword_spans(sql, *words) if span.start > limit), None)
+
+
+def keyword_spans(sql: str, *words: str) -> Iterator[Span]:
+    """Yield where the keywords stand in the text, in order."""
+    for token in _keywords(sql, words):
+        yield span_at(sql, token.start, token.end + 1)
+
+
+def text_of(node: exp.Expr, sql: str) -> str | None:
+    """Return the text of the token a node carries the position of: a function's name as written."""
+    place = _place(node)
+    return sql[place[0] : place[1] + 1] if place else None
+
+
+def _place(node: exp.Expr) -> tuple[int, int] | None:
+    meta = node.meta
+    start, end = meta.get("start"), meta.get("end")
+    return (start, end) if isinstance(start, int) and isinstance(end, int) else None
+
+
+def _places(node: exp.Expr) -> Iterator[tuple[int, int]]:
+    for child in node.walk():
+        place = _place(child)
+        if place:
+            yield place
+
+
+@lru_cache(maxsize=64)
+def _tokens(sql: str) -> tuple[Token, ...]:
+    return tuple(sqlglot.tokenize(sql, dialect=Spark))
+
+
+def _keywords(sql: str, words: tuple[str, ...]) -> Iterator[Token]:
+    quoted = "'\"`"
+    for token in _tokens(sql):
+        if token.text.upper() in words and sql[token.start] not in quoted:
+            yield token

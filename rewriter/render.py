@@ -1,0 +1,110 @@
+"""A stable textual form of a plan: one operator per line, its inputs indented below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import count
+
+from rewriter.algebra import (
+    Aggregate,
+    Attribute,
+    Filter,
+    InnerJoin,
+    Limit,
+    Project,
+    Relation,
+    Scalar,
+    ScalarSubquery,
+    Scan,
+    SemiJoin,
+    Sort,
+    SortKey,
+    UnionAll,
+    walk,
+)
+from rewriter.dialect import SparkSQL
+
+
+def render(relation: Relation) -> str:
+    """Return the plan as an indented tree.
+
+    An operator with several readers is written at the first and numbered (``[1]``); later readers
+    show its number alone.
+    """
+    return "\n".join(_lines(relation, 0, _shared(relation), set()))
+
+
+def _shared(root: Relation) -> dict[int, int]:
+    readers: dict[int, int] = {}
+    order = list(walk(root))
+    for operator in order:
+        for child in operator.inputs:
+            readers[id(child)] = readers.get(id(child), 0) + 1
+    number = count(1)
+    return {id(op): next(number) for op in order if readers.get(id(op), 0) > 1}
+
+
+def _lines(
+    relation: Relation, depth: int, shared: dict[int, int], written: set[int]
+) -> Iterator[str]:
+    indent = "  " * depth
+    mark = f"[{shared[id(relation)]}] " if id(relation) in shared else ""
+    if id(relation) in written:
+        yield f"{indent}{mark}as above"
+        return
+    written.add(id(relation))
+    yield f"{indent}{mark}{_header(relation)}"
+    for child in relation.inputs:
+        yield from _lines(child, depth + 1, shared, written)
+
+
+def _header(relation: Relation) -> str:
+    match relation:
+        case Scan():
+            pairs = zip(relation.output, relation.columns, strict=True)
+            columns = ", ".join(_defined(attribute, column) for attribute, column in pairs)
+            return f"Scan {relation.relation}: {columns}"
+        case Filter():
+            return f"Filter: {_sql(relation.predicate)}"
+        case Project():
+            return f"Project: {_definitions(relation.output, relation.scalars)}"
+        case InnerJoin() | SemiJoin():
+            name = type(relation).__name__
+            return f"{name}: {_sql(relation.condition)}" if relation.condition else name
+        case ScalarSubquery():
+            return f"ScalarSubquery: {relation.output.id}"
+        case Aggregate():
+            keys = _definitions(relation.key_output, relation.keys)
+            aggregates = _definitions(relation.aggregate_output, relation.aggregates)
+            return f"Aggregate: by ({keys}) compute ({aggregates})"
+        case UnionAll():
+            return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
+        case Sort():
+            return f"Sort: {', '.join(map(_sort_key, relation.keys))}"
+        case Limit():
+            number = "all" if relation.count is None else str(relation.count)
+            return f"Limit: {number} offset {relation.offset}"
+        case _:
+            return type(relation).__name__
+
+
+def _definitions(output: Iterable[Attribute], scalars: Iterable[Scalar]) -> str:
+    pairs = zip(output, scalars, strict=True)
+    return ", ".join(f"{_attribute(attribute)} := {_sql(scalar)}" for attribute, scalar in pairs)
+
+
+def _defined(attribute: Attribute, column: str) -> str:
+    return column if attribute.id == column else f"{attribute.id} := {column}"
+
+
+def _attribute(attribute: Attribute) -> str:
+    return attribute.id if attribute.id == attribute.name else f"{attribute.id} '{attribute.name}'"
+
+
+def _sort_key(key: SortKey) -> str:
+    direction = "DESC" if key.descending else "ASC"
+    return f"{_sql(key.scalar)} {direction} NULLS {'FIRST' if key.nulls_first else 'LAST'}"
+
+
+def _sql(scalar: Scalar) -> str:
+    return scalar.sql(dialect=SparkSQL)

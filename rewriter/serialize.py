@@ -1,0 +1,177 @@
+"""Blocks as JSON and back: what a capture's manifest keeps of the query.
+
+Scalars are written as Spark SQL text; blocks refer to each other by name and stand in an order in
+which a block comes after those it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlglot
+
+from rewriter.algebra import Scalar, SortKey
+from rewriter.blocks import (
+    Block,
+    BlockSource,
+    Core,
+    Kind,
+    Lookup,
+    Named,
+    Output,
+    ScanSource,
+    Semi,
+    Source,
+    TokenColumns,
+    UnionSource,
+    topological,
+)
+from rewriter.dialect import SparkSQL
+
+Json = dict[str, Any]
+
+
+def blocks_to_json(root: Block) -> list[Json]:
+    """Return the blocks of a query, inner ones first, the root last."""
+    return [_block(block) for block in topological(root)]
+
+
+def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
+    """Return the root of the blocks that :func:`blocks_to_json` wrote."""
+    known: dict[str, Block] = {}
+    for document in documents:
+        block = _read_block(document, known)
+        known[block.name] = block
+    return block
+
+
+def text(tree: Scalar, *, pretty: bool = False) -> str:
+    """Return a scalar or a statement as Spark SQL."""
+    return tree.sql(dialect=SparkSQL, pretty=pretty)
+
+
+def scalar(sql: str) -> Scalar:
+    """Return the scalar of a piece of Spark SQL."""
+    return sqlglot.parse_one(f"SELECT {sql}", dialect=SparkSQL).expressions[0]
+
+
+def _named(columns: Sequence[Named]) -> list[list[str]]:
+    return [[name, text(value)] for name, value in columns]
+
+
+def _read_named(columns: Sequence[Sequence[str]]) -> tuple[Named, ...]:
+    return tuple((name, scalar(value)) for name, value in columns)
+
+
+def _semi(semi: Semi) -> Json:
+    return {"block": semi.block.name, "pairs": [[text(l), r] for l, r in semi.pairs]}
+
+
+def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Semi:
+    pairs = tuple((scalar(left), right) for left, right in document["pairs"])
+    return Semi(known[document["block"]], pairs)
+
+
+def _source(source: Source) -> Json:
+    if isinstance(source, ScanSource):
+        return {"scan": source.relation, "alias": source.alias, "view": source.view}
+    if isinstance(source, BlockSource):
+        return {"block": source.block.name, "alias": source.alias}
+    if isinstance(source, UnionSource):
+        return {"union": [_core(branch) for branch in source.branches], "alias": source.alias}
+    raise TypeError(f"{type(source).__name__} is not written")
+
+
+def _read_source(document: Mapping[str, Any], known: Mapping[str, Block]) -> Source:
+    alias = document["alias"]
+    if "scan" in document:
+        return ScanSource(alias, document["scan"], document["view"])
+    if "block" in document:
+        return BlockSource(alias, known[document["block"]])
+    return UnionSource(alias, tuple(_read_core(branch, known) for branch in document["union"]))
+
+
+def _core(core: Core) -> Json:
+    return {
+        "sources": [_source(source) for source in core.sources],
+        "predicates": [text(predicate) for predicate in core.predicates],
+        "semis": [_semi(semi) for semi in core.semis],
+        "select": _named(core.select),
+    }
+
+
+def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
+    return Core(
+        sources=tuple(_read_source(source, known) for source in document["sources"]),
+        predicates=tuple(scalar(predicate) for predicate in document["predicates"]),
+        semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
+        select=_read_named(document["select"]),
+    )
+
+
+def _block(block: Block) -> Json:
+    return {
+        "name": block.name,
+        "kind": block.kind.value,
+        "core": None if block.core is None else _core(block.core),
+        "tokens": [
+            {"relation": t.relation, "alias": t.alias, "columns": list(t.columns)}
+            for t in block.tokens
+        ],
+        "lookups": [
+            {
+                "alias": lookup.alias,
+                "block": lookup.block.name,
+                "on": [list(pair) for pair in lookup.on],
+                "scalar": lookup.scalar,
+            }
+            for lookup in block.lookups
+        ],
+        "semis": [_semi(semi) for semi in block.semis],
+        "conditions": [text(condition) for condition in block.conditions],
+        "keys": _named(block.keys),
+        "aggregates": _named(block.aggregates),
+        "branches": [branch.name for branch in block.branches],
+        "having": [text(condition) for condition in block.having],
+        "outputs": [[o.name, text(o.scalar), o.stable] for o in block.outputs],
+        "order": [[text(k.scalar), k.descending, k.nulls_first] for k in block.order],
+        "limit": block.limit,
+        "offset": block.offset,
+        "identity": list(block.identity),
+        "stable_identity": block.stable_identity,
+    }
+
+
+def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Block:
+    core = document["core"]
+    return Block(
+        name=document["name"],
+        kind=Kind(document["kind"]),
+        core=None if core is None else _read_core(core, known),
+        tokens=tuple(
+            TokenColumns(t["relation"], t["alias"], tuple(t["columns"]))
+            for t in document["tokens"]
+        ),
+        lookups=tuple(
+            Lookup(
+                lookup["alias"],
+                known[lookup["block"]],
+                tuple((mine, its) for mine, its in lookup["on"]),
+                lookup["scalar"],
+            )
+            for lookup in document["lookups"]
+        ),
+        semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
+        conditions=tuple(scalar(condition) for condition in document["conditions"]),
+        keys=_read_named(document["keys"]),
+        aggregates=_read_named(document["aggregates"]),
+        branches=tuple(known[name] for name in document["branches"]),
+        having=tuple(scalar(condition) for condition in document["having"]),
+        outputs=tuple(Output(n, scalar(v), stable) for n, v, stable in document["outputs"]),
+        order=tuple(SortKey(scalar(v), d, n) for v, d, n in document["order"]),
+        limit=document["limit"],
+        offset=document["offset"],
+        identity=tuple(document["identity"]),
+        stable_identity=document["stable_identity"],
+    )

@@ -1,0 +1,229 @@
+"""The SQL statements of a session, as text: what runs to capture and to answer.
+
+Everything here is a composition of :mod:`rewriter.emit`; callers name the views that hold captured
+members and deleted tokens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import MEMBER, Block, Kind, Named, qualified, topological
+from rewriter.emit import (
+    CTE_TABLES,
+    PRESENT,
+    Contributions,
+    aggregate_arguments,
+    answer_query,
+    contributions,
+    dependent,
+    members_query,
+    program,
+    rows_query,
+    statement,
+    table,
+    visible,
+)
+from rewriter.monotone import Monotone
+from rewriter.serialize import text
+
+ViewOf = Callable[[Block], str]
+
+MEMBERS = "_n"
+"""Rows of a grouping's dataset: the number of members."""
+
+
+def rewritten_sql(root: Block) -> str:
+    """Return the rewritten query: the answer's columns, then ``_prov``."""
+    return pretty(program(root, provenance=True))
+
+
+def plain_sql(root: Block) -> str:
+    """Return the query without annotations, with LIMIT made independent of ties."""
+    return pretty(program(root, provenance=False))
+
+
+def pretty(query: exp.Query) -> str:
+    """Return a statement as text that is meant to be read."""
+    return text(query, pretty=True)
+
+
+def members_sql(
+    block: Block, views: ViewOf, columns: tuple[str, ...] | None = None, kept: str | None = None
+) -> str:
+    """Return the statement that makes a block's members from the sources.
+
+    Parameters
+    ----------
+    views
+        Where the members of the blocks that this one reads are.
+    columns
+        The member columns to keep; None for all of them.
+    kept
+        A view of group keys: only the members of these groups.
+    """
+    query: exp.Select = members_query(block, CTE_TABLES)
+    if columns is not None:
+        query = visible(query, columns)
+    if kept is not None:
+        query = _of_groups(query, block, kept)
+    return text(statement(block, query, _captured(views)))
+
+
+def _of_groups(query: exp.Select, block: Block, kept: str) -> exp.Select:
+    inner = exp.select(exp.Literal.number(1)).from_(table(kept, "k"))
+    for name, key in block.keys:
+        inner = inner.where(exp.NullSafeEQ(this=qualified("k", name), expression=key.copy()))
+    members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
+    return members.from_(query.subquery(MEMBER)).where(exp.Exists(this=inner))
+
+
+def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
+    """Return the statement of the groups that HAVING keeps, and of those that forbid pruning.
+
+    Columns: the keys, then ``_violation``: a value that should not be negative is.
+    """
+    extra: list[Named] = [
+        (f"_least{number}", exp.Min(this=argument.copy()))
+        for number, argument in enumerate(monotone.non_negative)
+    ]
+    rows = rows_query(
+        block, CTE_TABLES, aggregates=True, extra=extra, keep_absent=True, post=False
+    )
+    zero = exp.Literal.number(0)
+    violations = [exp.LT(this=qualified("r", name), expression=zero) for name, _ in extra]
+    violation: Scalar = exp.false()
+    if violations:
+        violation = exp.func("coalesce", exp.paren(exp.or_(*violations)), exp.false())
+    query = (
+        exp.select(*(qualified("r", name) for name, _ in block.keys))
+        .select(exp.alias_(violation.copy(), "_violation"))
+        .from_(rows.subquery("r"))
+        .where(exp.or_(qualified("r", PRESENT), violation))
+    )
+
+    def make(inner: Block) -> exp.Select:
+        return members_query(inner, CTE_TABLES) if inner is block else _captured(views)(inner)
+
+    return text(statement(block, query, make))
+
+
+def rows_sql(block: Block, views: ViewOf, *, from_sources: bool = False) -> str:
+    """Return the statement of a block's rows over captured members, as a capture keeps them.
+
+    ``from_sources``: the block's own members are not captured with their values; run its core.
+    """
+    query = rows_query(
+        block,
+        CTE_TABLES,
+        aggregates=True,
+        extra=supporting_aggregates(block),
+        keep_absent=True,
+        post=False,
+    )
+
+    def make(inner: Block) -> exp.Select:
+        if inner is block and from_sources:
+            return members_query(inner, CTE_TABLES)
+        return _captured(views)(inner)
+
+    return text(statement(block, query, make))
+
+
+def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
+    """Return the statement of the answer, and extra columns, over captured rows of the root."""
+    return text(answer_query(root, rows_view, extra))
+
+
+def hypothetical_sql(
+    root: Block, views: ViewOf, deleted: Mapping[str, tuple[str, tuple[str, ...]]]
+) -> str:
+    """Return the statement of the answer, with its identity, over the members that survive.
+
+    ``deleted`` gives, per relation, a view of deleted tokens and its columns.
+    """
+    rows = rows_query(root, CTE_TABLES)
+    return text(statement(root, rows, lambda block: _surviving(block, views(block), deleted)))
+
+
+def contributions_sql(
+    block: Block, views: ViewOf, values: ViewOf | None = None
+) -> tuple[str, Contributions]:
+    """Return the statement of :func:`rewriter.emit.contributions` over captured members."""
+    found = contributions(block, CTE_TABLES, values)
+    return text(statement(block, found.query, _captured(views))), found
+
+
+def compares_aggregates(root: Block) -> bool:
+    """Whether some annotation has a comparison of aggregated values as a factor."""
+    return any(
+        block.having
+        or any(lookup.scalar for lookup in block.lookups)
+        or any(dependent(condition, block) for condition in block.conditions)
+        for block in topological(root)
+    )
+
+
+def supporting_aggregates(block: Block) -> tuple[Named, ...]:
+    """Return what a grouping keeps beside its aggregates, to re-evaluate them without Spark.
+
+    The number of members, and per SUM and AVG the count of values; per AVG also their sum.
+    """
+    if block.kind is not Kind.GROUP:
+        return ()
+    extra: list[Named] = [(MEMBERS, exp.Count(this=exp.Star()))]
+    for name, call in block.aggregates:
+        if isinstance(call.this, exp.Distinct):
+            continue
+        if isinstance(call, exp.Sum | exp.Avg):
+            extra.append((f"{name}__count", exp.Count(this=call.this.copy())))
+        if isinstance(call, exp.Avg):
+            extra.append((f"{name}__sum", exp.Sum(this=call.this.copy())))
+    return tuple(extra)
+
+
+def value_columns(block: Block) -> tuple[str, ...]:
+    """Return the member columns that only aggregates read: those captured by reference."""
+    if block.core is None or block.kind is not Kind.GROUP:
+        return ()
+    used: set[str] = {column for token in block.tokens for column in token.columns}
+    used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
+    scalars = [key for _, key in block.keys] + list(block.conditions)
+    scalars += [left for semi in block.semis for left, _ in semi.pairs]
+    for scalar in scalars:
+        used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
+    in_aggregates = {
+        node.name
+        for _, call in block.aggregates
+        for argument in aggregate_arguments(call)
+        for node in argument.find_all(exp.Column)
+        if node.table == MEMBER
+    }
+    return tuple(name for name, _ in block.core.select if name in in_aggregates - used)
+
+
+def _captured(views: ViewOf) -> Callable[[Block], exp.Select]:
+    return lambda block: exp.select("*").from_(
+        exp.Table(this=exp.to_identifier(views(block), quoted=True))
+    )
+
+
+def _surviving(
+    block: Block, view: str, deleted: Mapping[str, tuple[str, tuple[str, ...]]]
+) -> exp.Select:
+    members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
+    members = members.from_(table(view, MEMBER))
+    for token in block.tokens:
+        if token.relation not in deleted:
+            continue
+        gone, columns = deleted[token.relation]
+        inner = exp.select(exp.Literal.number(1)).from_(table(gone, "d"))
+        for mine, its in zip(token.columns, columns, strict=True):
+            inner = inner.where(
+                exp.EQ(this=qualified("d", its), expression=qualified(MEMBER, mine))
+            )
+        members = members.where(exp.Not(this=exp.Exists(this=inner)))
+    return members

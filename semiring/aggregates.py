@@ -1,0 +1,253 @@
+"""Aggregated values by group, vectorised: what SUM, COUNT, AVG, MIN, MAX are once some members are
+excluded or counted several times.
+
+Groups are CSR segments: int64 `offsets`, one more than there are groups. Integers and decimals are
+exact. NULL is Spark's: of no non-NULL member, COUNT is 0 and every other aggregate NULL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from semiring.base import Array
+from semiring.decimals import decimal_to_integers, integers_to_decimal, sum_decimal_segments
+from semiring.errors import AnnotationError, ExactnessError
+from semiring.exact import (
+    INT64_MAX,
+    INT64_MIN,
+    multiply,
+    reduce_segments,
+    subtract,
+    sum_segments,
+)
+
+
+def counts_excluding(excluded: Array, offsets: Array) -> Array:
+    """How many members of every group are not excluded, as int64.
+
+    Parameters
+    ----------
+    excluded
+        Boolean array over the members: deleted, or NULL in the aggregated column.
+    """
+    return reduce_segments(np.add, (~excluded).astype(np.int64), offsets, 0)
+
+
+def sums_excluding(values: Array, excluded: Array, offsets: Array) -> Array:
+    """Sums by group of the members not excluded: an exact integer array, or float64."""
+    if values.dtype.kind == "f":
+        kept = np.where(excluded, 0.0, values)
+        return reduce_segments(np.add, kept, offsets, 0.0)
+    return sum_segments(np.where(excluded, 0, values), offsets)
+
+
+def extremes_excluding(
+    values: Array, excluded: Array, offsets: Array, largest: bool
+) -> tuple[Array, Array]:
+    """MIN or MAX by group of the members not excluded, and which groups have any.
+
+    Parameters
+    ----------
+    values
+        int64, float64 (NaN is the largest value, as in Spark) or bool.
+    """
+    present = counts_excluding(excluded, offsets) > 0
+    if values.dtype.kind == "f":
+        # fmin passes over NaN, maximum keeps it: both as if NaN were the largest.
+        neutral: Any = -np.inf if largest else np.nan
+        ufunc: np.ufunc = np.maximum if largest else np.fmin
+    else:
+        values = values.astype(np.int64, copy=False)
+        neutral = INT64_MIN if largest else INT64_MAX
+        ufunc = np.maximum if largest else np.minimum
+    kept = np.where(excluded, neutral, values)
+    return reduce_segments(ufunc, kept, offsets, neutral), present
+
+
+def touched_groups(excluded: Array, offsets: Array) -> Array:
+    """Which groups have an excluded member: the others keep their stored value bit for bit."""
+    counts = reduce_segments(np.maximum, excluded.astype(np.uint8), offsets, 0)
+    return counts.astype(np.bool_)
+
+
+def subtract_members(totals: Array, groups: Array, values: Array) -> Array:
+    """Exact totals by group, less the values of deleted members alone.
+
+    Parameters
+    ----------
+    totals
+        Integer array, one per group.
+    groups, values
+        Of every deleted member its group's position and its value; integer arrays.
+    """
+    order = np.argsort(groups, kind="stable")
+    hit, starts = np.unique(groups[order], return_index=True)
+    offsets = np.append(starts, len(groups)).astype(np.int64)
+    removed: Array = np.zeros(len(totals), dtype=np.int64)
+    sums = sum_segments(values[order], offsets)
+    if sums.dtype == np.dtype(object):
+        removed = removed.astype(object)
+    removed[hit] = sums
+    return subtract(totals, removed)
+
+
+def aggregate(
+    name: str, multiplicities: Array, values: pa.Array | None, offsets: Array
+) -> pa.Array:
+    """An aggregate by group, each member counted as often as its multiplicity.
+
+    Parameters
+    ----------
+    name
+        SUM, COUNT, MIN, MAX or AVG.
+    multiplicities
+        Integer array over the members; for MIN and MAX only whether it is 0 matters.
+    values
+        The aggregated column; None for ``count(*)``.
+
+    Returns
+    -------
+    pa.Array
+        One value per group, of Spark's result type: bigint for COUNT and integer SUM, double for
+        floating SUM and AVG of non-decimals, decimal(p+10, s) and decimal(p+4, s+4), bounded by
+        38 digits, for SUM and AVG of decimal(p, s), the column's type for MIN and MAX.
+
+    Raises
+    ------
+    ExactnessError
+        A result that does not fit its type.
+    AnnotationError
+        A column that cannot be so aggregated.
+    """
+    present = np.not_equal(multiplicities, 0).astype(np.bool_)
+    if values is not None and values.null_count:
+        present &= values.is_valid().to_numpy(zero_copy_only=False)
+    counted = np.where(present, multiplicities, 0)
+    if name == "COUNT":
+        return _bigint(sum_segments(counted, offsets), None)
+    if values is None:
+        raise AnnotationError(f"{name} needs a column of values")
+    if name in ("MIN", "MAX"):
+        return _extreme(values, ~present, offsets, name == "MAX")
+    counts = sum_segments(counted, offsets)
+    null = np.equal(counts, 0).astype(np.bool_)
+    kind = values.type
+    if pa.types.is_decimal(kind):
+        totals = _decimal_totals(values, counted, present, offsets)
+        if name == "SUM":
+            return integers_to_decimal(totals, min(kind.precision + 10, 38), kind.scale, null)
+        return _decimal_average(totals, counts, null, kind)
+    if pa.types.is_floating(kind):
+        numbers = np.where(present, values.to_numpy(zero_copy_only=False), 0.0).astype(np.float64)
+        floats = reduce_segments(np.add, numbers * counted.astype(np.float64), offsets, 0.0)
+        return _double(floats if name == "SUM" else _divide(floats, counts), null)
+    if pa.types.is_integer(kind):
+        integers = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+        totals = sum_segments(multiply(integers, counted), offsets)
+        return _bigint(totals, null) if name == "SUM" else _double(_divide(totals, counts), null)
+    raise AnnotationError(f"{name} of a column of type {kind} is not supported outside Spark")
+
+
+def distinct_members(
+    multiplicities: Array, values: pa.Array, offsets: Array
+) -> tuple[Array, pa.Array, Array]:
+    """The members of ``agg(DISTINCT x)``: one of each value of a group, 1 if any has it, else 0.
+
+    Returns
+    -------
+    multiplicities, values, offsets
+        Of the distinct members, for `aggregate`.
+    """
+    encoded = values.dictionary_encode(null_encoding="encode")
+    width = max(len(encoded.dictionary), 1)
+    groups = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    codes = groups * width + encoded.indices.to_numpy(zero_copy_only=False)
+    distinct, inverse = np.unique(codes, return_inverse=True)
+    alive = np.zeros(len(distinct), dtype=np.int64)
+    alive[inverse[np.not_equal(multiplicities, 0).astype(np.bool_)]] = 1
+    counts = np.bincount(distinct // width, minlength=len(offsets) - 1)
+    return (
+        alive,
+        encoded.dictionary.take(pa.array(distinct % width)),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+    )
+
+
+def _bigint(values: Array, null: Array | None) -> pa.Array:
+    if values.dtype == np.dtype(object):
+        kept = values if null is None else np.where(null, 0, values)
+        raise ExactnessError(
+            f"an aggregated value of magnitude {max(abs(item) for item in kept)} does not fit"
+            " bigint"
+        )
+    return pa.array(values, pa.int64(), mask=null)
+
+
+def _double(values: Array, null: Array) -> pa.Array:
+    return pa.array(values.astype(np.float64), pa.float64(), mask=null)
+
+
+def _divide(totals: Array, counts: Array) -> Array:
+    divisor = np.where(np.equal(counts, 0), 1, counts)
+    if totals.dtype == np.dtype(object) or divisor.dtype == np.dtype(object):
+        pairs = zip(totals.tolist(), divisor.tolist(), strict=True)
+        return np.array([total / count for total, count in pairs], dtype=np.float64)
+    result: Array = totals / divisor
+    return result
+
+
+def _decimal_totals(values: pa.Array, counted: Array, present: Array, offsets: Array) -> Array:
+    single = len(counted) == 0 or int(counted.max()) <= 1
+    if single and values.type.precision > 18:
+        return sum_decimal_segments(values, present, offsets)
+    return sum_segments(multiply(decimal_to_integers(values), counted), offsets)
+
+
+def _decimal_average(totals: Array, counts: Array, null: Array, kind: pa.DataType) -> pa.Array:
+    precision, scale = min(kind.precision + 4, 38), min(kind.scale + 4, 38)
+    factor = np.full(len(totals), 10 ** (scale - kind.scale), dtype=np.int64)
+    numerator = multiply(totals, factor)
+    divisor = np.where(null, 1, counts)
+    sign = np.where(np.less(numerator, 0), -1, 1)
+    # Half up, away from zero: floor((2n + d) / 2d) of the absolute value.
+    twice = multiply(np.abs(numerator), np.full(len(totals), 2, dtype=np.int64))
+    rounded = (twice.astype(object) + divisor) // (2 * divisor.astype(object))
+    return integers_to_decimal(rounded * sign, precision, scale, null)
+
+
+def _extreme(values: pa.Array, excluded: Array, offsets: Array, largest: bool) -> pa.Array:
+    kind = values.type
+    if pa.types.is_floating(kind):
+        numbers = values.to_numpy(zero_copy_only=False)
+        found, present = extremes_excluding(numbers, excluded, offsets, largest)
+        return pa.array(found.astype(numbers.dtype), kind, mask=~present)
+    width = _integer_view(kind)
+    if width is not None:
+        integers = values.view(width).fill_null(0).to_numpy(zero_copy_only=False)
+        found, present = extremes_excluding(integers, excluded, offsets, largest)
+        return pa.array(np.where(present, found, 0), width, mask=~present).view(kind)
+    # Any ordered type: members by their rank among the distinct values.
+    encoded = values.dictionary_encode(null_encoding="mask")
+    order = pc.sort_indices(encoded.dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
+    rank = np.empty(len(order) + 1, dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    rank[-1] = -1
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    ranks, present = extremes_excluding(rank[codes], excluded, offsets, largest)
+    chosen = pa.array(np.where(present, ranks, 0), pa.int64(), mask=~present)
+    return encoded.dictionary.take(pa.array(order)).take(chosen)
+
+
+def _integer_view(kind: pa.DataType) -> pa.DataType | None:
+    """The signed integer type that orders a column's values as they are stored."""
+    if pa.types.is_signed_integer(kind):
+        return kind
+    if pa.types.is_date32(kind):
+        return pa.int32()
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return pa.int64()
+    return None

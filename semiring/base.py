@@ -1,0 +1,341 @@
+"""The abstract commutative semiring, its scalar operations and its operations on numpy arrays.
+
+Sources: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007 (semirings);
+Amsterdamer, Deutch, Tannen, *Provenance for Aggregate Queries*, PODS 2011 (δ, semimodules);
+Geerts, Poggi, *On database query languages for K-relations*, J. Applied Logic 2010 (monus).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.comparison import compare_values
+from semiring.errors import CapabilityError, ValuationError
+from semiring.token import Token
+
+K = TypeVar("K")
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+TokenValuation: TypeAlias = "Callable[[Token], K] | Mapping[Token, K] | None"
+
+
+class Semiring(ABC, Generic[K]):
+    """A commutative semiring (K, +, ·, 0, 1) with a δ operation and, where it exists, a monus.
+
+    Laws, checked by `semiring.laws`: + and · are associative and commutative with neutral elements
+    0 and 1, · distributes over +, 0 annihilates, δ(0) = 0 and δ(n·1) = 1 for n ≥ 1. All semirings
+    here are *positive*: a sum or product is 0 only if a summand is all there is, or a factor, 0.
+
+    Instances carry no state and are equal iff they are of the same class. Arrays of annotations
+    have dtype `dtype`; where it is ``object`` the array operations run the scalar ones.
+    """
+
+    name: ClassVar[str]
+    idempotent: ClassVar[bool] = False
+    """a + a = a."""
+    absorptive: ClassVar[bool] = False
+    """1 + a = 1."""
+    has_monus: ClassVar[bool] = False
+    """Whether K is an m-semiring: `monus` is defined and has its laws."""
+    no_monus: ClassVar[str] = "its natural order has no least a ⊖ b"
+    """Why there is no monus; part of the error's text."""
+    capabilities: ClassVar[frozenset[str]] = frozenset()
+    """Names of the monoids M for which a tensor of K⊗M evaluates to a value of M."""
+    symbolic: ClassVar[bool] = False
+    """Whether elements are annotations themselves, so that tensors and comparisons stay formal."""
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(object)
+    arrow_type: ClassVar[pa.DataType] = pa.string()
+
+    @property
+    @abstractmethod
+    def zero(self) -> K:
+        """The annotation of an absent tuple."""
+
+    @property
+    @abstractmethod
+    def one(self) -> K:
+        """The annotation of a tuple that needs no evidence."""
+
+    @abstractmethod
+    def plus(self, a: K, b: K) -> K:
+        """Alternative use."""
+
+    @abstractmethod
+    def times(self, a: K, b: K) -> K:
+        """Joint use."""
+
+    @abstractmethod
+    def check(self, value: Any) -> K:
+        """`value` as an element of the carrier.
+
+        Raises
+        ------
+        ValuationError
+            If it is not one.
+        """
+
+    def delta(self, a: K) -> K:
+        """Duplicate elimination: the identity where + is idempotent, else 0 → 0 and 1 otherwise.
+
+        Both satisfy the axioms; the identity keeps the members' evidence on a grouped tuple.
+        """
+        if self.idempotent:
+            return a
+        return self.zero if a == self.zero else self.one
+
+    def monus(self, a: K, b: K) -> K:
+        """The least c of the natural order with a ≤ b + c.
+
+        Raises
+        ------
+        CapabilityError
+            If the semiring has no monus.
+        """
+        raise CapabilityError(
+            f"semiring {self.name} has no monus (⊖): {self.no_monus}; evaluate queries with EXCEPT,"
+            " NOT EXISTS or outer joins in Counting or Boolean"
+        )
+
+    def default(self, token: Token) -> K:
+        """The value of a token when no valuation is given."""
+        return self.one
+
+    @property
+    def constant_default(self) -> bool:
+        """Whether `default` is `one` for every token."""
+        return type(self).default is Semiring.default
+
+    def is_zero(self, a: K) -> bool:
+        """Whether `a` annotates an absent tuple."""
+        return bool(a == self.zero)
+
+    def multiplicity(self, a: K) -> int:
+        """How many copies of a value `a` stands for in SUM, COUNT and AVG.
+
+        Raises
+        ------
+        CapabilityError
+            Unless the semiring specialises those aggregates.
+        """
+        raise CapabilityError(
+            f"SUM, COUNT and AVG have no value in semiring {self.name}: (a + b)⊗v = a⊗v + b⊗v"
+            " would not hold; evaluate them in Counting, with tokens valued 0 or 1 for a deletion"
+        )
+
+    def compare(self, op: str, left: Any, right: Any) -> K:
+        """[left op right] of evaluated operands: 1 where the comparison is true, else 0."""
+        return self.one if compare_values(op, left, right) else self.zero
+
+    def from_int(self, n: int) -> K:
+        """The n-fold sum of 1.
+
+        Raises
+        ------
+        ValuationError
+            If `n` is negative.
+        """
+        if n < 0:
+            raise ValuationError(f"semiring {self.name} has no negative constants: {n}")
+        if n == 0:
+            return self.zero
+        return self.one if self.idempotent else self.repeat(self.one, n)
+
+    def repeat(self, a: K, n: int) -> K:
+        """The n-fold sum of `a`, in O(log n) additions."""
+        if n > 0 and self.idempotent:
+            return a
+        total = self.zero
+        while n:
+            if n & 1:
+                total = self.plus(total, a)
+            n >>= 1
+            if n:
+                a = self.plus(a, a)
+        return total
+
+    def power(self, a: K, n: int) -> K:
+        """The n-fold product of `a`, in O(log n) multiplications."""
+        total = self.one
+        while n:
+            if n & 1:
+                total = self.times(total, a)
+            n >>= 1
+            if n:
+                a = self.times(a, a)
+        return total
+
+    def sum(self, values: Iterable[K]) -> K:
+        """The sum of `values`; 0 if there are none."""
+        total = self.zero
+        for value in values:
+            total = self.plus(total, value)
+        return total
+
+    def product(self, values: Iterable[K]) -> K:
+        """The product of `values`; 1 if there are none."""
+        total = self.one
+        for value in values:
+            total = self.times(total, value)
+        return total
+
+    def require(self, monoid: str) -> None:
+        """Raise CapabilityError unless tensors over `monoid` have a value in this semiring."""
+        if monoid not in self.capabilities:
+            raise CapabilityError(
+                f"a tensor over {monoid} has no value in semiring {self.name}, only formally;"
+                " evaluate it in Counting, with tokens valued 0 or 1 for a deletion"
+            )
+
+    # -- arrays ------------------------------------------------------------------------------
+
+    def array(self, values: Iterable[Any]) -> Array:
+        """Checked `values` as an array of annotations."""
+        return self.pack([self.check(value) for value in values])
+
+    def from_arrow(self, column: pa.Array) -> Array:
+        """A checked Arrow column as an array of annotations."""
+        return self.array(column.to_pylist())
+
+    def pack(self, values: list[K]) -> Array:
+        """Elements of the carrier as an array of annotations."""
+        if self.dtype != np.dtype(object):
+            return np.array(values, dtype=self.dtype)
+        packed = np.empty(len(values), dtype=object)
+        for index, value in enumerate(values):
+            packed[index] = value
+        return packed
+
+    def unpack(self, array: Array) -> list[K]:
+        """An array of annotations as elements of the carrier."""
+        values: list[K] = array.tolist()
+        return values
+
+    def full(self, value: K, length: int) -> Array:
+        """An array that repeats `value`."""
+        packed = self.pack([value])
+        return np.repeat(packed, length)
+
+    def ones(self, length: int) -> Array:
+        """An array of 1."""
+        return self.full(self.one, length)
+
+    def zeros(self, length: int) -> Array:
+        """An array of 0."""
+        return self.full(self.zero, length)
+
+    def plus_array(self, a: Array, b: Array) -> Array:
+        """Elementwise +."""
+        return self._pairwise(self.plus, a, b)
+
+    def times_array(self, a: Array, b: Array) -> Array:
+        """Elementwise ·."""
+        return self._pairwise(self.times, a, b)
+
+    def monus_array(self, a: Array, b: Array) -> Array:
+        """Elementwise ⊖; CapabilityError where there is none."""
+        if not self.has_monus:
+            self.monus(self.zero, self.zero)
+        return self._pairwise(self.monus, a, b)
+
+    def delta_array(self, a: Array) -> Array:
+        """Elementwise δ."""
+        if self.idempotent and type(self).delta is Semiring.delta:
+            return a
+        return self.pack([self.delta(value) for value in self.unpack(a)])
+
+    def repeat_array(self, counts: Array) -> Array:
+        """The n-fold sum of 1 for every n of an integer array."""
+        return self.pack([self.from_int(int(n)) for n in counts])
+
+    def nonzero_array(self, a: Array) -> Array:
+        """Boolean array: which annotations are not 0."""
+        return np.fromiter((not self.is_zero(value) for value in self.unpack(a)), bool, len(a))
+
+    def multiplicity_array(self, a: Array) -> Array:
+        """Elementwise `multiplicity`, as int64 or, beyond it, Python integers."""
+        return np.array([self.multiplicity(value) for value in self.unpack(a)])
+
+    def sum_segments(self, values: Array, offsets: Array) -> Array:
+        """Sums of the CSR segments ``values[offsets[i]:offsets[i + 1]]``.
+
+        Parameters
+        ----------
+        values
+            Annotations, at least ``offsets[-1]`` of them.
+        offsets
+            int64, non-decreasing, one more than there are segments. An empty segment gives 0.
+        """
+        items = self.unpack(values)
+        bounds = offsets.tolist()
+        return self.pack([self.sum(items[start:stop]) for start, stop in pairwise(bounds)])
+
+    def take_where(self, condition: Array, a: Array, b: Array) -> Array:
+        """`a` where the Boolean `condition` holds, else `b`."""
+        result: Array = np.where(condition, a, b)
+        return result
+
+    def render(self, value: K) -> str:
+        """An annotation as text."""
+        return str(value)
+
+    def to_arrow(self, array: Array) -> pa.Array:
+        """An array of annotations as an Arrow array of type `arrow_type`."""
+        if self.dtype == np.dtype(object):
+            return pa.array([self.render(value) for value in self.unpack(array)], pa.string())
+        return pa.array(array, self.arrow_type)
+
+    def _pairwise(self, operation: Callable[[K, K], K], a: Array, b: Array) -> Array:
+        left, right = self.unpack(a), self.unpack(b)
+        return self.pack([operation(x, y) for x, y in zip(left, right, strict=True)])
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def token_values(semiring: Semiring[K], valuation: TokenValuation[K]) -> Callable[[Token], K]:
+    """A valuation of any of the accepted forms as a checked, memoised function of tokens.
+
+    Parameters
+    ----------
+    valuation
+        A callable, a mapping, or None for the semiring's default.
+
+    Raises
+    ------
+    ValuationError
+        By the returned function: a token without a value, or with one outside the carrier.
+    """
+    memo: dict[Token, K] = {}
+
+    def value(token: Token) -> K:
+        if token in memo:
+            return memo[token]
+        if valuation is None:
+            found: Any = semiring.default(token)
+        elif isinstance(valuation, Mapping):
+            if token not in valuation:
+                raise ValuationError(
+                    f"the valuation has no value for {token}; give it one, or pass a function"
+                )
+            found = valuation[token]
+        else:
+            try:
+                found = valuation(token)
+            except KeyError as error:
+                raise ValuationError(f"the valuation has no value for {token}") from error
+        memo[token] = semiring.check(found)
+        return memo[token]
+
+    return value

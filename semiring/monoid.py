@@ -1,0 +1,136 @@
+"""Commutative monoids of aggregation: SUM, COUNT, MIN, MAX and AVG.
+
+Source: Amsterdamer, Deutch, Tannen, *Provenance for Aggregate Queries*, PODS 2011, section 2.
+Arithmetic is exact on int and Decimal; nothing passes through float that was not one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from decimal import ROUND_HALF_UP, Context, Decimal, Inexact
+from typing import Any
+
+from semiring.comparison import compare_values
+from semiring.errors import AnnotationError
+
+_EXACT = Context(prec=200, traps=[Inexact])
+
+NAMES = ("SUM", "COUNT", "MIN", "MAX", "AVG")
+
+
+@dataclass(frozen=True, slots=True)
+class Monoid:
+    """A commutative monoid (M, +, 0) of aggregated values, with what SQL makes of its elements.
+
+    Parameters
+    ----------
+    name
+        One of SUM, COUNT, MIN, MAX, AVG.
+    finisher
+        For AVG: turns (sum, count), count ≥ 1, into the result as Spark would for the column's
+        type. Default: float division for int and float, for Decimal four more fractional digits,
+        rounded half up.
+    """
+
+    name: str
+    finisher: Callable[[Any, int], Any] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise AnnotationError(f"unknown monoid {self.name!r}; use one of {NAMES}")
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether v + v = v: true of MIN and MAX."""
+        return self.name in ("MIN", "MAX")
+
+    @property
+    def over_empty(self) -> int | None:
+        """The SQL value of an aggregate over no non-NULL value: 0 for COUNT, else NULL."""
+        return 0 if self.name == "COUNT" else None
+
+    def finishing(self, finisher: Callable[[Any, int], Any]) -> Monoid:
+        """This monoid with another way to make a result of (sum, count)."""
+        return replace(self, finisher=finisher)
+
+    def aggregate(self, copies: Iterable[tuple[int, Any]]) -> Any:
+        """The SQL value of an aggregate over `n` copies of each value.
+
+        Parameters
+        ----------
+        copies
+            Pairs (n, v) with n ≥ 0; None values and n = 0 count for nothing.
+        """
+        present = [(n, v) for n, v in copies if n > 0 and v is not None]
+        if not present:
+            return self.over_empty
+        if self.name == "COUNT":
+            return sum(n for n, _ in present)
+        if self.name in ("MIN", "MAX"):
+            return self._extreme([v for _, v in present])
+        total = exact_sum(exact_scale(n, v) for n, v in present)
+        if self.name == "SUM":
+            return total
+        count = sum(n for n, _ in present)
+        return (self.finisher or average)(total, count)
+
+    def _extreme(self, values: list[Any]) -> Any:
+        op = "<" if self.name == "MIN" else ">"
+        best = values[0]
+        for value in values[1:]:
+            if compare_values(op, value, best):
+                best = value
+        return best
+
+    def __str__(self) -> str:
+        return self.name
+
+
+SUM = Monoid("SUM")
+COUNT = Monoid("COUNT")
+MIN = Monoid("MIN")
+MAX = Monoid("MAX")
+AVG = Monoid("AVG")
+
+
+def exact_scale(n: int, value: Any) -> Any:
+    """``n·value``, exact for int and Decimal."""
+    if isinstance(value, Decimal):
+        return value if n == 1 else _EXACT.multiply(Decimal(n), value)
+    return n * value
+
+
+def exact_sum(values: Iterable[Any]) -> Any:
+    """The sum of at least one value, exact for int and Decimal."""
+    iterator = iter(values)
+    total = next(iterator)
+    for value in iterator:
+        if isinstance(total, Decimal) or isinstance(value, Decimal):
+            total = _EXACT.add(total, value)
+        else:
+            total = total + value
+    return total
+
+
+def average(total: Any, count: int) -> Any:
+    """(sum, count) as Spark's avg: double for int and double, scale + 4 digits for Decimal."""
+    if isinstance(total, Decimal):
+        exponent = total.as_tuple().exponent
+        scale = -exponent if isinstance(exponent, int) else 0
+        return divide_decimal(total, count, min(max(scale, 0) + 4, 38))
+    return total / count
+
+
+def divide_decimal(total: Decimal, count: int, scale: int) -> Decimal:
+    """``total / count`` with `scale` fractional digits, rounded half up, exactly once."""
+    sign, digits, exponent = total.as_tuple()
+    if not isinstance(exponent, int):
+        return total
+    unscaled = int("".join(map(str, digits)) or "0")
+    shift = scale + exponent
+    numerator = unscaled * 10**shift if shift >= 0 else unscaled
+    denominator = count if shift >= 0 else count * 10**-shift
+    quotient = (2 * numerator + denominator) // (2 * denominator)
+    result = Decimal(-quotient if sign else quotient)
+    return result.scaleb(-scale, Context(prec=200, rounding=ROUND_HALF_UP))

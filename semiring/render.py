@@ -1,0 +1,81 @@
+"""Text, LaTeX and HTML shared by polynomials, expressions and tensors."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_LATEX = {
+    "\\": r"\backslash ",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "^": r"\hat{\ }",
+    "~": r"\sim ",
+    " ": r"\ ",
+}
+
+REPR_TERMS = 20
+"""How many summands `repr` and the notebook renderings show."""
+
+
+def superscript(exponent: int) -> str:
+    """``2`` as ``²``; nothing for 1."""
+    return "" if exponent == 1 else str(exponent).translate(_SUPERSCRIPTS)
+
+
+def latex_text(text: str) -> str:
+    """Text as upright LaTeX inside a formula."""
+    return r"\mathrm{" + "".join(_LATEX.get(char, char) for char in text) + "}"
+
+
+def join_terms(terms: Sequence[str], limit: int | None, empty: str = "0") -> str:
+    """Summands joined by ``+``; past `limit` the text says how many are left out."""
+    if not terms:
+        return empty
+    if limit is None or len(terms) <= limit:
+        return " + ".join(terms)
+    return " + ".join([*terms[:limit], left_out(len(terms) - limit)])
+
+
+def left_out(count: int) -> str:
+    """The words for `count` terms that are not shown."""
+    return f"… ({count} more {'term' if count == 1 else 'terms'})"
+
+
+def html_code(text: str) -> str:
+    """Text as an HTML code element."""
+    return f"<code>{html.escape(text)}</code>"
+
+
+class Style:
+    """How operators and names are written: as plain text or as LaTeX."""
+
+    __slots__ = ("latex",)
+
+    def __init__(self, latex: bool) -> None:
+        self.latex = latex
+
+    @property
+    def dot(self) -> str:
+        """The sign of multiplication."""
+        return r" \cdot " if self.latex else "·"
+
+    def word(self, text: str) -> str:
+        """A name or other text."""
+        return latex_text(text) if self.latex else text
+
+    def power(self, exponent: int) -> str:
+        """An exponent; nothing for 1."""
+        if self.latex:
+            return "" if exponent == 1 else f"^{{{exponent}}}"
+        return superscript(exponent)
+
+
+TEXT = Style(latex=False)
+LATEX = Style(latex=True)

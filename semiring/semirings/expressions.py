@@ -1,0 +1,84 @@
+"""The algebra of annotations themselves: polynomials, and expressions where δ, ⊖ or [op] occur."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from semiring.base import Semiring
+from semiring.errors import AnnotationError, ValuationError
+from semiring.expression import Expression, compare, delta, monus, simplify, sum_of
+from semiring.polynomial import Polynomial
+from semiring.token import Token
+
+Annotation: TypeAlias = Polynomial | Expression
+
+
+class Expressions(Semiring[Annotation]):
+    """Symbolic annotations: an element is a `Polynomial` if it has no δ, ⊖ or comparison, else an
+    `Expression`. A token is itself unless told; tensors stay tensors.
+
+    The laws hold up to evaluation in any semiring. As *equality* they hold on polynomials only,
+    because products of expressions are not multiplied out.
+    """
+
+    name = "Expressions"
+    has_monus = True
+    symbolic = True
+    capabilities = frozenset({"SUM", "COUNT", "MIN", "MAX", "AVG"})
+
+    @property
+    def zero(self) -> Annotation:
+        return Polynomial.zero()
+
+    @property
+    def one(self) -> Annotation:
+        return Polynomial.one()
+
+    def plus(self, a: Annotation, b: Annotation) -> Annotation:
+        return simplify(a + b)
+
+    def times(self, a: Annotation, b: Annotation) -> Annotation:
+        return simplify(a * b)
+
+    def delta(self, a: Annotation) -> Annotation:
+        return simplify(delta(a))
+
+    def monus(self, a: Annotation, b: Annotation) -> Annotation:
+        return simplify(monus(a, b))
+
+    def compare(self, op: str, left: Any, right: Any) -> Annotation:
+        return simplify(compare(op, left, right))
+
+    def is_zero(self, a: Annotation) -> bool:
+        return a.is_zero
+
+    def default(self, token: Token) -> Annotation:
+        return Polynomial.token(token)
+
+    def from_int(self, n: int) -> Annotation:
+        return Polynomial.constant(n)
+
+    def repeat(self, a: Annotation, n: int) -> Annotation:
+        return a * n
+
+    def power(self, a: Annotation, n: int) -> Annotation:
+        return simplify(a**n)
+
+    def sum(self, values: Iterable[Annotation]) -> Annotation:
+        items = list(values)
+        polynomial = Polynomial.sum(item for item in items if isinstance(item, Polynomial))
+        rest = [item for item in items if isinstance(item, Expression)]
+        if not rest:
+            return polynomial
+        return simplify(sum_of((item, 1) for item in (Expression.of(polynomial), *rest)))
+
+    def check(self, value: Any) -> Annotation:
+        if isinstance(value, Polynomial):
+            return value
+        try:
+            return simplify(Expression.of(value))
+        except AnnotationError as error:
+            raise ValuationError(
+                f"{value!r} is not a value of Expressions; use an annotation or a token"
+            ) from error

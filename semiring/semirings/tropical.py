@@ -1,0 +1,57 @@
+"""The tropical semiring: least cost.
+
+Carrier: the non-negative reals and ∞, as doubles, with min and +. Source: Green et al., PODS 2007,
+section 3. Sums of costs are exact as far as doubles are.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array
+from semiring.errors import ValuationError
+from semiring.semirings.lattice import TotallyOrdered
+
+
+class Tropical(TotallyOrdered[float]):
+    """The cost of the cheapest derivation: (R≥0 ∪ {∞}, min, +, ∞, 0). A token costs 0 unless told.
+
+    a ⊖ b = ∞ if b ≤ a, else a.
+    """
+
+    name = "Tropical"
+    dtype = np.dtype(np.float64)
+    arrow_type = pa.float64()
+    better = np.minimum
+
+    @property
+    def zero(self) -> float:
+        return math.inf
+
+    @property
+    def one(self) -> float:
+        return 0.0
+
+    def at_least(self, a: float, b: float) -> bool:
+        return a <= b
+
+    def times(self, a: float, b: float) -> float:
+        return a + b
+
+    def check(self, value: Any) -> float:
+        if isinstance(value, (int, float, Decimal, np.integer, np.floating)):
+            cost = float(value)
+            if cost >= 0:
+                return cost + 0.0
+        raise ValuationError(
+            f"{value!r} is not a value of Tropical; use a number ≥ 0, or infinity for absent"
+        )
+
+    def times_array(self, a: Array, b: Array) -> Array:
+        result: Array = a + b
+        return result

@@ -1,0 +1,64 @@
+"""Why-provenance: the sets of tuples that together suffice.
+
+Carrier: finite sets of finite sets of tokens. Source: Buneman, Khanna, Tan, ICDT 2001, as a
+semiring in Green, *Containment of Conjunctive Queries on Annotated Relations*, ICDT 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from semiring.base import Semiring
+from semiring.errors import ValuationError
+from semiring.token import Token
+
+Witnesses: TypeAlias = frozenset[frozenset[Token]]
+
+
+class Why(Semiring[Witnesses]):
+    """Witnesses of a tuple: (P(P(X)), ∪, pairwise ∪, ∅, {∅}). A token is {{x}} unless told.
+
+    The natural order is ⊆, so a ⊖ b = a \\ b. Not absorptive: witnesses need not be minimal.
+    """
+
+    name = "Why"
+    idempotent = True
+    has_monus = True
+    capabilities = frozenset({"MIN", "MAX"})
+
+    @property
+    def zero(self) -> Witnesses:
+        return frozenset()
+
+    @property
+    def one(self) -> Witnesses:
+        return frozenset((frozenset(),))
+
+    def plus(self, a: Witnesses, b: Witnesses) -> Witnesses:
+        return a | b
+
+    def times(self, a: Witnesses, b: Witnesses) -> Witnesses:
+        return frozenset(x | y for x in a for y in b)
+
+    def monus(self, a: Witnesses, b: Witnesses) -> Witnesses:
+        return a - b
+
+    def default(self, token: Token) -> Witnesses:
+        return frozenset((frozenset((token,)),))
+
+    def sum(self, values: Iterable[Witnesses]) -> Witnesses:
+        return frozenset().union(*values)
+
+    def check(self, value: Any) -> Witnesses:
+        try:
+            witnesses = frozenset(frozenset(witness) for witness in value)
+        except TypeError:
+            witnesses = frozenset((frozenset((None,)),))
+        if isinstance(value, str) or not all(isinstance(x, Token) for w in witnesses for x in w):
+            raise ValuationError(f"{value!r} is not a value of Why; use a set of sets of tokens")
+        return witnesses
+
+    def render(self, value: Witnesses) -> str:
+        witnesses = sorted(sorted(witness) for witness in value)
+        return "{" + ", ".join("{" + ", ".join(map(str, w)) + "}" for w in witnesses) + "}"

@@ -1,0 +1,105 @@
+"""Both oracles over random queries.
+
+``LIPSTICK_GENERATED`` sets how many (40), ``LIPSTICK_SEED`` the first seed (0). A failure names the
+command that shows its database and query.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.session import Session
+from rewriter.errors import UnsupportedError
+from tests.oracle.bag import check_bag
+from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys
+from tests.oracle.generator import Case, generate
+from tests.oracle.plain import PlainSpark
+
+pytestmark = pytest.mark.spark
+
+COUNT = int(os.environ.get("LIPSTICK_GENERATED", "40"))
+FIRST = int(os.environ.get("LIPSTICK_SEED", "0"))
+DELETIONS = 5
+REFUSED_AT_MOST = 0.02
+
+
+@dataclass(slots=True)
+class Run:
+    """What the seeds of one run came to."""
+
+    started: int = 0
+    refused: list[int] = field(default_factory=list)
+    deletions: Tally = field(default_factory=Tally)
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    """What the seeds of this run came to so far."""
+    return Run()
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
+def test_generated_query(spark: SparkSession, run: Run, seed: int) -> None:
+    case = generate(seed)
+    run.started += 1
+    try:
+        with _sessions(spark, case) as (ls, plain):
+            _check(ls, plain, case, run)
+    except Exception as error:
+        raise AssertionError(f"seed {seed}; replay: {case.replay}\n{case.sql}\n{error}") from error
+
+
+def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> None:
+    try:
+        q = ls.sql(case.sql)
+    except UnsupportedError:
+        run.refused.append(case.seed)
+        return
+    check_bag(ls, q, case.sql, plain, grouping=case.grouping, order=case.order)
+    deletions = deletion_sets(
+        random.Random(case.seed),
+        case.database,
+        lineage_keys(q, case.database),
+        count=DELETIONS,
+        compared=case.compared,
+        exact=case.exact,
+    )
+    run.deletions.add(
+        check_deletion(ls, q, case.sql, case.database, deletions, plain=plain, exact=case.exact)
+    )
+
+
+@contextmanager
+def _sessions(spark: SparkSession, case: Case) -> Iterator[tuple[Session, PlainSpark]]:
+    plain = PlainSpark(spark, case.database)
+    ls = lipstick.session(spark)
+    try:
+        case.database.track(ls, spark)
+        yield ls, plain
+    finally:
+        ls.close()
+        plain.close()
+
+
+def test_few_generated_queries_are_refused(run: Run) -> None:
+    """Runs after the seeds: the run fails if more than 2 % of them were refused."""
+    if not run.started:
+        pytest.skip("no seed has run")
+    refused = f"{len(run.refused)} of {run.started} refused: {run.refused}"
+    assert len(run.refused) <= REFUSED_AT_MOST * run.started, refused
+
+
+def test_deletions_of_generated_queries_are_telling(run: Run) -> None:
+    """Runs after the seeds: at least half of the non-empty deletions changed an answer."""
+    if not run.started:
+        pytest.skip("no seed has run")
+    print(run.deletions)
+    run.deletions.assert_telling()

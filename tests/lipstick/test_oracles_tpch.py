@@ -1,0 +1,98 @@
+"""Both oracles over TPC-H at scale 0.01; the queries without a rule are refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.session import Session
+from rewriter.errors import UnsupportedError
+from tests.oracle import tpch as queries
+from tests.oracle.bag import check_bag
+from tests.oracle.database import Database
+from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys
+from tests.oracle.plain import PlainSpark
+
+pytestmark = pytest.mark.spark
+
+SCALE = 0.01
+DELETIONS = 5
+# No comparison on an aggregated value and no LIMIT: deletion only removes and shrinks.
+POSITIVE = frozenset({1, 4, 5, 6, 7, 8, 9, 12, 14, 19})
+COMPARED = {11: ("partsupp",), 15: ("lineitem",), 18: ("lineitem",)}
+GROUPING = frozenset(queries.SUPPORTED) - {15}
+
+
+@pytest.fixture(scope="module")
+def database(tpch: Callable[[float], Path]) -> Database:
+    """The eight relations."""
+    return queries.load(tpch(SCALE))
+
+
+@pytest.fixture(scope="module")
+def plain(spark: SparkSession, database: Database) -> Iterator[PlainSpark]:
+    """Spark without lipstick over the eight relations."""
+    engine = PlainSpark(spark, database)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def ls(spark: SparkSession, tpch: Callable[[float], Path], database: Database) -> Iterator[Session]:
+    """A session that tracks the eight relations by their primary keys."""
+    session = lipstick.session(spark)
+    for name, relation in database.relations.items():
+        path = tpch(SCALE) / f"{name}.parquet"
+        session.track(name, spark.read.parquet(str(path)), key=list(relation.key))
+    yield session
+    session.close()
+
+
+@pytest.fixture(scope="module")
+def tally() -> Tally:
+    """What the queries of this run came to so far."""
+    return Tally()
+
+
+@pytest.mark.parametrize("number", queries.SUPPORTED)
+def test_tpch_query_passes_both_oracles(
+    ls: Session, plain: PlainSpark, database: Database, tally: Tally, number: int
+) -> None:
+    sql = queries.query(number)
+    assert len(plain.answer(sql)) > 0, "an empty answer proves nothing: alter the parameters"
+    q = ls.sql(sql)
+    check_bag(ls, q, sql, plain, grouping=number in GROUPING)
+    exact = True if number in POSITIVE else None
+    deletions = deletion_sets(
+        random.Random(number),
+        database,
+        lineage_keys(q, database),
+        count=DELETIONS,
+        compared=COMPARED.get(number, ()),
+        exact=exact,
+    )
+    tally.add(check_deletion(ls, q, sql, database, deletions, plain=plain, exact=exact))
+
+
+def test_deletions_over_tpch_are_telling(tally: Tally) -> None:
+    """Runs after the queries: at least half of the non-empty deletions changed an answer."""
+    if not tally.asked:
+        pytest.skip("no query has run")
+    print(tally)
+    tally.assert_telling()
+
+
+@pytest.mark.parametrize(("number", "operator"), queries.MISSING.items())
+def test_tpch_query_without_a_rule_is_refused(ls: Session, number: int, operator: str) -> None:
+    """Says which operator is missing; a query that gains its rules moves to SUPPORTED."""
+    with pytest.raises(UnsupportedError):
+        ls.sql(queries.query(number))
+
+
+def test_every_tpch_query_is_accounted_for() -> None:
+    assert sorted([*queries.SUPPORTED, *queries.MISSING]) == list(range(1, 23))

@@ -1,0 +1,72 @@
+"""DuckDB as an engine independent of Spark, to hold answers by running again against."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import cast
+
+import duckdb
+import pyarrow as pa
+import sqlglot
+from sqlglot import exp
+
+from tests.oracle.database import NOTHING, Database, Deletion
+from tests.oracle.rows import Bag, from_arrow
+
+
+def to_duckdb(sql: str) -> str:
+    """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
+    return sqlglot.parse_one(sql, read="spark").transform(_one_argument).sql(dialect="duckdb")
+
+
+def _one_argument(node: exp.Expr) -> exp.Expr:
+    """Write COUNT(a, b), the rows in which neither is NULL, as a COUNT of one argument."""
+    if not isinstance(node, exp.Count) or not node.expressions:
+        return node
+    known = [argument.copy().is_(exp.null()).not_() for argument in [node.this, *node.expressions]]
+    return exp.Count(this=exp.case().when(exp.and_(*known), exp.Literal.number(1)))
+
+
+class Duck:
+    """DuckDB over the relations of a database.
+
+    Types are DuckDB's (sums of integers are HUGEINT, averages are DOUBLE), so compare the rows of
+    its answers after :func:`loosened`, never the schema.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    def answer(self, sql: str, deletion: Deletion = NOTHING) -> Bag:
+        """Return the rows of a Spark SQL query over what the deletion leaves."""
+        with duckdb.connect() as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            for name, relation in self.database.relations.items():
+                data = relation.without(deletion.keys.get(name, frozenset()))
+                connection.register("loading", data)
+                # A table, not a view: filters on decimals pushed into an Arrow scan go wrong.
+                connection.execute(f'CREATE TABLE "{name}" AS FROM loading')
+                connection.unregister("loading")
+            return from_arrow(_table(connection.execute(to_duckdb(sql))))
+
+
+def _table(result: duckdb.DuckDBPyConnection) -> pa.Table:
+    return cast("pa.Table", result.fetch_arrow_table())
+
+
+def loosened(bag: Bag) -> Bag:
+    """Return the bag with every number a float and every midnight a date.
+
+    Engines differ in the types of their results. They also differ in rounding, which this does not
+    hide: Spark rounds a quotient or an average of decimals to the scale of its type.
+    """
+    rows = tuple(tuple(_loosened(value) for value in row) for row in bag.rows)
+    return Bag(bag.columns, bag.types, rows)
+
+
+def _loosened(value: object) -> object:
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return value.date()
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        return value
+    return float(cast("float", value))

@@ -1,0 +1,73 @@
+"""Spark without lipstick: the answer of a query over a database, whole or reduced."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from tests.oracle.database import NOTHING, Database, Deletion
+from tests.oracle.rows import Bag, from_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_COPIED = (
+    "spark.sql.session.timeZone",
+    "spark.sql.ansi.enabled",
+    "spark.sql.shuffle.partitions",
+    "spark.sql.adaptive.enabled",
+    "spark.sql.caseSensitive",
+)
+
+
+class Engine(Protocol):
+    """Something that answers queries over a database from which tuples were deleted."""
+
+    def answer(self, sql: str, deletion: Deletion = NOTHING) -> Bag:
+        """Return the rows of the query over what the deletion leaves."""
+        ...
+
+
+class PlainSpark:
+    """Plain Spark in a session of its own, where the relations are views under their own names.
+
+    The user's text is run as it stands: nothing renames tables in it, and no view, setting or
+    cache of the session under test is seen. Views are replaced only where a deletion differs from
+    the one before, and the answer over the whole database is kept.
+    """
+
+    def __init__(self, spark: SparkSession, database: Database) -> None:
+        self.database = database
+        self.spark = spark.newSession()
+        for name in _COPIED:
+            self.spark.conf.set(name, str(spark.conf.get(name)))
+        self._whole: dict[str, DataFrame] = {}
+        self._gone: dict[str, frozenset[tuple[object, ...]] | None] = {}
+        self._answers: dict[str, Bag] = {}
+
+    def answer(self, sql: str, deletion: Deletion = NOTHING) -> Bag:
+        """Return the rows of the query over what the deletion leaves: one action."""
+        if len(deletion) == 0 and sql in self._answers:
+            return self._answers[sql]
+        self._reduce(deletion)
+        bag = from_spark(self.spark.sql(sql))
+        if len(deletion) == 0:
+            self._answers[sql] = bag
+        return bag
+
+    def close(self) -> None:
+        """Drop the views of this session."""
+        for name in self._gone:
+            self.spark.catalog.dropTempView(name)
+        self._gone.clear()
+
+    def _reduce(self, deletion: Deletion) -> None:
+        for name, relation in self.database.relations.items():
+            gone = deletion.keys.get(name, frozenset())
+            if self._gone.get(name) == gone:
+                continue
+            if gone:
+                frame = relation.frame(self.spark, relation.without(gone))
+            else:
+                frame = self._whole.setdefault(name, relation.frame(self.spark))
+            frame.createOrReplaceTempView(name)
+            self._gone[name] = gone

@@ -1,0 +1,1 @@
+SELECT sum(a * (SELECT max(k) FROM l)) FROM t

@@ -1,0 +1,1 @@
+SELECT count(*), sum(a) + count(*) FROM t WHERE b > 1

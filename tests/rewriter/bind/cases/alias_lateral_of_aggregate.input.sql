@@ -1,0 +1,1 @@
+SELECT sum(b) AS s, s / count(*) AS mean FROM t

@@ -1,0 +1,1 @@
+WITH c AS (SELECT a FROM t) SELECT * FROM c

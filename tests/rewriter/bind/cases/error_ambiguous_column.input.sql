@@ -1,0 +1,1 @@
+SELECT a FROM t JOIN t AS u ON t.a = u.a

@@ -1,0 +1,1 @@
+SELECT sum(max(a)) FROM t

@@ -1,0 +1,1 @@
+SELECT (SELECT x, k FROM l) FROM t

@@ -1,0 +1,3 @@
+SELECT a,
+  missing
+FROM t

@@ -1,0 +1,1 @@
+SELECT a FROM db.missing AS m

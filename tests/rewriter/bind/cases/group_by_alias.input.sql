@@ -1,0 +1,1 @@
+SELECT upper(model) AS m, count(*) FROM cars GROUP BY m

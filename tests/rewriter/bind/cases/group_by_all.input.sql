@@ -1,0 +1,1 @@
+SELECT dealer, model, max(price) - min(price) AS spread FROM cars GROUP BY ALL

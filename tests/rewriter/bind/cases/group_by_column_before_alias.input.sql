@@ -1,0 +1,1 @@
+SELECT a + 10 AS b, count(*) FROM t GROUP BY a, b

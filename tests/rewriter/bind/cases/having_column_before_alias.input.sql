@@ -1,0 +1,1 @@
+SELECT -a AS a FROM t GROUP BY a HAVING a > 1

@@ -1,0 +1,1 @@
+SELECT z.a, z.x FROM (t CROSS JOIN l) AS z

@@ -1,0 +1,1 @@
+SELECT model, city FROM cars, dealers AS d WHERE cars.dealer = d.dealer

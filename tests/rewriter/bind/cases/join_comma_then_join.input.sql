@@ -1,0 +1,1 @@
+SELECT * FROM t, l JOIN r ON t.a = r.k

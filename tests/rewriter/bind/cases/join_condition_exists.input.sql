@@ -1,0 +1,1 @@
+SELECT a FROM t JOIN l ON a = x AND EXISTS (SELECT 1 FROM r WHERE r.k = l.k)

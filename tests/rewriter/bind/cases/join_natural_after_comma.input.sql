@@ -1,0 +1,1 @@
+SELECT * FROM r, t NATURAL JOIN l

@@ -1,0 +1,1 @@
+SELECT k, l.k, r.k, r.*, l.* FROM l JOIN r USING (k, j)

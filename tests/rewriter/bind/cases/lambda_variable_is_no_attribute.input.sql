@@ -1,0 +1,1 @@
+SELECT transform(arr, a -> a + nested.a) FROM nested

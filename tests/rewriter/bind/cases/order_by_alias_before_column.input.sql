@@ -1,0 +1,1 @@
+SELECT b AS a, a AS b FROM t ORDER BY a + b, t.a

@@ -1,0 +1,1 @@
+SELECT l.x FROM l JOIN r USING (k) ORDER BY r.k

@@ -1,0 +1,1 @@
+SELECT model FROM cars ORDER BY price DESC, upper(dealer)

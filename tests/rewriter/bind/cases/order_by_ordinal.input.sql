@@ -1,0 +1,1 @@
+SELECT a + b, b FROM t ORDER BY 1 DESC, (2)

@@ -1,0 +1,1 @@
+SELECT any(price > 1) FROM cars

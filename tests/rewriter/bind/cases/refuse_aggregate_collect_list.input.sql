@@ -1,0 +1,1 @@
+SELECT collect_list(price) FROM cars

@@ -1,0 +1,1 @@
+SELECT dealer, stddev(price) FROM cars GROUP BY dealer

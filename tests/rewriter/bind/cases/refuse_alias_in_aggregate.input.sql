@@ -1,0 +1,1 @@
+SELECT a + 1 AS c, sum(c) FROM t GROUP BY ALL

@@ -1,0 +1,1 @@
+SELECT arrays_zip(arr, arr) FROM nested

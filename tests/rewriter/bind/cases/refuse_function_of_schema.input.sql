@@ -1,0 +1,1 @@
+SELECT db.f(a) FROM t

@@ -1,0 +1,1 @@
+SELECT explode(arr) FROM nested

@@ -1,0 +1,1 @@
+SELECT /*+ BROADCAST(t) */ a FROM t

@@ -1,0 +1,1 @@
+SELECT * FROM t JOIN LATERAL (SELECT t.a AS z) ON true

@@ -1,0 +1,1 @@
+SELECT x FROM nested LATERAL VIEW explode(arr) e AS x

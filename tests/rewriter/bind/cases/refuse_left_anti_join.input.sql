@@ -1,0 +1,1 @@
+SELECT a FROM t LEFT ANTI JOIN l ON a = x

@@ -1,0 +1,3 @@
+SELECT model, city
+FROM cars
+  LEFT JOIN dealers ON cars.dealer = dealers.dealer

@@ -1,0 +1,2 @@
+SELECT a FROM t
+WHERE b > 1 AND a NOT IN (SELECT x FROM l)

@@ -1,0 +1,1 @@
+SELECT a, rand() FROM t

@@ -1,0 +1,1 @@
+SELECT a FROM t RIGHT OUTER JOIN l ON a = x

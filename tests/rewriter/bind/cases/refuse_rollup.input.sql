@@ -1,0 +1,1 @@
+SELECT a, grouping(a), sum(b) FROM t GROUP BY ROLLUP (a)

@@ -1,0 +1,1 @@
+SELECT posexplode(arr) AS (p, c) FROM nested

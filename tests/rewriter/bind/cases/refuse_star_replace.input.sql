@@ -1,0 +1,1 @@
+SELECT * REPLACE (1 AS a) FROM t

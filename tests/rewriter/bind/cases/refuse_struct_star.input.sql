@@ -1,0 +1,1 @@
+SELECT st.* FROM nested

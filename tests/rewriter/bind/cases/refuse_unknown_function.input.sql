@@ -1,0 +1,1 @@
+SELECT my_function(a) FROM t

@@ -1,0 +1,1 @@
+SELECT * FROM t UNPIVOT (v FOR n IN (a, b))

@@ -1,0 +1,1 @@
+SELECT MODEL, Cars.Price FROM CARS

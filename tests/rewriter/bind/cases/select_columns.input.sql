@@ -1,0 +1,1 @@
+SELECT model, price AS p, cars.dealer FROM cars

@@ -1,0 +1,2 @@
+SELECT a -- the column
+FROM t /* the table */

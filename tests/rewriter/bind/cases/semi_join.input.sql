@@ -1,0 +1,1 @@
+SELECT model FROM cars LEFT SEMI JOIN dealers ON cars.dealer = dealers.dealer AND rating > 3

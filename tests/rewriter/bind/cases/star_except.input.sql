@@ -1,0 +1,1 @@
+SELECT * EXCEPT (price, sold), cars.* EXCEPT (model) FROM cars

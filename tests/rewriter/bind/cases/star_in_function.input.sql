@@ -1,0 +1,1 @@
+SELECT struct(*), coalesce(*), struct(t.*, a AS z) FROM t

@@ -1,0 +1,1 @@
+SELECT u.*, t.a FROM t CROSS JOIN t AS u

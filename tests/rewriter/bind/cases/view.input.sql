@@ -1,0 +1,1 @@
+SELECT v.m FROM cheap AS v WHERE v.price > 1

@@ -1,0 +1,1 @@
+SELECT m, p FROM cheap_named

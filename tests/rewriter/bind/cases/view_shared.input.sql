@@ -1,0 +1,1 @@
+SELECT x.total FROM totals AS x JOIN totals AS y USING (dealer)

@@ -1,0 +1,72 @@
+"""Properties of the binder that a rendered plan does not show."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewriter.algebra import Aggregate, Filter, Limit, Scan, SemiJoin, UnionAll, walk
+from rewriter.bind import bind
+from rewriter.catalog import MemoryCatalog
+from rewriter.errors import UnsupportedError
+
+
+def test_answer_has_the_names_of_the_user(catalog: MemoryCatalog) -> None:
+    """Alias, column, field, and the text of other expressions."""
+    query = bind("SELECT Model, price AS `My Price`, upper(model), price + 1 FROM cars", catalog)
+    names = [attribute.name for attribute in query.root.attributes]
+    assert names == ["Model", "My Price", "upper(model)", "price + 1"]
+    assert query.sql.startswith("SELECT Model")
+
+
+def test_declared_function_is_left_in_place(catalog: MemoryCatalog) -> None:
+    """A function beside Spark's own is refused unless it is declared."""
+    sql = "SELECT My_Function(a) FROM t"
+    with pytest.raises(UnsupportedError, match="my_function is not one of Spark's"):
+        bind(sql, catalog)
+    assert bind(sql, catalog, functions=["MY_FUNCTION"]).root.attributes
+
+
+def test_shared_query_is_one_operator(catalog: MemoryCatalog) -> None:
+    """References to a named query that groups read the same object."""
+    sql = "WITH c AS (SELECT a, max(b) FROM t GROUP BY a) SELECT * FROM c UNION ALL SELECT * FROM c"
+    aggregates = [node for node in walk(bind(sql, catalog).root) if isinstance(node, Aggregate)]
+    assert len(aggregates) == 1
+
+
+def test_query_that_does_not_group_is_bound_anew(catalog: MemoryCatalog) -> None:
+    """References to a named query that neither groups nor limits have scans of their own."""
+    sql = "WITH c AS (SELECT a FROM t) SELECT * FROM c UNION ALL SELECT * FROM c"
+    scans = [node for node in walk(bind(sql, catalog).root) if isinstance(node, Scan)]
+    assert len(scans) == 2
+    assert {attribute.id for attribute in scans[0].output}.isdisjoint(
+        attribute.id for attribute in scans[1].output
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind", "text"),
+    [
+        ("SELECT a FROM t AS u", Scan, "t"),
+        ("SELECT a FROM t WHERE a > 1", Filter, "WHERE"),
+        ("SELECT a FROM t WHERE a IN (SELECT x FROM l)", SemiJoin, "IN"),
+        ("SELECT a FROM t WHERE EXISTS (SELECT x FROM l)", SemiJoin, "EXISTS"),
+        ("SELECT a FROM t GROUP BY a", Aggregate, "GROUP BY"),
+        ("SELECT a FROM t GROUP BY ALL", Aggregate, "GROUP BY"),
+        ("SELECT DISTINCT a FROM t", Aggregate, "DISTINCT"),
+        ("SELECT a FROM t UNION ALL SELECT x FROM l", UnionAll, "UNION"),
+        ("SELECT a FROM t ORDER BY a LIMIT 3", Limit, "LIMIT"),
+    ],
+)
+def test_operators_know_their_place(
+    sql: str, kind: type[Scan | Filter | SemiJoin | Limit], text: str, catalog: MemoryCatalog
+) -> None:
+    """The span of an operator is that of the keyword, or the name, that stands for it."""
+    operator = next(node for node in walk(bind(sql, catalog).root) if isinstance(node, kind))
+    assert operator.span is not None
+    assert sql[operator.span.start : operator.span.end] == text
+
+
+def test_long_conditions(catalog: MemoryCatalog) -> None:
+    """A condition of many parts does not exhaust the stack."""
+    condition = " AND ".join(f"(a <> {number} OR b = {number})" for number in range(300))
+    assert bind(f"SELECT a FROM t WHERE {condition}", catalog).root.attributes

@@ -1,0 +1,79 @@
+"""TPC-H: the queries the binder takes, and those it refuses, by the operator it names."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import duckdb
+import pytest
+import sqlglot
+
+from rewriter.algebra import walk
+from rewriter.bind import bind
+from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.errors import UnsupportedError
+
+BOUND = (1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 15, 18, 19)
+
+REFUSED = {
+    2: "a scalar subquery that refers to column p_partkey of the outer query",
+    13: "LEFT OUTER JOIN",
+    16: "NOT IN (subquery)",
+    17: "a scalar subquery that refers to column p_partkey of the outer query",
+    20: "a scalar subquery that refers to column ps_partkey of the outer query",
+    21: "NOT EXISTS",
+    22: "NOT EXISTS",
+}
+
+COLUMNS = {
+    "customer": "c_custkey c_name c_address c_nationkey c_phone c_acctbal c_mktsegment c_comment",
+    "lineitem": "l_orderkey l_partkey l_suppkey l_linenumber l_quantity l_extendedprice l_discount"
+    " l_tax l_returnflag l_linestatus l_shipdate l_commitdate l_receiptdate l_shipinstruct"
+    " l_shipmode l_comment",
+    "nation": "n_nationkey n_name n_regionkey n_comment",
+    "orders": "o_orderkey o_custkey o_orderstatus o_totalprice o_orderdate o_orderpriority o_clerk"
+    " o_shippriority o_comment",
+    "part": "p_partkey p_name p_mfgr p_brand p_type p_size p_container p_retailprice p_comment",
+    "partsupp": "ps_partkey ps_suppkey ps_availqty ps_supplycost ps_comment",
+    "region": "r_regionkey r_name r_comment",
+    "supplier": "s_suppkey s_name s_address s_nationkey s_phone s_acctbal s_comment",
+}
+
+CATALOG = MemoryCatalog(
+    [TrackedRelation(name, tuple(columns.split())) for name, columns in COLUMNS.items()]
+)
+
+
+@cache
+def texts() -> dict[int, str]:
+    """The texts that DuckDB carries, in Spark's dialect."""
+    rows = duckdb.connect().execute("SELECT query_nr, query FROM tpch_queries()").fetchall()
+    return {number: sqlglot.transpile(text, "duckdb", "spark")[0] for number, text in rows}
+
+
+def test_every_query_is_one_or_the_other() -> None:
+    """No query of the benchmark is left out."""
+    assert set(texts()) == set(BOUND) | set(REFUSED)
+
+
+@pytest.mark.parametrize("number", BOUND)
+def test_binds(number: int) -> None:
+    """The query becomes a plan in which every attribute id is made once."""
+    root = bind(texts()[number], CATALOG).root
+    assert root.attributes
+    made = [
+        attribute.id
+        for operator in walk(root)
+        for attribute in operator.attributes
+        if not any(attribute in child.attributes for child in operator.inputs)
+    ]
+    assert len(made) == len(set(made))
+
+
+@pytest.mark.parametrize("number", REFUSED)
+def test_refuses(number: int) -> None:
+    """The refusal names the operator that has no rule, and its place."""
+    with pytest.raises(UnsupportedError) as caught:
+        bind(texts()[number], CATALOG)
+    assert caught.value.problem == f"{REFUSED[number]} is not supported"
+    assert caught.value.span is not None

@@ -1,0 +1,1 @@
+SELECT 'ab' AS v, 'cd' AS w

@@ -1,0 +1,2 @@
+SELECT 'a' 'b' AS v, "c"
+'d' AS w

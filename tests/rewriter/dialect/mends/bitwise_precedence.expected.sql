@@ -1,0 +1,1 @@
+SELECT a | b & c0, a ^ b | c0 & a FROM t

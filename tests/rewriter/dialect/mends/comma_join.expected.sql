@@ -1,0 +1,1 @@
+SELECT * FROM t, u JOIN v ON u.c = v.c, w

@@ -1,0 +1,1 @@
+SELECT 'it''s' AS v, "say ""hi""" AS w

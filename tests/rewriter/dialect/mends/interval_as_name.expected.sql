@@ -1,0 +1,1 @@
+SELECT interval, interval - a FROM (SELECT b AS interval, a FROM t)

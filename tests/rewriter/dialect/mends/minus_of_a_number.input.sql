@@ -1,0 +1,1 @@
+SELECT -1::STRING, - a::STRING FROM t

@@ -1,0 +1,1 @@
+SELECT LOCATE('b', s), position('b', s), position('b', s, 2) FROM t

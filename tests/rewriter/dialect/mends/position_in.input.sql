@@ -1,0 +1,1 @@
+SELECT POSITION('b' IN s), POSITION('b', s), POSITION('b', s, 2) FROM t

@@ -1,0 +1,1 @@
+SELECT 'a\\d+' AS v, 'xy' AS w

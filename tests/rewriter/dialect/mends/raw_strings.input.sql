@@ -1,0 +1,1 @@
+SELECT r'a\d+' AS v, R'x' 'y' AS w

@@ -1,0 +1,1 @@
+SELECT explode(arr) AS v, a FROM t

@@ -1,0 +1,1 @@
+SELECT positive(a), positive(1) FROM t

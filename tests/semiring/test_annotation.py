@@ -1,0 +1,114 @@
+"""Annotation types: text, JSON, validation."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+
+from semiring import AnnotationError
+from semiring.annotation import (
+    Alt,
+    AnnotationType,
+    BlackBox,
+    Compare,
+    Delta,
+    Literal,
+    Monus,
+    One,
+    Ref,
+    Scalar,
+    Sum,
+    TensorOf,
+    Times,
+    TokenOf,
+)
+
+CARS, REQ = TokenOf("cars", ("string",)), TokenOf("req", ("int", "int"))
+GROUP = Sum(Times((CARS, Ref("b1", ("string",)))), ("v",))
+
+TYPES = {
+    "cars": CARS,
+    "Ref(b1)": Ref("b1", ("string",)),
+    "1": One(),
+    "cars · req": Times((CARS, REQ)),
+    "δ(Σ(cars · Ref(b1)))": Delta(GROUP),
+    "(cars | 1)": Alt((CARS, One())),
+    "cars · (1 ⊖ δ(Σ(req)))": Times((CARS, Monus(One(), Delta(Sum(REQ))))),
+    "[SUM((cars · Ref(b1)) ⊗ v) > 1.50]": Compare(
+        ">", TensorOf("SUM", GROUP, "v"), Literal(Decimal("1.50"))
+    ),
+    "[Scalar(b2.c) <=> NULL]": Compare("<=>", Scalar("b2", "c", ("int",)), Literal(None)),
+    "udf(cars, 1)": BlackBox("udf", (CARS, One())),
+    "δ(Σ(cars)) · [COUNT(cars ⊗ 1) > 1]": Times(
+        (
+            Delta(Sum(CARS)),
+            Compare(">", TensorOf("COUNT", Sum(CARS), sibling=0), Literal(1)),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("text", TYPES)
+def test_text_and_json(text):
+    """A type is written as its operators, and survives JSON."""
+    kind = TYPES[text]
+    assert str(kind) == text
+    assert AnnotationType.from_json(json.loads(json.dumps(kind.to_json()))) == kind
+    assert hash(kind) == hash(AnnotationType.from_json(kind.to_json()))
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, 3, "x", 1.5, float("inf"), date(2024, 1, 2), datetime(2024, 1, 2), b"\0"]
+)
+def test_literals(value):
+    """Constants keep their type through JSON."""
+    again = AnnotationType.from_json(json.loads(json.dumps(Literal(value).to_json())))
+    assert again == Literal(value)
+    assert type(again.value) is type(value)
+
+
+def test_facts():
+    """Relations, blocks, data and positivity are read off the type."""
+    kind = TYPES["δ(Σ(cars · Ref(b1)))"]
+    assert kind.relations == {"cars"}
+    assert kind.blocks == {"b1"}
+    assert not kind.is_polynomial
+    assert TYPES["cars · req"].is_polynomial
+    assert not One().carries_data
+    assert not Times((One(), One())).carries_data
+    having = TYPES["δ(Σ(cars)) · [COUNT(cars ⊗ 1) > 1]"]
+    assert [factor.carries_data for factor in having.factors] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Times(()), "at least 1"),
+        (lambda: Times([CARS]), "tuple"),
+        (lambda: Times((CARS, Literal(1))), "cannot be a part of Times"),
+        (lambda: Sum("cars"), "cannot be a part of Sum"),
+        (lambda: TokenOf("", ("int",)), "non-empty string"),
+        (lambda: TokenOf("r", ["int"]), "tuple of strings"),
+        (lambda: TensorOf("MEDIAN", GROUP, "v"), "unknown aggregate"),
+        (lambda: TensorOf("SUM", GROUP), "needs a value"),
+        (lambda: TensorOf("SUM", GROUP, "w"), "not a value of the members"),
+        (lambda: Compare("~", Literal(1), Literal(1)), "not a comparison operator"),
+        (lambda: Compare("=", CARS, Literal(1)), "cannot be compared"),
+        (lambda: Literal(object()), "cannot be a constant"),
+        (
+            lambda: Times(
+                (CARS, Compare(">", TensorOf("COUNT", Sum(CARS), sibling=0), Literal(1)))
+            ),
+            "factor 0 is not the Sum",
+        ),
+        (lambda: AnnotationType.from_json({"type": "Nope"}), "not an annotation type"),
+        (lambda: AnnotationType.from_json({"type": "One", "x": 1}), "not an annotation type"),
+    ],
+)
+def test_validation(build, message):
+    """A type that is not well formed cannot be built."""
+    with pytest.raises(AnnotationError, match=message):
+        build()

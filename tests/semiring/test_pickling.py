@@ -1,0 +1,69 @@
+"""The package pickled by value, for workers that do not have it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+import semiring
+from semiring import Polynomial, Token, delta
+from semiring.annotation import Delta, Sum, TensorOf, TokenOf
+from semiring.evaluator import evaluate_nested, evaluate_tensor
+from semiring.semirings import ALL, Expressions
+from semiring.valuation import Valuation
+
+cloudpickle = pytest.importorskip("pyspark.cloudpickle")
+
+WORKER = """
+import sys
+sys.modules["semiring"] = None
+sys.modules["sympy"] = None
+import pickle
+job = pickle.load(open(sys.argv[1], "rb"))
+sys.stdout.write("\\n".join(job()))
+"""
+
+
+def test_worker_without_the_package(tmp_path):
+    """Evaluation runs where importing the package fails, in every semiring."""
+    kind = Delta(Sum(TokenOf("r", ("string",)), ("v",)))
+    count = TensorOf("MAX", kind.operand, "v")
+    array = pa.array(
+        [[("a", 1), ("b", 2)], []],
+        pa.list_(pa.struct([("t", pa.string()), ("v", pa.int64())])),
+    )
+    annotation = delta(Polynomial.token(Token("r", "a")) + 1)
+
+    def job():
+        lines = []
+        for one in [*ALL[:-1], Expressions()]:
+            valuations = {"r": Valuation.compile(one, "r")}
+            found = one.to_arrow(evaluate_nested(one, array, kind, valuations))
+            lines.append(f"{one.name} {found.to_pylist()}")
+            if not one.symbolic:
+                values = evaluate_tensor(one, array, count, valuations)
+                lines.append(str(values.to_pylist()))
+            lines.append(str(annotation.evaluate(one) == annotation.evaluate(one)))
+        lines.append(str(pickled == kind) + str(hash(pickled) == hash(kind)) + repr(annotation))
+        return lines
+
+    pickled = Delta(Sum(TokenOf("r", ("string",)), ("v",)))
+    cloudpickle.register_pickle_by_value(semiring)
+    try:
+        payload = cloudpickle.dumps(job)
+    finally:
+        cloudpickle.unregister_pickle_by_value(semiring)
+    path = tmp_path / "job.pickle"
+    path.write_bytes(payload)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", WORKER, str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == job()

@@ -1,0 +1,47 @@
+"""The Python in the documentation runs, and prints what the documentation says it prints."""
+
+import contextlib
+import io
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PYTHON_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```$(?:\n+^```text\n(?P<printed>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_documented_code_runs(
+    page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    text = page.read_text()
+    namespace: dict[str, object] = {"__name__": "documentation", "spark": spark}
+    for block in PYTHON_BLOCK.finditer(text):
+        # Empty lines before the code give tracebacks the page's own line numbers.
+        line = text.count("\n", 0, block.start("code"))
+        code = compile("\n" * line + block["code"], str(page), "exec")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        if block["printed"] is not None:
+            assert printed.getvalue().split() == block["printed"].split()
+
+
+def test_readme_starts_with_the_two_commands() -> None:
+    [first] = re.findall(r"\A# .*?^```\w*\n(.*?)^```$", PAGES[0].read_text(), re.M | re.S)
+    assert first.splitlines() == ["./dev demo", "./dev test"]
+
+
+def test_changelog_fragments_are_named_by_subject_and_kind() -> None:
+    names = {path.name for path in (ROOT / "changelog.d").iterdir()} - {"README.md"}
+    named = re.compile(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md")
+    assert [name for name in sorted(names) if not named.fullmatch(name)] == []
