@@ -7,6 +7,7 @@ workers by value: they need numpy and pyarrow, not this project.
 
 from __future__ import annotations
 
+import io
 import pickle
 import sys
 import uuid
@@ -19,7 +20,7 @@ import semiring as semiring_package
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType, BooleanType, DoubleType, LongType, StructField, StructType
+from pyspark.sql.types import BinaryType, BooleanType, DoubleType, LongType, StringType, StructField, StructType
 
 from lipstick.errors import CapabilityError
 from rewriter.blocks import Block, Kind, topological
@@ -27,6 +28,10 @@ from rewriter.emit import VALUE
 from rewriter.statements import answer_sql, compares_aggregates, contributions_sql, rows_sql
 from semiring.base import Semiring
 from semiring.evaluator import fold, product
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.semirings import Boolean, Clearance, Counting
+from semiring.token import Token
 from semiring.valuation import Valuation
 
 cloudpickle.register_pickle_by_value(semiring_package)
@@ -46,7 +51,7 @@ def check_comparisons(root: Block, semiring: Semiring[Any], valued: bool) -> Non
     """
     if not compares_aggregates(root):
         return
-    if semiring.name in ("Counting", "Boolean", "N", "B") and not valued:
+    if isinstance(semiring, Counting | Boolean) and not valued:
         return
     raise CapabilityError(
         f"The query compares aggregated values, and a comparison has no value in {semiring.name} "
@@ -140,15 +145,9 @@ class Evaluation:
         if not isinstance(self._type, BinaryType):
             return answer
         shown = StructType(
-            [f for f in answer.schema.fields if f.name != VALUE] + [StructField(VALUE, _string())]
+            [f for f in answer.schema.fields if f.name != VALUE] + [StructField(VALUE, StringType())]
         )
         return answer.mapInArrow(render_values(self._semiring), shown)
-
-
-def _string() -> Any:
-    from pyspark.sql.types import StringType
-
-    return StringType()
 
 
 def _transport(semiring: Semiring[Any]) -> Any:
@@ -162,16 +161,43 @@ def _transport(semiring: Semiring[Any]) -> Any:
     return BinaryType()
 
 
+_CLASSES: dict[str, type] = {
+    kind.__qualname__: kind for kind in (Token, Polynomial, Expression, Clearance)
+}
+"""Classes of annotations, by the names that stand for them between workers."""
+
+
+class _Pickler(pickle.Pickler):
+    """Names our classes, which workers hold by value, instead of importing their modules."""
+
+    def persistent_id(self, item: Any) -> str | None:
+        """Return the name of one of our classes."""
+        if isinstance(item, type) and _CLASSES.get(item.__qualname__) is item:
+            return item.__qualname__
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, name: Any) -> type:
+        """Return the class of a name."""
+        return _CLASSES[name]
+
+
 def _pack(semiring: Semiring[Any], array: Any) -> pa.Array:
-    if semiring.dtype == np.dtype(object):
-        return pa.array([pickle.dumps(value) for value in semiring.unpack(array)], pa.binary())
-    return pa.array(array)
+    if semiring.dtype != np.dtype(object):
+        return pa.array(array)
+    packed = []
+    for value in semiring.unpack(array):
+        buffer = io.BytesIO()
+        _Pickler(buffer).dump(value)
+        packed.append(buffer.getvalue())
+    return pa.array(packed, pa.binary())
 
 
 def _unpack(semiring: Semiring[Any], column: pa.Array) -> Any:
-    if semiring.dtype == np.dtype(object):
-        return semiring.pack([pickle.loads(value) for value in column.to_pylist()])
-    return column.to_numpy(zero_copy_only=False)
+    if semiring.dtype != np.dtype(object):
+        return column.to_numpy(zero_copy_only=False)
+    return semiring.pack([_Unpickler(io.BytesIO(value)).load() for value in column.to_pylist()])
 
 
 def member_values(

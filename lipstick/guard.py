@@ -50,9 +50,12 @@ _SETTINGS = {
 _SECTION = re.compile(r"^== (?:Parsed|Analyzed|Optimized) Logical Plan ==\n", re.MULTILINE)
 _RELATION = re.compile(r"'?UnresolvedRelation (\[.*?\])(?=[,\n])")
 _EXPRESSION_ID = re.compile(r"#(\d+)")
-_CTE = re.compile(r"(CTERelation(?:Def|Ref)) (\d+)")
+_CTE = re.compile(r"(?:CTERelationDef|CTERelationRef|UnionLoop|UnionLoopRef) (\d+)")
+_QUERY = re.compile(r"[\s(]*(?:select|with|values|from)\b", re.IGNORECASE)
 _SEED = re.compile(r"\b((?:rand|randn|randstr|shuffle|uniform|uuid)\(.*?)-?\d{10,}")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
+
+_NOTHING = "(nothing)"
 
 _ADVICE = (
     "The emitted text has another meaning to Spark than this one. Reword the part that differs, "
@@ -90,7 +93,12 @@ def understand(spark: SparkSession, sql: str, args: Arguments = None) -> dialect
     try:
         expression = dialect.parse(sql)
     except NotUnderstoodError:
-        _explain(spark, sql, args)
+        try:
+            _explain(spark, sql, args)
+        except PySparkException:
+            if not _QUERY.match(sql):
+                raise
+            _sql(spark, sql, args)  # fails too, with the places of the user's text
         raise
     check_understood(spark, sql, expression, args)
     return expression
@@ -127,7 +135,9 @@ def check_understood(
         theirs_only = [" ".join(part).strip() for part in (written - read)]
         ours_only = [" ".join(part).strip() for part in (read - written)]
         place = _find(sql, [part[1] for part in (written - read)])
-        raise _refusal(sql, ", ".join(theirs_only), ", ".join(ours_only), place)
+        raise _refusal(
+            sql, ", ".join(theirs_only) or _NOTHING, ", ".join(ours_only) or _NOTHING, place
+        )
 
 
 def volatile_literals(spark: SparkSession, expression: dialect.Query) -> dialect.Query:
@@ -206,7 +216,7 @@ def _difference(sql: str, theirs: _Plans, ours: _Plans) -> NotUnderstoodError:
     left = [*theirs.relations, *theirs.analysed.splitlines()]
     right = [*ours.relations, *ours.analysed.splitlines()]
     size = max(len(left), len(right))
-    left, right = (lines + ["(nothing)"] * (size - len(lines)) for lines in (left, right))
+    left, right = (lines + [_NOTHING] * (size - len(lines)) for lines in (left, right))
     mine, other = next(pair for pair in zip(left, right, strict=True) if pair[0] != pair[1])
     known = set(_WORD.findall(other))
     place = _find(sql, [word for word in _WORD.findall(mine) if word not in known])

@@ -16,11 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from lipstick.catalog import SessionCatalog
 from lipstick.errors import TrackingError
 from lipstick.frame import AnnotatedFrame
-from lipstick.guard import check_understood, volatile_literals
+from lipstick.guard import analysed_schema, understand, volatile_literals
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
-from rewriter.bind import bind, substitute
-from rewriter.dialect import parse
+from rewriter.bind import Arguments, bind, substitute
 from rewriter.lower import lower
 
 
@@ -102,7 +101,9 @@ class Session:
             verify_key(name, pinned.frame, token)
         if "." not in name and not (isinstance(source, str) and source == name or source is None):
             self._view(pinned.frame, name)
-        view = f"_lipstick_{self._id}_{len(self._views)}_{name.replace('.', '_')}"
+        view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
+        if view in self._views:
+            view += f"_{len(self._views)}"
         self._view(frame, view)
         verified = verify or naming is not Naming.KEY
         tracked = Tracked(name, pinned, view, naming, token, pinned.frame.schema, verified, files)
@@ -130,7 +131,7 @@ class Session:
     # -- queries ---------------------------------------------------------------------------
 
     def sql(
-        self, query: str, args: Mapping[str, Any] | Sequence[Any] | None = None
+        self, query: str, args: Arguments = None
     ) -> AnnotatedFrame:
         """Annotate a SQL query over tracked relations; nothing runs yet.
 
@@ -143,17 +144,15 @@ class Session:
         SourceChangedError
             When a source is not what it was when it was tracked.
         """
-        plain = self.spark.sql(query, args) if args else self.spark.sql(query)  # type: ignore[arg-type]
-        schema = plain.schema
-        expression = parse(query)
-        if args:
-            expression = substitute(expression, args)
-        check_understood(self.spark, query, expression, args)
-        fixed = volatile_literals(self.spark, expression)
-        bound = bind(query, SessionCatalog(self.spark, self._tracked), expression=fixed)
+        schema = analysed_schema(self.spark, query, args)
+        expression = volatile_literals(self.spark, understand(self.spark, query, args))
+        ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
+        expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
+        catalog = SessionCatalog(self.spark, self._tracked)
+        bound = bind(query, catalog, expression=expression)
         sources = {t.name: t.token_source for t in self._tracked.values()}
         root = lower(bound.root, sources, query)
-        frame = AnnotatedFrame(self, query, fixed, schema, root)
+        frame = AnnotatedFrame(self, query, expression, schema, root)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
         return frame

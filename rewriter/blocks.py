@@ -159,6 +159,8 @@ class Block:
     """Columns of the block's rows that tell its tuples apart."""
     stable_identity: bool
     """Whether the identity is known from the members alone."""
+    unique_identity: bool
+    """Whether no two tuples have the same identity; not so over relations without provenance."""
 
     @property
     def grouped(self) -> bool:

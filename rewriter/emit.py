@@ -7,7 +7,7 @@ rewritten query), over a capture, and over what a deletion leaves of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -78,7 +78,7 @@ def potential_query(block: Block, tables: Tables) -> exp.Select | exp.Query:
     if not block.stable_identity:
         raise ValueError(f"the potential tuples of block {block.name} are not known")
     if block.kind is Kind.UNION:
-        return _union_rows(block, tables.potential, stable_only=True)
+        return _union_rows(block, tables.potential, potential=True)
     columns = [(output.name, output.scalar) for output in block.outputs if output.stable]
     select = exp.select()
     if block.core is not None:
@@ -128,7 +128,7 @@ def rows_query(
     elif block.kind is Kind.ROWS:
         select = _member_rows(block, tables, provenance, keep_absent)
     else:
-        select = _union_post(block, tables, keep_absent)
+        select = _union_post(block, tables, provenance, keep_absent)
     return _post(select, block, tables) if post else select
 
 
@@ -216,7 +216,13 @@ def program(root: Block, *, provenance: bool) -> exp.Select:
     """
     rows = rows_query(root, CTE_TABLES, provenance=provenance)
     shown = [output.name for output in root.outputs] + [PROVENANCE] * provenance
-    return statement(root, visible(rows, shown), _present_members)
+    annotated = _annotated(root) if provenance else set()
+    return statement(root, visible(rows, shown), _present_members, annotated)
+
+
+def _annotated(block: Block) -> set[str]:
+    """Return the blocks whose rows carry ``_prov`` in the rewritten query: through unions."""
+    return {block.name}.union(*(_annotated(branch) for branch in block.branches))
 
 
 def _present_members(block: Block) -> exp.Select:
@@ -225,11 +231,15 @@ def _present_members(block: Block) -> exp.Select:
 
 
 def statement(
-    block: Block, query: exp.Select, members: Callable[[Block], exp.Query] | None = None
+    block: Block,
+    query: exp.Select,
+    members: Callable[[Block], exp.Query] | None = None,
+    annotated: Set[str] = frozenset(),
 ) -> exp.Select:
     """Complete a query over ``CTE_TABLES`` by the expressions it reads.
 
-    ``members`` gives the query of each block's members; the default is its core.
+    ``members`` gives the query of each block's members; the default is its core. ``annotated``
+    names the blocks whose rows carry their annotation.
     """
     make = members or (lambda one: members_query(one, CTE_TABLES))
     makers: dict[str, Callable[[], exp.Query]] = {}
@@ -239,7 +249,9 @@ def statement(
         if inner.stable_identity:
             makers[CTE_TABLES.potential(inner)] = partial(potential_query, inner, CTE_TABLES)
         if inner is not block:
-            makers[CTE_TABLES.rows(inner)] = partial(rows_query, inner, CTE_TABLES)
+            makers[CTE_TABLES.rows(inner)] = partial(
+                rows_query, inner, CTE_TABLES, provenance=inner.name in annotated
+            )
     steps = _needed(query, makers)
     for name in (name for name in makers if name in steps):
         query = query.with_(exp.to_identifier(name, quoted=True), as_=steps[name], copy=False)
@@ -417,8 +429,13 @@ def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[N
     return columns
 
 
-def _union_rows(block: Block, table_of: TableOf, stable_only: bool) -> exp.Query:
-    """Return the tuples of all branches: branch number, their identities, their columns."""
+def _union_rows(
+    block: Block, table_of: TableOf, *, potential: bool = False, provenance: bool = False
+) -> exp.Query:
+    """Return the tuples of all branches: branch number, their identities, their columns.
+
+    The annotation is a struct of the branch's number and a field per branch, NULL but for its own.
+    """
     selects: list[exp.Query] = []
     for number, branch in enumerate(block.branches):
         columns: list[Named] = [(BRANCH, exp.Literal.number(number))]
@@ -428,9 +445,16 @@ def _union_rows(block: Block, table_of: TableOf, stable_only: bool) -> exp.Query
                 columns.append((f"_{other}_{name}", qualified("t", name) if mine else exp.null()))
         for position, name in enumerate(_union_columns(block)):
             output = branch.outputs[position]
-            if stable_only and not all(b.outputs[position].stable for b in block.branches):
+            if potential and not all(b.outputs[position].stable for b in block.branches):
                 continue
             columns.append((name, qualified("t", output.name)))
+        if provenance:
+            fields: list[exp.Expr] = [exp.Literal.string("branch"), exp.Literal.number(number)]
+            for other in range(len(block.branches)):
+                mine = other == number
+                fields.append(exp.Literal.string(f"p{other}"))
+                fields.append(qualified("t", PROVENANCE) if mine else exp.null())
+            columns.append((PROVENANCE, exp.Anonymous(this="named_struct", expressions=fields)))
         selects.append(exp.select(*_named(columns)).from_(table(table_of(branch), "t")))
     return _union(selects)
 
@@ -440,8 +464,10 @@ def _union_columns(block: Block) -> list[str]:
     return [output.name for output in block.branches[0].outputs]
 
 
-def _union_post(block: Block, tables: Tables, keep_absent: bool) -> exp.Select:
-    union = _union_rows(block, tables.rows, stable_only=False)
+def _union_post(
+    block: Block, tables: Tables, provenance: bool, keep_absent: bool
+) -> exp.Select:
+    union = _union_rows(block, tables.rows, provenance=provenance)
     columns: list[Named] = [(name, qualified(UNION, name)) for name in block.identity]
     present = _conjunction([_fill(condition, block, tables) for condition in block.having])
     for output in block.outputs:
@@ -451,6 +477,8 @@ def _union_post(block: Block, tables: Tables, keep_absent: bool) -> exp.Select:
         columns.append((output.name, scalar))
     if keep_absent:
         columns += _bookkeeping(block, tables, present)
+    if provenance:
+        columns.append((PROVENANCE, qualified(UNION, PROVENANCE)))
     select = exp.select(*_named(columns)).from_(union.subquery(UNION))
     if present is not None and not keep_absent:
         select = select.where(present)

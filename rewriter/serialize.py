@@ -140,6 +140,7 @@ def _block(block: Block) -> Json:
         "offset": block.offset,
         "identity": list(block.identity),
         "stable_identity": block.stable_identity,
+        "unique_identity": block.unique_identity,
     }
 
 
@@ -174,4 +175,5 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         offset=document["offset"],
         identity=tuple(document["identity"]),
         stable_identity=document["stable_identity"],
+        unique_identity=document["unique_identity"],
     )

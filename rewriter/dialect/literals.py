@@ -13,7 +13,7 @@ _WORDS = (TokenType.NULL, TokenType.TRUE, TokenType.FALSE)
 _SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
 _PREFIXES = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ", "TIME", "INTERVAL")
 
-_IN_NAMES = (TokenType.DOT, TokenType.IS, TokenType.NOT, TokenType.ALIAS)
+_NO_LITERAL_AFTER = (TokenType.DOT, TokenType.IS, TokenType.ALIAS)
 """Before a word that is no literal but part of a name or a predicate."""
 
 
@@ -38,7 +38,8 @@ def literals(sql: str) -> Counter[tuple[str, str]]:
             found[-1] = (token.text.upper(), found[-1][1])
         elif kind == TokenType.HEX_STRING:
             found.append(("BINARY", token.text.upper()))
-        elif kind in _WORDS and previous not in _IN_NAMES:
+        elif kind in _WORDS and previous not in _NO_LITERAL_AFTER:
             found.append((token.text.upper(), ""))
-        before = token
+        if not (previous == TokenType.IS and kind == TokenType.NOT):
+            before = token
     return Counter(found)

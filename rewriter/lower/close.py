@@ -29,6 +29,7 @@ from rewriter.blocks import (
     aliases,
     qualified,
 )
+from rewriter.dialect import SparkSQL
 from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
@@ -97,7 +98,7 @@ class _Store:
         self.select: list[Named] = []
 
     def put(self, scalar: Scalar, hint: str | None = None) -> exp.Column:
-        text = scalar.sql("spark")
+        text = scalar.sql(dialect=SparkSQL)
         if text not in self._by_text:
             name = self._fresh(hint or scalar.name or "v")
             self._by_text[text] = name
@@ -247,7 +248,12 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         offset=core.post.offset,
         identity=tuple(c.name for c in hidden),
         stable_identity=stable and not core.untokened,
+        unique_identity=not core.untokened and _unique(members.lookups),
     )
+
+
+def _unique(lookups: Iterable[Lookup]) -> bool:
+    return all(lookup.block.unique_identity for lookup in lookups if not lookup.scalar)
 
 
 def _apart(name: str, taken: set[str]) -> str:
@@ -294,6 +300,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         offset=post.post.offset,
         identity=tuple(key for key, _ in keys),
         stable_identity=keys_stable and bool(keys),
+        unique_identity=True,
     )
 
 
@@ -358,6 +365,7 @@ def _close_union(post: OpenPost, attributes: tuple[Attribute, ...], name: str) -
         offset=post.post.offset,
         identity=tuple(identity),
         stable_identity=all(_known(branch) for branch in post.branches),
+        unique_identity=all(branch.unique_identity for branch in post.branches),
     )
 
 

@@ -128,7 +128,7 @@ class _Lowering:
     def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a relation as those of a block."""
         block = self._block(relation)
-        if block.kind is Kind.ROWS and not block.stable_identity and block.core is not None:
+        if not block.unique_identity:
             self._refuse(
                 "LIMIT in a subquery over a relation without provenance",
                 "Track the relation with a key, so that its tuples can be told apart.",
@@ -355,7 +355,7 @@ class _Lowering:
             return self._union_of_cores(relation, [b for b in branches if isinstance(b, OpenCore)])
         blocks = tuple(self._block(branch) for branch in relation.branches)
         for block in blocks:
-            if block.kind is Kind.ROWS and not block.stable_identity and block.core is not None:
+            if not block.unique_identity:
                 self._refuse(
                     "UNION ALL of a grouping and a relation without provenance",
                     "Track the relation with a key, so that its tuples can be told apart.",
