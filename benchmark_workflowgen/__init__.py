@@ -1,0 +1,1 @@
+"""Benchmarks: what tracking costs, measured as ratios against plain Spark in one run."""

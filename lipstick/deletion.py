@@ -30,7 +30,7 @@ class Deletion:
         views = {}
         for name, table in self.tokens.items():
             view = f"_lipstick_deleted_{uuid.uuid4().hex[:8]}"
-            frame = spark.createDataFrame(table)  # type: ignore[arg-type]
+            frame = spark.createDataFrame(table)
             frame.createOrReplaceTempView(view)
             views[name] = (view, tuple(table.column_names))
         return views
@@ -71,9 +71,7 @@ def resolve_deletion(
         names = [columns] if isinstance(columns, str) else list(columns)
         gone = frames[above.name].toDF(*(f"_p{i}" for i in range(len(above.token))))
         rows = spark.table(record.view)
-        match = [
-            rows[f"`{mine}`"] == gone[f"_p{number}"] for number, mine in enumerate(names)
-        ]
+        match = [rows[f"`{mine}`"] == gone[f"_p{number}"] for number, mine in enumerate(names)]
         lost = rows.join(gone, match, "left_semi").select(*_columns(record.token))
         known = frames.get(record.name)
         frames[record.name] = lost if known is None else known.union(lost).distinct()
@@ -177,8 +175,7 @@ def resolve_keys(
             else:
                 rows = [_key(record, key) for key in what]
                 columns = [
-                    pa.array([row[i] for row in rows], field.type)
-                    for i, field in enumerate(schema)
+                    pa.array([row[i] for row in rows], field.type) for i, field in enumerate(schema)
                 ]
                 tokens[record.name] = pa.Table.from_arrays(columns, schema=schema)
         except (pa.ArrowException, KeyError, TypeError, ValueError) as error:

@@ -16,12 +16,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import semiring as semiring_package
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import BinaryType, BooleanType, DoubleType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import (
+    BinaryType,
+    BooleanType,
+    DoubleType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
 
+import semiring as semiring_package
 from lipstick.errors import CapabilityError
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import VALUE
@@ -34,8 +42,8 @@ from semiring.semirings import Boolean, Clearance, Counting
 from semiring.token import Token
 from semiring.valuation import Valuation
 
-cloudpickle.register_pickle_by_value(semiring_package)
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+for _module in (semiring_package, sys.modules[__name__]):
+    cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
 
 Tokens = tuple[tuple[str, tuple[str, ...]], ...]
 Batches = Iterator[pa.RecordBatch]
@@ -78,13 +86,17 @@ class Evaluation:
         self._id = uuid.uuid4().hex[:8]
         self._type = _transport(semiring)
 
-    def run(self) -> DataFrame:
-        """Return the root's outputs in the answer's order, then ``_value``."""
+    def run(self, rows: DataFrame | None = None) -> DataFrame:
+        """Return the root's outputs in the answer's order, then ``_value``.
+
+        ``rows`` are the root's as a capture keeps them; computed from members if None.
+        """
         values: dict[str, DataFrame] = {}
         for block in topological(self._root):
             values[block.name] = self._block(block, values)
             values[block.name].createOrReplaceTempView(self._values_view(block))
-        rows = self._spark.sql(rows_sql(self._root, self._members_view))
+        if rows is None:
+            rows = self._spark.sql(rows_sql(self._root, self._members_view))
         keys = [f"`{name}`" for name in self._root.identity]
         mine = values[self._root.name].toDF(*(f"_k{i}" for i in range(len(keys))), VALUE)
         match: Column = F.lit(True)
@@ -126,9 +138,7 @@ class Evaluation:
     def _union(self, block: Block, values: Mapping[str, DataFrame]) -> DataFrame:
         parts = []
         for number, branch in enumerate(block.branches):
-            columns = [
-                F.col(f"`{name}`").alias(f"_{number}_{name}") for name in branch.identity
-            ]
+            columns = [F.col(f"`{name}`").alias(f"_{number}_{name}") for name in branch.identity]
             parts.append(
                 values[branch.name].select(F.lit(number).alias("_branch"), *columns, VALUE)
             )
@@ -145,7 +155,8 @@ class Evaluation:
         if not isinstance(self._type, BinaryType):
             return answer
         shown = StructType(
-            [f for f in answer.schema.fields if f.name != VALUE] + [StructField(VALUE, StringType())]
+            [f for f in answer.schema.fields if f.name != VALUE]
+            + [StructField(VALUE, StringType())]
         )
         return answer.mapInArrow(render_values(self._semiring), shown)
 

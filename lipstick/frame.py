@@ -13,10 +13,11 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
+from lipstick import display
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, write_capture
-from lipstick.deletion import Cascade
+from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.explain import explain, root_type
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
@@ -148,7 +149,8 @@ class AnnotatedFrame:
         """The frame's capture in the session's store, written when first asked for."""
         if self._capture is None:
             path = self._session.store / "captures" / uuid.uuid4().hex
-            self._capture = self.save(path)
+            with display.progress(after=2.0) as progress:
+                self._capture = self.save(path, progress=progress)
         return self._capture
 
     # -- questions -------------------------------------------------------------------------
@@ -184,9 +186,55 @@ class AnnotatedFrame:
         """See :meth:`lipstick.Capture.evaluate`."""
         return self.capture.evaluate(semiring, valuation, default)
 
-    def what_if(self, delete: Mapping[str, Any], cascade: Cascade | None = None) -> WhatIf:
-        """See :meth:`lipstick.Capture.what_if`."""
-        return self.capture.what_if(delete, cascade)
+    def what_if(
+        self, delete: Mapping[str, Any], cascade: Cascade | None = None, *, method: str = "auto"
+    ) -> WhatIf:
+        """Return what the answer would be had some inputs not been there.
+
+        Parameters
+        ----------
+        delete, cascade
+            See :meth:`lipstick.Capture.what_if`. Relations that the session tracks and the query
+            does not read may be named; they change nothing.
+        method
+            ``"auto"``: from the captured annotations, which answer every deletion exactly.
+            ``"rerun"``: run the query on the reduced sources instead.
+        """
+        if method not in ("auto", "annotations", "rerun"):
+            raise ValueError(f"method is 'auto', 'annotations' or 'rerun', not {method!r}")
+        read = {name.lower() for name in self.relations}
+        known = {name.lower() for name in self._session.tracked}
+        delete = {
+            n: what for n, what in delete.items() if n.lower() in read or n.lower() not in known
+        }
+        if method == "rerun":
+            return self._rerun(delete, cascade)
+        found = self.capture.what_if(delete, cascade)
+        assert isinstance(found, WhatIf)
+        return found
+
+    def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
+        self._check_sources()
+        spark, manifest = self._session.spark, self._manifest("copy")
+        deletion = resolve_deletion(spark, manifest.relations, delete, cascade)
+        views = {}
+        for name, (gone, columns) in deletion.views(spark).items():
+            tracked = self.relations[name]
+            rows, tokens = spark.table(tracked.view), spark.table(gone)
+            match = [rows[f"`{column}`"] == tokens[f"`{column}`"] for column in columns]
+            views[tracked.view] = f"{gone}_reduced"
+            rows.join(tokens, match, "left_anti").createOrReplaceTempView(views[tracked.view])
+        new = spark.sql(plain_sql(self._root, views, identity=True))
+        old = spark.sql(plain_sql(self._root, identity=True))
+        return WhatIf(spark, manifest, new, old, "rerun")
+
+    # -- how it looks ----------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return display.frame_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.frame_html(self)
 
 
 def _record(tracked: Tracked) -> RelationRecord:

@@ -14,18 +14,19 @@ from pyspark.sql import functions as F
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, topological
-from rewriter.statements import contributions_sql, hypothetical_sql
+from rewriter.statements import contributions_sql
 
 
 def lineage_tokens(
     spark: SparkSession,
     manifest: Manifest,
+    rows: DataFrame,
     members_view: Callable[[Block], str],
     where: str | Column | None,
 ) -> dict[str, DataFrame]:
     """Return, per relation, the tokens in the annotations of the selected rows, each once.
 
-    Operands of comparisons are not factors of an annotation: a row that is there because another
+    ``rows`` are the answer's, with the columns that tell them apart. Operands of comparisons are not factors of an annotation: a row that is there because another
     value is small does not have that value's inputs in its lineage.
 
     Raises
@@ -34,7 +35,6 @@ def lineage_tokens(
         When the predicate is not one over the answer's columns.
     """
     root = manifest.root
-    rows = spark.sql(hypothetical_sql(root, members_view, {}))
     if where is not None:
         rows = _select(rows, manifest, where)
     wanted: dict[str, list[DataFrame]] = {root.name: [_identified(rows, root.identity)]}
@@ -81,9 +81,7 @@ def _block(
     if block.kind is Kind.UNION:
         for number, branch in enumerate(block.branches):
             mine = selected.where(F.col("_branch") == number)
-            columns = [
-                F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity
-            ]
+            columns = [F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity]
             wanted.setdefault(branch.name, []).append(
                 _identified(mine.select(*columns) if columns else mine, branch.identity)
             )
@@ -95,10 +93,10 @@ def _block(
         taken = members.select(*_columns(names))
         absent = reduce(and_, (F.col(name).isNull() for name in names))
         tokens.setdefault(relation, []).append(taken.where(~absent))
-    for name, columns in found.references:
+    for name, parts in found.references:
         inner = next(b for b in block.derived if b.name == name)
-        pairs = zip(columns, inner.identity, strict=True)
-        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if columns else members
+        pairs = zip(parts, inner.identity, strict=True)
+        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if parts else members
         wanted.setdefault(name, []).append(_identified(referred, inner.identity))
 
 
@@ -106,9 +104,7 @@ def _matching(members: DataFrame, selected: DataFrame, identity: Sequence[str]) 
     if not identity:
         return members.join(selected, how="cross")
     named = selected.toDF(*(f"_k{i}" for i in range(len(identity))))
-    match = [
-        F.col(f"`{name}`").eqNullSafe(F.col(f"_k{i}")) for i, name in enumerate(identity)
-    ]
+    match = [F.col(f"`{name}`").eqNullSafe(F.col(f"_k{i}")) for i, name in enumerate(identity)]
     return members.join(named, reduce(and_, match), "left_semi")
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lipstick import display
 from lipstick.catalog import SessionCatalog
 from lipstick.errors import TrackingError
 from lipstick.frame import AnnotatedFrame
@@ -99,7 +100,7 @@ class Session:
         frame, naming, token, files = name_rows(name, pinned, key, provenance)
         if naming is Naming.KEY and verify:
             verify_key(name, pinned.frame, token)
-        if "." not in name and not (isinstance(source, str) and source == name or source is None):
+        if "." not in name and not ((isinstance(source, str) and source == name) or source is None):
             self._view(pinned.frame, name)
         view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
         if view in self._views:
@@ -130,9 +131,7 @@ class Session:
 
     # -- queries ---------------------------------------------------------------------------
 
-    def sql(
-        self, query: str, args: Arguments = None
-    ) -> AnnotatedFrame:
+    def sql(self, query: str, args: Arguments = None) -> AnnotatedFrame:
         """Annotate a SQL query over tracked relations; nothing runs yet.
 
         Raises
@@ -185,6 +184,9 @@ class Session:
         relations = ", ".join(sorted(self.tracked)) or "nothing yet"
         return f"<lipstick session, tracking {relations}>"
 
+    def _repr_html_(self) -> str:
+        return display.session_html(self)
+
 
 def session(
     spark: SparkSession | None = None, store: str | os.PathLike[str] | None = None
@@ -202,6 +204,7 @@ def session(
 
 
 def _local_spark() -> SparkSession:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return (
         SparkSession.builder.master("local[*]")
         .appName("lipstick")

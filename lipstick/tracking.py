@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 )
 from pyspark.sql.window import Window
 
+from lipstick import display
 from lipstick.errors import SourceError, TrackingError
 from lipstick.source import Source
 from rewriter.blocks import TokenSource
@@ -68,6 +69,12 @@ class Tracked:
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return the relation with its token columns."""
         return spark.table(self.view)
+
+    def __repr__(self) -> str:
+        return display.tracked_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.tracked_html(self)
 
 
 def name_rows(

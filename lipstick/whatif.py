@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from functools import cached_property, reduce
 from operator import and_
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 from pyspark.sql.window import Window
 
+from lipstick import display
 from lipstick.capture.manifest import Manifest
+from lipstick.memory import MemoryWhatIf
 
 CHANGE = "_change"
 
@@ -37,6 +41,12 @@ class WhatIf:
         self._new = new
         self._old = old
         self.method = method
+
+    def __repr__(self) -> str:
+        return display.whatif_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.whatif_html(self)
 
     @cached_property
     def df(self) -> DataFrame:
@@ -87,3 +97,26 @@ class WhatIf:
             *(key.alias(f"_id{number}") for number, key in enumerate(keys)),
             F.struct(*values).alias(name),
         )
+
+
+class SparkWhatIf(WhatIf):
+    """A hypothetical answer computed in memory, as data frames."""
+
+    def __init__(self, spark: SparkSession, manifest: Manifest, memory: MemoryWhatIf) -> None:
+        self._spark = spark
+        self._manifest = manifest
+        self._memory = memory
+        self.method = memory.method
+
+    @cached_property
+    def df(self) -> DataFrame:
+        """The hypothetical answer, with the schema of the answer."""
+        schema = StructType.fromJson(json.loads(self._manifest.schema))
+        return self._spark.createDataFrame(self._memory.answer, schema=schema)
+
+    @cached_property
+    def changes(self) -> DataFrame:
+        """See :attr:`WhatIf.changes`."""
+        answer = StructType.fromJson(json.loads(self._manifest.schema))
+        schema = StructType().add(CHANGE, "string").add("old", answer).add("new", answer)
+        return self._spark.createDataFrame(self._memory.changes, schema=schema)

@@ -45,6 +45,18 @@ def references(scalar: Scalar) -> Iterator[str]:
         yield node.name
 
 
+def bracketed(scalar: Scalar) -> Scalar:
+    """Return the expression in brackets if it needs them as the operand of another."""
+    return exp.Paren(this=scalar) if is_compound(scalar) else scalar
+
+
+def is_compound(scalar: Scalar) -> bool:
+    """Whether the text of an expression falls apart when an operator is put beside it."""
+    if isinstance(scalar, exp.Dot | exp.Paren):
+        return False
+    return isinstance(scalar, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Interval)
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """An operator; also the (sub)query whose root it is."""
@@ -330,7 +342,7 @@ class Limit(Relation):
 
 
 def walk(root: Relation) -> Iterator[Relation]:
-    """Yield the operators of a plan, inputs before the operators that read them, shared ones once."""
+    """Yield the operators of a plan, inputs before the operators that read them, each once."""
     seen: set[int] = set()
     stack: list[tuple[Relation, bool]] = [(root, False)]
     while stack:

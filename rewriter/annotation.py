@@ -55,9 +55,7 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
     member = _member(block, key_types)
     if block.kind is Kind.ROWS:
         return member
-    values = tuple(
-        name for name, call in block.aggregates if not isinstance(call.this, exp.Star)
-    )
+    values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
     members = Sum(member, values)
     root: AnnotationType = Delta(members) if block.keys else One()
     factors = [_condition(condition, block, members) for condition in block.having]

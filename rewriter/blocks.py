@@ -10,7 +10,8 @@ members that survive. The core is never run again.
 
 Columns in a block's scalars are qualified by where they come from: the alias of a source in the
 core, ``m`` for a stored member column, ``g`` for a grouping key or aggregate, ``u`` for a column
-of a union, and the alias of a lookup for a column of another block's evaluated rows.
+of a union, and the alias of a lookup for a column of another block's evaluated rows. No source has
+one of these aliases, nor ``k``, under which a membership reads the keys of another block.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ from rewriter.algebra import Scalar, SortKey
 MEMBER = "m"
 GROUP = "g"
 UNION = "u"
+KEYS = "k"
 
 Named: TypeAlias = tuple[str, Scalar]
+
+NOTHING: tuple[Named, ...] = (("_row", exp.Literal.number(1)),)
+"""The select list of tuples of which nothing is asked but that they are there."""
 
 
 class Kind(Enum):
@@ -171,6 +176,21 @@ class Block:
     def limited(self) -> bool:
         """Whether LIMIT or OFFSET cuts the rows."""
         return self.limit is not None or self.offset > 0
+
+    @property
+    def tie_break(self) -> tuple[str, ...]:
+        """Columns of the rows that LIMIT sorts by last: rows that agree on them are equal."""
+        if self.unique_identity:
+            return self.identity
+        return (*self.identity, *(output.name for output in self.outputs))
+
+    @property
+    def potential_known(self) -> bool:
+        """Whether the tuples the block may have after some deletion are known from members alone.
+
+        The tuple of an aggregate without GROUP BY is always known, though nothing identifies it.
+        """
+        return self.stable_identity or (self.kind is Kind.GROUP and not self.keys)
 
     @property
     def derived(self) -> tuple[Block, ...]:

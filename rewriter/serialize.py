@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlglot
+from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
@@ -52,8 +53,20 @@ def text(tree: Scalar, *, pretty: bool = False) -> str:
 
 
 def scalar(sql: str) -> Scalar:
-    """Return the scalar of a piece of Spark SQL."""
-    return sqlglot.parse_one(f"SELECT {sql}", dialect=SparkSQL).expressions[0]
+    """Return the scalar of a piece of Spark SQL whose columns are qualified by one alias."""
+    parsed: Scalar = sqlglot.parse_one(f"SELECT {sql}", dialect=SparkSQL).expressions[0]
+    return parsed.transform(_with_fields, copy=False)
+
+
+def _with_fields(node: Scalar) -> Scalar:
+    """Read ``alias.column.field`` as a field of a column, not as a column of a longer name."""
+    if not isinstance(node, exp.Column) or len(node.parts) < 3:
+        return node
+    table, column, *fields = node.parts
+    found: Scalar = exp.Column(this=column, table=table)
+    for field in fields:
+        found = exp.Dot(this=found, expression=field)
+    return found
 
 
 def _named(columns: Sequence[Named]) -> list[list[str]]:
@@ -65,7 +78,7 @@ def _read_named(columns: Sequence[Sequence[str]]) -> tuple[Named, ...]:
 
 
 def _semi(semi: Semi) -> Json:
-    return {"block": semi.block.name, "pairs": [[text(l), r] for l, r in semi.pairs]}
+    return {"block": semi.block.name, "pairs": [[text(left), right] for left, right in semi.pairs]}
 
 
 def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Semi:
@@ -151,8 +164,7 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         kind=Kind(document["kind"]),
         core=None if core is None else _read_core(core, known),
         tokens=tuple(
-            TokenColumns(t["relation"], t["alias"], tuple(t["columns"]))
-            for t in document["tokens"]
+            TokenColumns(t["relation"], t["alias"], tuple(t["columns"])) for t in document["tokens"]
         ),
         lookups=tuple(
             Lookup(

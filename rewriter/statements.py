@@ -6,12 +6,21 @@ members and deleted tokens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import MEMBER, Block, Kind, Named, qualified, topological
+from rewriter.blocks import (
+    MEMBER,
+    Block,
+    BlockSource,
+    Kind,
+    Named,
+    core_relations,
+    qualified,
+    topological,
+)
 from rewriter.emit import (
     CTE_TABLES,
     PRESENT,
@@ -41,9 +50,19 @@ def rewritten_sql(root: Block) -> str:
     return pretty(program(root, provenance=True))
 
 
-def plain_sql(root: Block) -> str:
-    """Return the query without annotations, with LIMIT made independent of ties."""
-    return pretty(program(root, provenance=False))
+def plain_sql(
+    root: Block, views: Mapping[str, str] | None = None, *, identity: bool = False
+) -> str:
+    """Return the query without annotations, with LIMIT made independent of ties.
+
+    ``views`` gives other views to read in place of those that tracked relations are read from.
+    With ``identity`` the rows also have the columns that tell them apart.
+    """
+    query = program(root, provenance=False, identity=identity)
+    for read in list(query.find_all(exp.Table)):
+        if views and read.name in views:
+            read.set("this", exp.to_identifier(views[read.name], quoted=True))
+    return pretty(query)
 
 
 def pretty(query: exp.Query) -> str:
@@ -90,9 +109,7 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
         (f"_least{number}", exp.Min(this=argument.copy()))
         for number, argument in enumerate(monotone.non_negative)
     ]
-    rows = rows_query(
-        block, CTE_TABLES, aggregates=True, extra=extra, keep_absent=True, post=False
-    )
+    rows = rows_query(block, CTE_TABLES, aggregates=True, extra=extra, keep_absent=True, post=False)
     zero = exp.Literal.number(0)
     violations = [exp.LT(this=qualified("r", name), expression=zero) for name, _ in extra]
     violation: Scalar = exp.false()
@@ -131,6 +148,36 @@ def rows_sql(block: Block, views: ViewOf, *, from_sources: bool = False) -> str:
         return _captured(views)(inner)
 
     return text(statement(block, query, make))
+
+
+def lookup_sql(
+    block: Block, columns: Sequence[str], wanted: str, narrowed: Mapping[str, str]
+) -> str:
+    """Return the statement that computes member columns anew for some members.
+
+    Parameters
+    ----------
+    columns
+        The member columns; the result has them after ``_position``.
+    wanted
+        A view of the members: ``_position`` and the token columns.
+    narrowed
+        By alias of a scan, the view to read in place of the whole relation.
+    """
+    tokens = [column for token in block.tokens for column in token.columns]
+    whole = members_query(block, CTE_TABLES, prefilter=False)
+    query: exp.Select = visible(whole, list(dict.fromkeys([*tokens, *columns])))
+    for read in list(query.find_all(exp.Table)):
+        if read.alias in narrowed:
+            read.set("this", exp.to_identifier(narrowed[read.alias], quoted=True))
+    select = exp.select(qualified("w", "_position"), *(qualified(MEMBER, c) for c in columns))
+    select = select.from_(query.subquery(MEMBER))
+    select.append("joins", exp.Join(this=table(wanted, "w")))
+    for column in tokens:
+        select = select.where(
+            exp.NullSafeEQ(this=qualified(MEMBER, column), expression=qualified("w", column))
+        )
+    return text(select)
 
 
 def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
@@ -186,8 +233,15 @@ def supporting_aggregates(block: Block) -> tuple[Named, ...]:
 
 
 def value_columns(block: Block) -> tuple[str, ...]:
-    """Return the member columns that only aggregates read: those captured by reference."""
+    """Return the member columns that only aggregates read: those captured by reference.
+
+    None where tokens alone do not tell members apart, so that values could not be looked up:
+    members over tuples of other blocks, or of relations without provenance.
+    """
     if block.core is None or block.kind is not Kind.GROUP:
+        return ()
+    derived = any(isinstance(source, BlockSource) for source in block.core.sources)
+    if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}
     used |= {mine for lookup in block.lookups for mine, _ in lookup.on}

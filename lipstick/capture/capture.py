@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,19 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import Column, DataFrame, SparkSession
 
+from lipstick import display
+from lipstick.capture.lookup import ValueLookup
 from lipstick.capture.manifest import Manifest
+from lipstick.capture.write import needs_rows
 from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
 from lipstick.errors import CaptureError
 from lipstick.evaluate import Evaluation, check_comparisons
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf
 from lipstick.valuation import compile_valuations, is_valued
-from lipstick.whatif import WhatIf
+from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
-from rewriter.statements import hypothetical_sql
+from rewriter.statements import answer_sql, hypothetical_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -45,29 +48,53 @@ class Capture:
         self.manifest = manifest
         self._spark = spark
         self._id = uuid.uuid4().hex[:8]
+        self._views: set[str] = set()
 
     @cached_property
     def memory(self) -> Memory:
         """The in-memory engine over this capture."""
-        return Memory(self.directory, self.manifest)
+        lookup = None
+        if self._spark is not None and self.manifest.values == "reference":
+            lookup = ValueLookup(self._spark, self.manifest.relations)
+        return Memory(self.directory, self.manifest, lookup)
 
     @property
     def query(self) -> str:
         """The text of the query."""
         return self.manifest.query
 
+    def __repr__(self) -> str:
+        return display.capture_text(self)
+
+    def _repr_html_(self) -> str:
+        return display.capture_html(self)
+
     def _members_view(self, block: Block) -> str:
+        return self._dataset_view(block, "members")
+
+    def _dataset_view(self, block: Block, dataset: str) -> str:
         assert self._spark is not None
-        view = f"_lipstick_open_{self._id}_{block.name}"
-        if not self._spark.catalog.tableExists(view):
-            path = self.directory / block.name / "members"
+        view = f"_lipstick_open_{self._id}_{block.name}_{dataset}"
+        if view not in self._views:
+            path = self.directory / block.name / dataset
             self._spark.read.parquet(str(path)).createOrReplaceTempView(view)
+            self._views.add(view)
         return view
 
     def _hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
         assert self._spark is not None
         sql = hypothetical_sql(self.manifest.root, self._members_view, deleted)
         return self._spark.sql(sql)
+
+    def _present(self) -> DataFrame:
+        """Return the answer's rows as captured, with the columns that tell them apart."""
+        assert self._spark is not None
+        root = self.manifest.root
+        if not needs_rows(root):
+            return self._hypothetical({})
+        shown = {output.name for output in root.outputs}
+        extra = tuple(name for name in root.identity if name not in shown)
+        return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))
 
     def _token_types(self) -> dict[str, pa.Schema]:
         """Return the token columns of each relation, as members store them."""
@@ -93,7 +120,7 @@ class Capture:
         if self._spark is None:
             return self.memory.answer()
         outputs = [f"`{output.name}`" for output in self.manifest.root.outputs]
-        return self._hypothetical({}).select(*outputs).toDF(*self.manifest.names)
+        return self._present().select(*outputs).toDF(*self.manifest.names)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
@@ -126,7 +153,9 @@ class Capture:
                     "A predicate on the answer needs Spark: lipstick.open(path, spark=spark)."
                 )
             return dict(self.memory.lineage(None))
-        tokens = lineage_tokens(self._spark, self.manifest, self._members_view, where)
+        tokens = lineage_tokens(
+            self._spark, self.manifest, self._present(), self._members_view, where
+        )
         sources = {
             name: (record.view, record.token, record.columns)
             for name, record in self.manifest.relations.items()
@@ -163,8 +192,9 @@ class Capture:
         )
         if self._spark is None:
             return self.memory.evaluate(semiring, valuations)
-        frame = Evaluation(self._spark, root, self._members_view, semiring, valuations).run()
-        return frame.toDF(*self.manifest.names, "_value")
+        evaluation = Evaluation(self._spark, root, self._members_view, semiring, valuations)
+        rows = self._spark.table(self._dataset_view(root, "rows")) if needs_rows(root) else None
+        return evaluation.run(rows).toDF(*self.manifest.names, "_value")
 
     # -- hypothetical answers --------------------------------------------------------------
 
@@ -191,8 +221,11 @@ class Capture:
                 resolve_keys(self.manifest.relations, self._token_types(), delete)
             )
         deletion = resolve_deletion(self._spark, self.manifest.relations, delete, cascade)
+        if self.manifest.values == "reference":
+            answer = self.memory.what_if(deletion.tokens)
+            return SparkWhatIf(self._spark, self.manifest, answer)
         new = self._hypothetical(deletion.views(self._spark))
-        return WhatIf(self._spark, self.manifest, new, self._hypothetical({}), "annotations")
+        return WhatIf(self._spark, self.manifest, new, self._present(), "annotations")
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:

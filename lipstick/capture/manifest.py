@@ -105,9 +105,7 @@ class Manifest:
             schema=json.dumps(document["schema"]),
             values=document["values"],
             root=blocks_from_json(document["blocks"]),
-            relations={
-                name: _relation(record) for name, record in document["relations"].items()
-            },
+            relations={name: _relation(record) for name, record in document["relations"].items()},
             counts=document["counts"],
             pruned=tuple(document["pruned"]),
         )

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
-from rewriter.blocks import Block, Kind, topological
+from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.monotone import monotone_having
 from rewriter.statements import kept_groups_sql, members_sql, rows_sql, value_columns
 
@@ -57,17 +57,32 @@ class CaptureWriter:
                 self._spark.catalog.dropTempView(view)
 
     def _block(self, block: Block) -> None:
-        dropped: tuple[str, ...] = ()
+        referenced = value_columns(block) if self._values == "reference" else ()
         if block.core is not None:
-            dropped = value_columns(block) if self._values == "reference" else ()
-            kept = self._kept_groups(block)
-            columns = tuple(name for name, _ in block.core.select if name not in dropped)
-            sql = members_sql(block, self._members_view, columns if dropped else None, kept)
-            path = self._dataset(block, "members", self._spark.sql(sql))
-            self._view(f"{block.name}_members", self._spark.read.parquet(str(path)))
+            self._members(block, referenced)
         if needs_rows(block):
-            sql = rows_sql(block, self._members_view, from_sources=bool(dropped))
+            # A core of one scan is run again for values that are not kept: cheaper than keeping
+            # them for a moment. A join is not run twice.
+            again = bool(referenced) and not _joins(block)
+            sql = rows_sql(block, self._members_view, from_sources=again)
             self._dataset(block, "rows", self._spark.sql(sql))
+        if referenced and _joins(block):
+            kept = self._spark.table(self._members_view(block)).drop(*referenced)
+            self._dataset(block, "members", kept)
+
+    def _members(self, block: Block, referenced: tuple[str, ...]) -> None:
+        assert block.core is not None
+        kept = self._kept_groups(block)
+        names = tuple(name for name, _ in block.core.select)
+        if referenced and not _joins(block):
+            names = tuple(name for name in names if name not in referenced)
+        frame = self._spark.sql(members_sql(block, self._members_view, names, kept))
+        if referenced and _joins(block):
+            path = self._directory / "tmp" / f"{block.name}-members"
+            self._write(frame, path)
+        else:
+            path = self._dataset(block, "members", frame)
+        self._view(f"{block.name}_members", self._spark.read.parquet(str(path)))
 
     def _kept_groups(self, block: Block) -> str | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
@@ -75,9 +90,7 @@ class CaptureWriter:
         if monotone is None:
             return None
         path = self._directory / "tmp" / block.name
-        self._write(
-            self._spark.sql(kept_groups_sql(block, self._members_view, monotone)), path
-        )
+        self._write(self._spark.sql(kept_groups_sql(block, self._members_view, monotone)), path)
         groups = self._spark.read.parquet(str(path))
         if groups.where("_violation").limit(1).count():
             return None
@@ -103,6 +116,10 @@ class CaptureWriter:
     @staticmethod
     def _write(frame: DataFrame, path: Path) -> None:
         frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
+
+
+def _joins(block: Block) -> bool:
+    return block.core is not None and len(list(core_relations(block.core))) > 1
 
 
 def needs_rows(block: Block) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Filter, Relation, Scalar, SemiJoin
-from rewriter.bind.fingerprint import bracketed, unwrap
+from rewriter.algebra import Filter, Relation, Scalar, SemiJoin, bracketed
+from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Outer
 from rewriter.bind.subqueries import Subqueries

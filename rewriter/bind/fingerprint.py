@@ -58,12 +58,6 @@ def unwrap(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def bracketed(node: exp.Expr) -> exp.Expr:
-    """Return the expression in brackets if it needs them as the operand of another."""
-    compound = isinstance(node, (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Interval))
-    return exp.Paren(this=node) if compound and not isinstance(node, (exp.Dot, exp.Paren)) else node
-
-
 def _operands(node: exp.Expr) -> list[exp.Expr]:
     if not isinstance(node, _ASSOCIATIVE):
         return [node.this, node.expression]

@@ -31,9 +31,14 @@ class Grouping:
         self._keys: dict[Hashable, tuple[Attribute, Scalar]] = {}
         self._aggregates: dict[Hashable, tuple[Attribute, Scalar]] = {}
         for name, scalar in keys:
-            known = fingerprint(scalar)
-            if known not in self._keys:
-                self._keys[known] = (context.names.attribute(name), scalar)
+            self.key(name, scalar)
+
+    def key(self, name: str, scalar: Scalar) -> Attribute:
+        """Return the key that is equal to an expression; a new one if there is none."""
+        known = fingerprint(scalar)
+        if known not in self._keys:
+            self._keys[known] = (self._context.names.attribute(name), scalar)
+        return self._keys[known][0]
 
     def over(self, scalar: Scalar, kept: frozenset[str] = frozenset()) -> Scalar:
         """Return an expression over the input as one over the grouping.

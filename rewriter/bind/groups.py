@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar
+from rewriter.algebra import Scalar, bracketed
 from rewriter.bind.calls import has_aggregate
-from rewriter.bind.fingerprint import bracketed, unwrap
+from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import OTHERWISE
 from rewriter.bind.items import Item, named_items
 from rewriter.bind.names import item_name

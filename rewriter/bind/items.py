@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar
-from rewriter.bind.fingerprint import bracketed, unwrap
+from rewriter.algebra import Scalar, bracketed
+from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder, name_parts
 from rewriter.bind.scope import Entry, Lookup, Parts, with_fields

@@ -49,6 +49,9 @@ def readable(name: str) -> str:
     stem = re.sub(r"[^a-z0-9_]+", "_", name.lower())[:_LONGEST].strip("_")
     if not stem:
         return "column"
+    if re.match(r"\d+_", stem):
+        # A union's identity columns are called _0_key.
+        return f"n{stem}"
     return f"_{stem}" if stem[0].isdigit() else stem
 
 

@@ -8,9 +8,10 @@ from rewriter.algebra import UnionAll
 from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
 from rewriter.bind.context import Context, Members
 from rewriter.bind.grouping import distinct
+from rewriter.bind.members import bind_members, refusal
 from rewriter.bind.ordering import order_and_limit
 from rewriter.bind.scope import Bound, Outer
-from rewriter.bind.selects import bind_members, bind_select
+from rewriter.bind.selects import bind_select
 from rewriter.bind.sources import define_ctes
 from rewriter.position import keyword_after, keyword_before
 
@@ -42,12 +43,10 @@ class QueryBinder:
         while isinstance(query, exp.Subquery) and not _has_clauses(query):
             query = query.this
         if isinstance(query, exp.Select):
-            inner = define_ctes(query, context, outer)
-            members = bind_members(query, inner, outer, exists=exists)
+            members = bind_members(query, define_ctes(query, context, outer), outer, exists=exists)
             if members is not None:
                 return members
-        place = "a subquery with grouping, DISTINCT, ORDER BY, LIMIT or UNION"
-        bound = self.query(query, context, outer.refused(place))
+        bound = self.query(query, context, outer.refused(refusal(query)))
         values = tuple(entry.attribute.column() for entry in bound.scope.entries)
         return Members(bound.relation, values, ())
 

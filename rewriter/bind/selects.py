@@ -19,7 +19,7 @@ from rewriter.algebra import (
 )
 from rewriter.bind.clauses import group_span, refuse_grouping_sets, refuse_query_clauses
 from rewriter.bind.conditions import Condition, Membership, bind_condition, restrict
-from rewriter.bind.context import Context, Members
+from rewriter.bind.context import Context
 from rewriter.bind.grouping import Grouping, distinct
 from rewriter.bind.groups import having_lookup, is_grouped, key_scalars
 from rewriter.bind.items import Item, bind_items
@@ -57,46 +57,28 @@ class Rows:
 
 def bind_select(select: exp.Select, context: Context, outer: Outer | None) -> Bound:
     """Bind a SELECT with its ORDER BY and LIMIT."""
-    rows = _bind_rows(select, context, outer, correlate=False)
+    return answer(bind_rows(select, context, outer, correlate=False))
+
+
+def answer(rows: Rows) -> Bound:
+    """Bind the clauses that read the rows of a SELECT: items, grouping, ORDER BY and LIMIT."""
+    select, context = rows.select, rows.context
     items = bind_items(rows.binder("the select list", None), select)
     grouped = is_grouped(select)
     output = tuple(context.names.attribute(item.name) for item in items)
     scope = _output_scope(items, output)
     if select.args.get("distinct"):
-        relation = _projection(rows, items, output, [], grouped=grouped)[0]
+        relation = projection(rows, items, output, [], grouped=grouped)[0]
         return order_and_limit(_distinct(Bound(relation, scope), rows), select, context)
     keys = _sort_keys(rows, items, scope, grouped=grouped)
-    relation, keys = _projection(rows, items, output, keys, grouped=grouped)
+    relation, keys = projection(rows, items, output, keys, grouped=grouped)
     return sorted_and_limited(Bound(relation, scope), keys, select, context)
 
 
-def bind_members(
-    select: exp.Select, context: Context, outer: Outer, *, exists: bool
-) -> Members | None:
-    """Bind the SELECT of IN or EXISTS, whose WHERE may refer to the outer query.
-
-    None for one whose correlation would stand below a grouping or a limit: it is to be bound as
-    a query of its own.
-    """
-    clauses = ("group", "having", "distinct", "order", "limit", "offset")
-    if any(select.args.get(clause) for clause in clauses) or is_grouped(select):
-        return None
-    rows = _bind_rows(select, context, outer, correlate=True)
-    items = bind_items(rows.binder("the select list", None), select)
-    if exists:
-        return Members(rows.relation, (), rows.correlated)
-    scalars = tuple(item.scalar for item in items)
-    if rows.correlated:
-        relation, values = rows.subqueries.attach(rows.relation, scalars)
-        return Members(relation, values, rows.correlated)
-    output = tuple(context.names.attribute(item.name) for item in items)
-    relation, _ = _projection(rows, items, output, [], grouped=False)
-    return Members(relation, tuple(attribute.column() for attribute in output), ())
-
-
-def _bind_rows(
+def bind_rows(
     select: exp.Select, context: Context, outer: Outer | None, *, correlate: bool
 ) -> Rows:
+    """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query."""
     refuse_query_clauses(select, context.source)
     if select.args.get("group"):
         refuse_grouping_sets(select.args["group"], context.source)
@@ -162,7 +144,7 @@ def _sort_keys(rows: Rows, items: Sequence[Item], output: Scope, *, grouped: boo
     return bind_sort_keys(rows.select, rows.binder("ORDER BY", refusal, [find]), output)
 
 
-def _projection(
+def projection(
     rows: Rows,
     items: Sequence[Item],
     output: tuple[Attribute, ...],
@@ -195,29 +177,44 @@ def _projection(
 def _grouped(
     rows: Rows, items: Sequence[Item], output: Sequence[Attribute], keys: Sequence[SortKey]
 ) -> tuple[Relation, list[Scalar], list[SortKey]]:
-    select, context = rows.select, rows.context
-    group = key_scalars(rows.binder("GROUP BY", "cannot stand in GROUP BY"), select, items)
-    grouping = Grouping(context, rows.subqueries, group)
+    grouping = grouping_of(rows, items)
     scalars = [grouping.over(item.scalar) for item in items]
     kept = frozenset(attribute.id for attribute in output)
     over_keys = [
         SortKey(grouping.over(key.scalar, kept), key.descending, key.nulls_first) for key in keys
     ]
-    having = select.args.get("having")
-    condition = Condition((), ())
-    if having is not None:
-        lookup = having_lookup(rows.scope.lookup(context.source), items)
-        written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
-        condition = Condition(
-            tuple(grouping.over(part) for part in written.predicates),
-            tuple(_membership_over(part, grouping) for part in written.memberships),
-        )
-    place = group_span(select, context.source)
-    relation = grouping.relation(rows.relation, place)
-    if having is not None:
-        span = keyword_before(context.source.sql, having, "HAVING")
-        relation = restrict(relation, condition, rows.subqueries, span)
+    relation = grouped_relation(rows, grouping, having_over(rows, grouping, items))
     return relation, scalars, over_keys
+
+
+def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:
+    """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
+    binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
+    return Grouping(rows.context, rows.subqueries, key_scalars(binder, rows.select, items))
+
+
+def having_over(rows: Rows, grouping: Grouping, items: Sequence[Item]) -> Condition:
+    """Return HAVING as a condition over the grouping."""
+    having = rows.select.args.get("having")
+    if having is None:
+        return Condition((), ())
+    lookup = having_lookup(rows.scope.lookup(rows.context.source), items)
+    written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
+    return Condition(
+        tuple(grouping.over(part) for part in written.predicates),
+        tuple(_membership_over(part, grouping) for part in written.memberships),
+    )
+
+
+def grouped_relation(rows: Rows, grouping: Grouping, having: Condition) -> Relation:
+    """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
+    source = rows.context.source
+    relation = grouping.relation(rows.relation, group_span(rows.select, source))
+    written = rows.select.args.get("having")
+    if written is None:
+        return relation
+    span = keyword_before(source.sql, written, "HAVING")
+    return restrict(relation, having, rows.subqueries, span)
 
 
 def _membership_over(membership: Membership, grouping: Grouping) -> Membership:

@@ -16,6 +16,7 @@ from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
     GROUP,
     MEMBER,
+    NOTHING,
     UNION,
     Block,
     BlockSource,
@@ -76,7 +77,8 @@ def _split(core: OpenCore) -> _Split:
         inside = [b for b in blocks if b.alias in reached and b.block.stable_identity]
         kept = scans | {b.alias for b in inside}
         core = replace(core, stable={a: c for a, c in core.stable.items() if a in kept})
-    free = tuple(b for b in blocks if b not in inside)
+    chosen = {b.alias for b in inside}
+    free = tuple(b for b in blocks if b.alias not in chosen)
     stable = [is_stable(p, core) and bool(scans) for p in core.predicates]
     return _Split(
         core=core,
@@ -106,12 +108,9 @@ class _Store:
         return qualified(MEMBER, self._by_text[text])
 
     def _fresh(self, hint: str) -> str:
-        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint.lower()) or "v"
-        taken = {name for name, _ in self.select}
-        name, number = base, 2
-        while name in taken:
-            name, number = f"{base}_{number}", number + 1
-        return name
+        # Names with an underscore in front are those of columns that emission adds.
+        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint.lower()).lstrip("_")
+        return apart(base or "v", {name for name, _ in self.select})
 
     def reference(
         self, scalar: Scalar, hint: str | None = None, *, arithmetic: bool = False
@@ -157,17 +156,18 @@ class _Members:
         if not self.split.captured:
             return None
         open_core = self.split.core
-        free = set(self.split.free)
+        free = {source.alias for source in self.split.free}
         prefilters = tuple(
             semi
             for semi in open_core.semis
-            if semi.block.stable_identity and all(is_stable(l, open_core) for l, _ in semi.pairs)
+            if semi.block.stable_identity
+            and all(is_stable(left, open_core) for left, _ in semi.pairs)
         )
         return Core(
-            sources=tuple(s for s in open_core.sources if s not in free),
+            sources=tuple(s for s in open_core.sources if s.alias not in free),
             predicates=self.split.predicates,
             semis=prefilters,
-            select=tuple(self.store.select) or (("_row", exp.Literal.number(1)),),
+            select=tuple(self.store.select) or NOTHING,
         )
 
 
@@ -195,41 +195,43 @@ def _members(core: OpenCore) -> _Members:
     return _Members(store, split, tuple(tokens), tuple(lookups), semis, conditions)
 
 
-def _identity_of_rows(members: _Members) -> tuple[tuple[str, ...], tuple[Output, ...], bool]:
-    """Return identity column names, the outputs that make them, and whether they are stable."""
-    outputs = []
-    for token in members.tokens:
-        for name in token.columns:
-            outputs.append(Output(name, qualified(MEMBER, name), True))
+def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
+    """Return the columns that tell members apart, by names not taken, and whether they are stable.
+
+    They are columns of the members where members have them.
+    """
+    stored = [name for token in members.tokens for name in token.columns]
+    free: list[tuple[str, Scalar]] = []
     for lookup in members.lookups:
-        if lookup.scalar:
-            continue
-        for column in lookup.block.identity:
-            name = f"{lookup.alias}_{column}"
-            outputs.append(Output(name, qualified(lookup.alias, column), True))
-    unique = tuple({output.name: output for output in outputs}.values())
-    free = members.split.free
+        if lookup.on:
+            stored += [mine for mine, _ in lookup.on]
+        elif not lookup.scalar:
+            free += [
+                (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
+            ]
+    columns = [(name, qualified(MEMBER, name)) for name in dict.fromkeys(stored)] + free
+    named: list[Named] = []
+    for name, scalar in columns:
+        named.append((apart(name, taken | {known for known, _ in named}, "id"), scalar))
     if members.split.captured:
-        stable = not free
-    else:
-        stable = all(source.block.stable_identity for source in free)
-    return tuple(output.name for output in unique), unique, stable
+        return tuple(named), not members.split.free
+    return tuple(named), all(source.block.stable_identity for source in members.split.free)
 
 
 def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Block:
     """Close a core without grouping: its tuples are its members."""
     members = _members(core)
     outputs = [
-        Output(a.id, members.store.reference(core.env[a.id], a.id), _stable_output(core, a, members))
+        Output(
+            a.id, members.store.reference(core.env[a.id], a.id), _stable_output(core, a, members)
+        )
         for a in attributes
     ]
     order = tuple(
         SortKey(members.store.reference(key.scalar), key.descending, key.nulls_first)
         for key in core.post.order
     )
-    identity, columns, stable = _identity_of_rows(members)
-    taken = {output.name for output in outputs}
-    hidden = [replace(c, name=_apart(c.name, taken)) for c in columns]
+    identity, stable = _identity_of_rows(members, {output.name for output in outputs})
     return Block(
         name=name,
         kind=Kind.ROWS,
@@ -238,7 +240,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         lookups=members.lookups,
         semis=members.semis,
         conditions=members.conditions,
-        keys=tuple((c.name, c.scalar) for c in hidden),
+        keys=identity,
         aggregates=(),
         branches=(),
         having=(),
@@ -246,7 +248,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         order=order,
         limit=core.post.limit,
         offset=core.post.offset,
-        identity=tuple(c.name for c in hidden),
+        identity=tuple(name for name, _ in identity),
         stable_identity=stable and not core.untokened,
         unique_identity=not core.untokened and _unique(members.lookups),
     )
@@ -256,8 +258,14 @@ def _unique(lookups: Iterable[Lookup]) -> bool:
     return all(lookup.block.unique_identity for lookup in lookups if not lookup.scalar)
 
 
-def _apart(name: str, taken: set[str]) -> str:
-    return name if name not in taken else f"{name}__id"
+def apart(name: str, taken: set[str], suffix: str = "") -> str:
+    """Return a name that is not taken: this one, else with the suffix, else with a number."""
+    if suffix and name in taken:
+        name = f"{name}__{suffix}"
+    candidate, number = name, 2
+    while candidate in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate
 
 
 def _stable_output(core: OpenCore, attribute: Attribute, members: _Members) -> bool:
@@ -364,10 +372,6 @@ def _close_union(post: OpenPost, attributes: tuple[Attribute, ...], name: str) -
         limit=post.post.limit,
         offset=post.post.offset,
         identity=tuple(identity),
-        stable_identity=all(_known(branch) for branch in post.branches),
+        stable_identity=all(branch.potential_known for branch in post.branches),
         unique_identity=all(branch.unique_identity for branch in post.branches),
     )
-
-
-def _known(branch: Block) -> bool:
-    return branch.stable_identity or (branch.kind is Kind.GROUP and not branch.keys)

@@ -6,8 +6,9 @@ union of groupings closes a block, whose tuples the core above refers to.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -27,28 +28,42 @@ from rewriter.algebra import (
     SemiJoin,
     Sort,
     UnionAll,
+    walk,
 )
 from rewriter.blocks import (
     GROUP,
+    KEYS,
+    MEMBER,
     UNION,
     Block,
     BlockSource,
-    Core,
     Kind,
     Lookup,
     Named,
     ScanSource,
     Semi,
     TokenSource,
-    UnionSource,
     qualified,
 )
+from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
-from rewriter.lower.close import close_core, close_post, is_stable
-from rewriter.lower.scope import OpenCore, OpenPost, Post, TokenLeaves, conjuncts, without_post
+from rewriter.lower.close import apart, close_core, close_post
+from rewriter.lower.scope import (
+    OpenCore,
+    OpenPost,
+    Post,
+    TokenLeaves,
+    conjuncts,
+    rewrite_columns,
+    without_post,
+)
+from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.position import Span
 
 Open = OpenCore | OpenPost
+
+_KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
+"""Words that mean something else than a table in some places where an alias stands."""
 
 
 def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:
@@ -68,7 +83,8 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
     UnsupportedError
         Where an operator has no rule for what it is applied to.
     """
-    return _Lowering(tokens, sql, _reference_counts(root)).root(root)
+    views = {tokens[scan.relation].view for scan in walk(root) if isinstance(scan, Scan)}
+    return _Lowering(tokens, sql, _reference_counts(root), views).root(root)
 
 
 def _reference_counts(root: Relation) -> Counter[int]:
@@ -86,18 +102,25 @@ def _reference_counts(root: Relation) -> Counter[int]:
 
 class _Lowering:
     def __init__(
-        self, tokens: Mapping[str, TokenSource], sql: str, references: Counter[int]
+        self,
+        tokens: Mapping[str, TokenSource],
+        sql: str,
+        references: Counter[int],
+        views: Iterable[str],
     ) -> None:
         self._tokens = tokens
         self._sql = sql
         self._references = references
         self._closed: dict[int, Block] = {}
         self._peeked: dict[int, Open] = {}
-        self._aliases: Counter[str] = Counter()
+        self._made: list[Relation] = []
+        """Operators that are not part of the query: kept, since blocks are found by ``id``."""
+        self._aliases = {GROUP, MEMBER, UNION, KEYS}
+        self._prefix = _block_prefix(views)
         self._blocks = 0
 
     def root(self, relation: Relation) -> Block:
-        return self._close(self._lower(relation), relation.attributes, "b0")
+        return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
     # -- closing ---------------------------------------------------------------------------
 
@@ -109,21 +132,23 @@ class _Lowering:
     def _block(self, relation: Relation) -> Block:
         """Return the block of a relation, one and the same for every reference to it."""
         if id(relation) not in self._closed:
-            open_ = self._peeked.pop(id(relation), None) or self._lower(relation)
+            open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
             if not open_.post.limited:
                 open_ = replace(open_, post=Post())
-            self._blocks += 1
-            self._closed[id(relation)] = self._close(
-                open_, relation.attributes, f"b{self._blocks}"
-            )
+            self._closed[id(relation)] = self._close(open_, relation.attributes, self._name())
         return self._closed[id(relation)]
+
+    def _name(self) -> str:
+        self._blocks += 1
+        return f"{self._prefix}{self._blocks}"
 
     def _alias(self, base: str) -> str:
         name = "".join(c if c.isalnum() or c == "_" else "_" for c in base.lower())
-        name = f"{name}_" if name in {GROUP, UNION, "m"} else name
-        self._aliases[name] += 1
-        number = self._aliases[name]
-        return name if number == 1 else f"{name}_{number}"
+        if name in {GROUP, MEMBER, UNION, KEYS} or name.upper() in _KEYWORDS:
+            name = f"{name}_"
+        name = apart(name, self._aliases)
+        self._aliases.add(name)
+        return name
 
     def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a relation as those of a block."""
@@ -141,6 +166,14 @@ class _Lowering:
             sources=(BlockSource(alias, block),),
             stable={alias: frozenset(stable)} if block.stable_identity else {},
         )
+
+    def _unlimited(self, relation: Relation) -> Open:
+        """Return an operator's input, to which something is done after any LIMIT of it."""
+        open_ = self._lower(relation)
+        if not open_.post.limited:
+            return open_
+        self._peeked[id(relation)] = open_
+        return self._derived(relation)
 
     def _core(self, relation: Relation) -> OpenCore:
         open_ = self._peeked.pop(id(relation), None) or self._lower(relation)
@@ -209,14 +242,10 @@ class _Lowering:
         )
 
     def _filter(self, relation: Filter) -> Open:
-        open_ = self._lower(relation.input)
-        if open_.post.limited:
-            open_ = self._derived(relation.input)
+        open_ = self._unlimited(relation.input)
         predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
         if isinstance(open_, OpenCore):
-            return replace(
-                open_, predicates=open_.predicates + predicates, post=Post()
-            )
+            return replace(open_, predicates=open_.predicates + predicates, post=Post())
         keys = dict(open_.keys)
         having = list(open_.having)
         core = open_.core
@@ -268,9 +297,7 @@ class _Lowering:
             ),
         )
         predicates = tuple(p for c in outer for p in conjuncts(left.resolve(c)))
-        return replace(
-            left, semis=(*left.semis, semi), predicates=left.predicates + predicates
-        )
+        return replace(left, semis=(*left.semis, semi), predicates=left.predicates + predicates)
 
     def _equality(
         self, condition: Scalar, outer: set[str], inner: set[str], span: Span | None
@@ -297,6 +324,7 @@ class _Lowering:
         right = relation.right
         for condition in inner:
             right = Filter(right, condition)
+            self._made.append(right)
         names = [f"k{number}" for number in range(1, len(columns) + 1)]
         if not inner and all(isinstance(column, exp.Column) for column in columns):
             open_ = self._peeked[id(right)] = self._lower(right)
@@ -311,7 +339,6 @@ class _Lowering:
         )
         if not keys_:
             keys_ = (("k1", exp.true()),)
-        self._blocks += 1
         post = OpenPost(
             kind=Kind.GROUP,
             env={name: qualified(GROUP, name) for name, _ in keys_},
@@ -319,13 +346,11 @@ class _Lowering:
             keys=keys_,
         )
         attributes = [Attribute(name, name) for name, _ in keys_]
-        return close_post(post, attributes, f"b{self._blocks}"), names
+        return close_post(post, attributes, self._name()), names
 
     def _scalar_subquery(self, relation: ScalarSubquery) -> Open:
         block = self._block(relation.query)
-        open_ = self._lower(relation.input)
-        if open_.post.limited:
-            open_ = self._derived(relation.input)
+        open_ = self._unlimited(relation.input)
         alias = self._alias(f"{block.name}_value")
         value = qualified(alias, block.outputs[0].name)
         return replace(
@@ -342,17 +367,19 @@ class _Lowering:
         )
         aggregates = tuple(
             (attribute.id, core.resolve(call))
-            for attribute, call in zip(
-                relation.aggregate_output, relation.aggregates, strict=True
-            )
+            for attribute, call in zip(relation.aggregate_output, relation.aggregates, strict=True)
         )
         env = {attribute.id: qualified(GROUP, attribute.id) for attribute in relation.attributes}
         return OpenPost(Kind.GROUP, env, core, keys, aggregates)
 
     def _union_all(self, relation: UnionAll) -> Open:
         branches = [self._lower(branch) for branch in relation.branches]
-        if all(_plain(branch) for branch in branches):
-            return self._union_of_cores(relation, [b for b in branches if isinstance(b, OpenCore)])
+        cores = [branch for branch in branches if isinstance(branch, OpenCore) and is_plain(branch)]
+        if len(cores) == len(branches):
+            return union_of_cores(relation, cores, self._alias("union_"))
+        for branch, open_ in zip(relation.branches, branches, strict=True):
+            if id(branch) not in self._closed:
+                self._peeked[id(branch)] = open_
         blocks = tuple(self._block(branch) for branch in relation.branches)
         for block in blocks:
             if not block.unique_identity:
@@ -377,60 +404,26 @@ class _Lowering:
             stable_columns=stable,
         )
 
-    def _union_of_cores(self, relation: UnionAll, branches: list[OpenCore]) -> OpenCore:
-        alias = self._alias("union_")
-        columns: list[tuple[TokenLeaves, tuple[str, ...]]] = []
-        taken = {attribute.id for attribute in relation.output}
-        for branch in branches:
-            for token in branch.tokens:
-                names = []
-                for leaf in token.leaves:
-                    name, number = f"{token.alias}_{leaf.name}", 2
-                    while name in taken:
-                        name, number = f"{token.alias}_{leaf.name}_{number}", number + 1
-                    taken.add(name)
-                    names.append(name)
-                columns.append((token, tuple(names)))
-        cores = []
-        for branch, source in zip(branches, relation.branches, strict=True):
-            select: list[Named] = [
-                (attribute.id, branch.env[inner.id])
-                for attribute, inner in zip(relation.output, source.attributes, strict=True)
-            ]
-            own = {token.alias for token in branch.tokens}
-            for token, names in columns:
-                mine = token.alias in own
-                for name, leaf in zip(names, token.leaves, strict=True):
-                    select.append((name, leaf if mine else exp.null()))
-            cores.append(Core(branch.sources, branch.predicates, (), tuple(select)))
-        return OpenCore(
-            env={a.id: qualified(alias, a.id) for a in relation.output},
-            sources=(UnionSource(alias, tuple(cores)),),
-            tokens=tuple(
-                TokenLeaves(token.relation, token.alias, tuple(qualified(alias, n) for n in names))
-                for token, names in columns
-            ),
-            stable={alias: None},
-            untokened=any(branch.untokened or not branch.tokens for branch in branches),
-        )
-
     def _sort(self, relation: Sort) -> Open:
-        open_ = self._lower(relation.input)
-        if open_.post.limited:
-            open_ = self._derived(relation.input)
-        order = tuple(
-            replace(key, scalar=open_.resolve(key.scalar)) for key in relation.keys
-        )
+        open_ = self._unlimited(relation.input)
+        order = tuple(replace(key, scalar=open_.resolve(key.scalar)) for key in relation.keys)
         return replace(open_, post=Post(order=order))
 
     def _limit(self, relation: Limit) -> Open:
-        open_ = self._lower(relation.input)
-        if open_.post.limited:
-            open_ = self._derived(relation.input)
+        open_ = self._unlimited(relation.input)
         return replace(
             open_,
             post=replace(open_.post, limit=relation.count, offset=relation.offset),
         )
+
+
+def _block_prefix(views: Iterable[str]) -> str:
+    """Return what names of blocks begin with, so that no view has the name of a block's table."""
+    prefix = "b"
+    taken = [view.lower() for view in views]
+    while any(re.match(rf"{prefix}\d+(_|$)", view) for view in taken):
+        prefix += "_"
+    return prefix
 
 
 def _group_key(scalar: Scalar) -> str | None:
@@ -439,27 +432,12 @@ def _group_key(scalar: Scalar) -> str | None:
     return None
 
 
-def _plain(open_: Open) -> bool:
-    """Whether a union may take this branch in as a part of one core."""
-    return (
-        isinstance(open_, OpenCore)
-        and not open_.post.limited
-        and not open_.semis
-        and not open_.scalars
-        and bool(open_.sources)
-        and not any(isinstance(source, BlockSource) for source in open_.sources)
-        and all(is_stable(predicate, open_) for predicate in open_.predicates)
-    )
-
-
 def _on_keys(predicate: Scalar, keys: Mapping[str, Scalar]) -> bool:
     columns = list(predicate.find_all(exp.Column))
     return bool(columns) and all(c.table == GROUP and c.name in keys for c in columns)
 
 
 def _below(predicate: Scalar, keys: Mapping[str, Scalar]) -> Scalar:
-    from rewriter.lower.scope import rewrite_columns
-
     return rewrite_columns(predicate, lambda node: keys[node.name])
 
 

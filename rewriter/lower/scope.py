@@ -12,8 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, SortKey
+from rewriter.algebra import Scalar, SortKey, is_compound
 from rewriter.blocks import Block, Kind, Lookup, Named, Semi, Source
+
+_ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
+"""Nodes whose text stands around their operands, so that these need no brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def rewrite_columns(scalar: Scalar, change: Callable[[exp.Column], Scalar]) -> S
         if new is node:
             continue
         new = new.copy()
-        if isinstance(new, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Is | exp.Interval):
+        if is_compound(new) and not isinstance(node.parent, _ENCLOSING):
             new = exp.Paren(this=new)
         node.replace(new)
     return copy

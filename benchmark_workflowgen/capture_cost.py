@@ -1,0 +1,192 @@
+"""What capturing a query's annotations costs beside running it, on TPC-H.
+
+Per query the plain result is written to Parquet, then the capture with values copied, then with
+values by reference; repetitions are interleaved, so that a noisy machine disturbs all three alike.
+The ratio is wall time of the capture over wall time of the plain write, of medians.
+
+    python -m benchmark_workflowgen.capture_cost --data DIR --output results.json
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+import lipstick
+from benchmark_workflowgen.tpch_queries import KEYS, QUERIES
+
+
+@click.command()
+@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@click.option("--queries", default="1,3,5,6,10,12,18", show_default=True)
+@click.option("--repetitions", default=5, show_default=True)
+@click.option("--cores", default=2, show_default=True)
+@click.option("--memory", default="8g", show_default=True, help="Heap of the driver.")
+@click.option("--scratch", type=click.Path(path_type=Path), default=Path("/tmp/lipstick-cost"))
+def main(
+    data: Path,
+    output: Path | None,
+    queries: str,
+    repetitions: int,
+    cores: int,
+    memory: str,
+    scratch: Path,
+) -> None:
+    """Measure capture cost and what-if time over TPC-H tables in DATA."""
+    spark = (
+        SparkSession.builder.master(f"local[{cores}]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", str(2 * cores))
+        .config("spark.driver.memory", memory)
+        .config("spark.log.level", "ERROR")
+        .getOrCreate()
+    )
+    ls = lipstick.session(spark)
+    for name, key in KEYS.items():
+        ls.track(name, str(data / f"{name}.parquet"), key=list(key), verify=False)
+    results = []
+    for number in [int(text) for text in queries.split(",")]:
+        result = measure(ls, number, repetitions, scratch)
+        results.append(result)
+        click.echo(show(result))
+    click.echo(summary(results))
+    what_ifs = []
+    if any(result["query"] == 1 for result in results):
+        what_ifs = [what_if_time(ls, values, scratch) for values in ("copy", "reference")]
+        for timing in what_ifs:
+            click.echo(json.dumps(timing))
+    if output is not None:
+        document = {"environment": environment(cores), "capture": results, "what_if": what_ifs}
+        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    shutil.rmtree(scratch, ignore_errors=True)
+    ls.close()
+
+
+def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) -> dict[str, Any]:
+    """Time one query three ways, interleaved, after one unmeasured round of each."""
+    query = ls.sql(QUERIES[number])
+    runs: dict[str, Callable[[Path], object]] = {
+        "plain": lambda path: ls.spark.sql(QUERIES[number]).write.parquet(str(path)),
+        "copy": lambda path: query.save(path, values="copy"),
+        "reference": lambda path: query.save(path, values="reference"),
+    }
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    sizes: dict[str, int] = {}
+    members = 0
+    for repetition in range(repetitions + 1):
+        for name, run in runs.items():
+            path = scratch / name
+            shutil.rmtree(path, ignore_errors=True)
+            started = time.perf_counter()
+            made = run(path)
+            if repetition:
+                times[name].append(time.perf_counter() - started)
+            sizes[name] = folder_bytes(path)
+            if isinstance(made, lipstick.Capture):
+                counts = made.manifest.counts.values()
+                members = sum(count.get("members", 0) for count in counts)
+    medians = {name: statistics.median(values) for name, values in times.items()}
+    return {
+        "query": number,
+        "seconds": medians,
+        "all_seconds": times,
+        "ratio": {name: medians[name] / medians["plain"] for name in ("copy", "reference")},
+        "members": members,
+        "bytes_per_member": {name: sizes[name] / max(members, 1) for name in ("copy", "reference")},
+    }
+
+
+def what_if_time(ls: lipstick.Session, values: str, scratch: Path) -> dict[str, Any]:
+    """Time deleting 1,000 lineitems from the saved capture of Q1, against rerunning the query."""
+    path = scratch / f"q1-{values}"
+    shutil.rmtree(path, ignore_errors=True)
+    query = ls.sql(QUERIES[1])
+    query.save(path, values=values)
+    deleted = thousand_lineitems(Path(path))
+    spark = None if values == "copy" else ls.spark
+    capture = lipstick.open(path, spark=spark)
+    times = []
+    for _ in range(6):
+        started = time.perf_counter()
+        answer = capture.what_if({"lineitem": deleted}).df
+        if not isinstance(answer, pa.Table):
+            answer.collect()
+        times.append(time.perf_counter() - started)
+    keys = list(zip(*(column.to_pylist() for column in deleted.columns), strict=True))
+    started = time.perf_counter()
+    query.what_if({"lineitem": keys}, method="rerun").df.collect()
+    rerun = time.perf_counter() - started
+    return {
+        "values": values,
+        "engine": "memory" if spark is None else "memory, values looked up by Spark",
+        "first_seconds": times[0],
+        "seconds": statistics.median(times[1:]),
+        "rerun_seconds": rerun,
+    }
+
+
+def thousand_lineitems(capture: Path) -> pa.Table:
+    """Return the tokens of 1,000 members of Q1's capture, spread evenly."""
+    tokens = pq.read_table(capture / "b0" / "members", columns=["l_orderkey", "l_linenumber"])
+    rows = np.linspace(0, tokens.num_rows - 1, 1000).astype(np.int64)
+    return tokens.take(pa.array(rows))
+
+
+def folder_bytes(path: Path) -> int:
+    """Return the size of the Parquet files below a folder."""
+    return sum(file.stat().st_size for file in path.rglob("*.parquet"))
+
+
+def show(result: dict[str, Any]) -> str:
+    """Return one result as a line."""
+    seconds, ratio = result["seconds"], result["ratio"]
+    size = result["bytes_per_member"]
+    return (
+        f"Q{result['query']:<3} plain {seconds['plain']:6.2f} s   "
+        f"copy {seconds['copy']:6.2f} s ({ratio['copy']:.2f}x, {size['copy']:.1f} B/member)   "
+        f"reference {seconds['reference']:6.2f} s "
+        f"({ratio['reference']:.2f}x, {size['reference']:.1f} B/member)   "
+        f"{result['members']:,} members"
+    )
+
+
+def summary(results: list[dict[str, Any]]) -> str:
+    """Return geometric means and the worst ratios."""
+    lines = []
+    for name in ("copy", "reference"):
+        ratios = [result["ratio"][name] for result in results]
+        mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
+        lines.append(f"values by {name}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
+    return "\n".join(lines)
+
+
+def environment(cores: int) -> dict[str, str]:
+    """Return what the figures depend on."""
+    import pyspark
+
+    return {
+        "python": sys.version.split()[0],
+        "pyspark": pyspark.__version__,
+        "machine": platform.machine(),
+        "master": f"local[{cores}]",
+    }
+
+
+if __name__ == "__main__":
+    main()

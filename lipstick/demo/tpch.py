@@ -1,0 +1,205 @@
+"""TPC-H: six queries with their provenance, and one of them from answer to what-if."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.text import Text
+
+from lipstick import display
+from lipstick.capture.capture import open_capture
+from lipstick.demo.check import Check, check
+from lipstick.demo.queries import KEYS, Q3, QUERIES
+from lipstick.demo.screen import Screen, seconds, timed
+from semiring import semirings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Row, SparkSession
+
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.memory import MemoryWhatIf
+    from lipstick.session import Session
+
+_TRUCK = "l_shipmode = 'TRUCK'"
+_SHOWN = {
+    "customer": ("c_custkey", "c_name", "c_mktsegment"),
+    "orders": ("o_orderkey", "o_custkey", "o_orderdate"),
+    "lineitem": (
+        "l_orderkey",
+        "l_linenumber",
+        "l_extendedprice",
+        "l_discount",
+        "l_shipmode",
+        "l_shipdate",
+        "l_receiptdate",
+    ),
+}
+
+
+def track(ls: Session, tables: Mapping[str, Path], screen: Screen) -> None:
+    """Track the eight tables by their primary keys."""
+    with screen.working("tracking") as _:
+        for name, path in tables.items():
+            with screen.working(f"tracking {name} by {', '.join(KEYS[name])}"):
+                ls.track(name, str(path), key=KEYS[name], format="parquet")
+
+
+def overview(ls: Session, screen: Screen) -> tuple[AnnotatedFrame, list[Row]]:
+    """Ask all queries and capture their provenance; return query 3 and its answer."""
+    screen.heading("Ordinary queries, with provenance")
+    rows = []
+    kept: list[tuple[AnnotatedFrame, list[Row]]] = []
+    for query in QUERIES:
+        with screen.working(f"{query.name}: the plain answer"):
+            frame = ls.sql(query.sql)
+            answer, plain = timed(frame.df.collect)
+        with screen.working(f"{query.name}: capturing"):
+            capture, captured = timed(partial(getattr, frame, "capture"))
+        if query is Q3:
+            kept.append((frame, answer))
+        counts = capture.manifest.counts.values()
+        what = Text.assemble(query.asks, "\n", (str(frame.annotation_type), "dim"))
+        members = sum(count.get("members", 0) for count in counts)
+        size = sum(p.stat().st_size for p in capture.directory.rglob("*") if p.is_file())
+        rows.append(
+            (
+                query.name,
+                what,
+                f"{len(answer):,}",
+                f"{members:,}",
+                display.bytes_text(size),
+                seconds(plain),
+                seconds(captured),
+            )
+        )
+    head = (
+        "query",
+        "what it asks, annotation type",
+        "rows",
+        "members",
+        "size",
+        "plain",
+        "captured",
+    )
+    screen.table(head, rows, "rows members size plain captured")
+    screen.say(
+        "A member is one way in which an answer row, or a group below it, came about. "
+        "Captured once, every question below is answered without running the query again."
+    )
+    return kept[0]
+
+
+def explained(frame: AnnotatedFrame, answer: list[Row], screen: Screen) -> None:
+    """Show query 3: its answer, its rewriting, and one row's provenance."""
+    screen.heading(f"One of them: {Q3.name}, {Q3.asks}")
+    screen.label("the answer")
+    screen.table(frame.schema.names, answer, "l_orderkey revenue o_shippriority")
+    screen.label("the rewritten query: the same answer, and its provenance as the last column")
+    screen.sql(frame.rewritten_sql)
+
+    with screen.working("the first rows' annotations"):
+        pairs = frame.polynomials(len(answer))
+        tensors = frame.tensors("revenue", len(answer))
+    contributed = {row["l_orderkey"]: tensor for row, tensor in tensors}
+    place = _readable([annotation for _, annotation in pairs])
+    key = pairs[place][0]["l_orderkey"]
+    relations = list(frame.relations)
+    screen.label(f"how order {key} came to be in the answer: its annotation, δ for the group")
+    screen.formula(str(pairs[place][1]), relations)
+    screen.label("and its revenue: what each derivation contributes, a tensor of N[X] ⊗ SUM")
+    screen.formula(str(contributed[key]), relations)
+    _evaluated(frame, key, screen)
+    _lineage(frame, key, screen)
+
+
+def _readable(annotations: list[Any]) -> int:
+    """Return the place of the shortest annotation that has alternatives."""
+    sizes = [len(annotation.tokens) for annotation in annotations]
+    rich = [place for place, size in enumerate(sizes) if size > len(_SHOWN)]
+    return min(rich, key=lambda place: sizes[place], default=0)
+
+
+def _evaluated(frame: AnnotatedFrame, key: Any, screen: Screen) -> None:
+    asked = (
+        (semirings.Counting(), None, "how many rows it stands for"),
+        (
+            semirings.Boolean(),
+            {"lineitem": "l_shipmode <> 'TRUCK'"},
+            "whether it stands on lines not sent by truck",
+        ),
+        (
+            semirings.Tropical(),
+            {"lineitem": "datediff(l_receiptdate, l_shipdate)"},
+            "days in transit of its fastest line",
+        ),
+    )
+    rows = []
+    for semiring, valuation, question in asked:
+        with screen.working(f"evaluating in {semiring.name}"):
+            valued = frame.evaluate(semiring, valuation)
+            row = valued.where(f"l_orderkey = {key}").first()
+        given = "; ".join(f"{name} ↦ {value}" for name, value in (valuation or {}).items())
+        rows.append((semiring.name, question, given or "every tuple ↦ 1", row and row["_value"]))
+    screen.label(f"the same annotation of order {key}, evaluated in three semirings")
+    screen.table(("semiring", "question", "valuation", "value"), rows, "value")
+
+
+def _lineage(frame: AnnotatedFrame, key: Any, screen: Screen) -> None:
+    with screen.working("looking up the lineage"):
+        found = {
+            name: rows.select(*_SHOWN[name]).orderBy(*KEYS[name]).collect()
+            for name, rows in frame.lineage(where=f"l_orderkey = {key}").items()
+        }
+    screen.label(f"its lineage: the input rows that order {key} was made from")
+    for name, columns in _SHOWN.items():
+        screen.say(f"  {name}", "dim")
+        screen.table(columns, found[name])
+
+
+def what_if(
+    spark: SparkSession, frame: AnnotatedFrame, tables: Mapping[str, Path], screen: Screen
+) -> list[Check]:
+    """Delete what was sent by truck, and hold the answer against a rerun."""
+    screen.heading("What if nothing had been sent by truck?")
+    screen.sql(f"""q.what_if(delete={{"lineitem": "{_TRUCK}"}})""")
+    with screen.working("the answer without them, from the annotations"):
+        asked, started = timed(lambda: frame.what_if(delete={"lineitem": _TRUCK}))
+        told = display.summary(asked, limit=20)
+    screen.say(f"  {told.sentence}")
+    screen.put(display.whatif_table(told))
+    with screen.working("the same query on the reduced tables, to compare"):
+        other = spark.newSession()
+        reduced = {name: other.read.parquet(str(tables[name])) for name in frame.relations}
+        reduced["lineitem"] = reduced["lineitem"].where(f"NOT ({_TRUCK})")
+        outcome = check(other, asked, Q3.sql, reduced, started)
+    outcome.show(screen, asked.method)
+    return [outcome, _in_memory(spark, frame, outcome, screen)]
+
+
+def _in_memory(spark: SparkSession, frame: AnnotatedFrame, outcome: Check, screen: Screen) -> Check:
+    """Ask the capture's files the same, without Spark, and hold it against the same rerun."""
+    with screen.working("the same from the capture's files, without Spark"):
+        keys = spark.table("lineitem").where(_TRUCK).select(*KEYS["lineitem"]).toArrow()
+        saved = open_capture(frame.capture.directory)
+
+        def asked() -> pa.Table:
+            return cast("MemoryWhatIf", saved.what_if(delete={"lineitem": keys})).answer
+
+        answer, first = timed(asked)
+        _, again = timed(asked)
+        found = Counter(tuple(row.values()) for row in answer.to_pylist())
+    equal = found == outcome.answer
+    if equal:
+        screen.say(
+            f"  ✓ equal again without Spark, from the capture's files and the {keys.num_rows:,} "
+            f"lines to leave out: in {seconds(first)}, asked again in {seconds(again)}",
+            "green",
+        )
+    else:
+        screen.say("  ✗ NOT equal when answered without Spark", "bold red")
+    return Check(equal, found, first, outcome.rerun)

@@ -1,0 +1,39 @@
+"""How frames, captures and what-if answers look in a terminal and in a notebook.
+
+Nothing here raises: a representation that cannot be made says why in one line.
+"""
+
+from __future__ import annotations
+
+from lipstick.display.changes import Summary, summary, whatif_html, whatif_table, whatif_text
+from lipstick.display.markup import bytes_text, cell, counted
+from lipstick.display.objects import (
+    capture_html,
+    capture_text,
+    frame_html,
+    frame_text,
+    session_html,
+    tracked_html,
+    tracked_text,
+)
+from lipstick.display.progress_line import ProgressLine, progress
+
+__all__ = [
+    "ProgressLine",
+    "Summary",
+    "bytes_text",
+    "capture_html",
+    "capture_text",
+    "cell",
+    "counted",
+    "frame_html",
+    "frame_text",
+    "progress",
+    "session_html",
+    "summary",
+    "tracked_html",
+    "tracked_text",
+    "whatif_html",
+    "whatif_table",
+    "whatif_text",
+]

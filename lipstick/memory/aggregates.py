@@ -1,0 +1,227 @@
+"""Aggregates of groups that lost or gained members.
+
+SUM, COUNT and AVG of exact types are the stored values less those of the members lost; MIN and MAX
+are looked for again only where a member with the stored value is lost; sums of floats and DISTINCT
+are computed again from the members left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CaptureError
+from lipstick.memory.keys import distinct, normal
+from lipstick.memory.state import needs_spark, overlay, same, values
+from rewriter.interpret import (
+    AggregateCall,
+    FailedError,
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    Vector,
+    cast,
+    divide_half_up,
+    from_arrow,
+    is_exact,
+    rescale,
+)
+from semiring.aggregates import aggregate, distinct_members, subtract_members
+from semiring.base import Array
+
+COUNT_SUFFIX = "__count"
+SUM_SUFFIX = "__sum"
+MEMBERS = "_n"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some members: the touched group of each, and their columns."""
+
+    groups: Array
+    resolve: Resolve
+
+    def values(self, scalar: Interpreted) -> pa.Array:
+        """A scalar's values over the members.
+
+        Raises
+        ------
+        CaptureError
+            When only Spark can compute it.
+        """
+        try:
+            return values(scalar, self.resolve, len(self.groups), None)
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+
+class Touched:
+    """Groups with changed members.
+
+    Parameters
+    ----------
+    count
+        The number of groups.
+    lost, gained
+        The members that the groups lose and gain, by the groups' places.
+    stored
+        From the name of an aggregate to its stored values, one per group; None where the capture
+        stores none.
+    survivors
+        From a Boolean array over the groups to the members left in those, group by group.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        lost: Part,
+        gained: Part,
+        stored: Callable[[str], pa.Array | None],
+        survivors: Callable[[Array], Part],
+    ) -> None:
+        self.count = count
+        self._lost = lost
+        self._gained = gained
+        self._stored = stored
+        self._survivors = survivors
+
+    @cached_property
+    def members(self) -> Array:
+        """How many members each group has left."""
+        stored = self._stored(MEMBERS)
+        assert stored is not None
+        return self._less(stored, *self._ones())
+
+    def recompute(self, name: str, call: AggregateCall) -> pa.Array:
+        """The values of an aggregate, one per group.
+
+        Raises
+        ------
+        CaptureError
+            When only Spark can compute it, or its values are not in the capture.
+        """
+        stored = self._stored(name)
+        assert stored is not None
+        if call.function is None:
+            raise needs_spark(call.text)
+        if call.function == "COUNT" and not call.arguments:
+            return pa.array(self._less(stored, *self._ones()), pa.int64())
+        lost = [self._lost.values(argument) for argument in call.arguments]
+        gained = [self._gained.values(argument) for argument in call.arguments]
+        try:
+            return self._from_values(name, call, stored, lost, gained)
+        except FailedError as error:
+            raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
+
+    def _ones(self) -> tuple[Array, Array]:
+        lost, gained = len(self._lost.groups), len(self._gained.groups)
+        return np.ones(lost, dtype=np.int64), np.ones(gained, dtype=np.int64)
+
+    def _from_values(
+        self,
+        name: str,
+        call: AggregateCall,
+        stored: pa.Array,
+        lost: list[pa.Array],
+        gained: list[pa.Array],
+    ) -> pa.Array:
+        counted = _valid(lost), _valid(gained)
+        if call.distinct:
+            return self._again(call, stored, self._involved(*counted))
+        if call.function == "COUNT":
+            less = self._less(stored, *(mask.astype(np.int64) for mask in counted))
+            return pa.array(less, pa.int64())
+        if call.function in ("MIN", "MAX"):
+            extreme = same(lost[0], stored.take(pa.array(self._lost.groups)))
+            return self._again(call, stored, self._involved(counted[0] & extreme, counted[1]))
+        if not is_exact(lost[0].type):
+            return self._again(call, stored, self._involved(*counted))
+        counts = self._stored(name + COUNT_SUFFIX)
+        sums = stored if call.function == "SUM" else self._stored(name + SUM_SUFFIX)
+        if counts is None or sums is None:
+            return self._again(call, stored, self._involved(*counted))
+        left = self._less(counts, *(mask.astype(np.int64) for mask in counted))
+        scale = sums.type.scale if pa.types.is_decimal(sums.type) else 0
+        total = self._less(sums, *(_unscaled(part[0], scale) for part in (lost, gained)))
+        null = left == 0
+        if call.function == "SUM":
+            return Vector(sums.type, total, null).to_arrow(self.count)
+        return _average(total, left, scale, stored.type)
+
+    def _less(self, stored: pa.Array, lost: Array, gained: Array) -> Array:
+        """Exact stored totals, unscaled, less what is lost, and what is gained."""
+        totals: Array = from_arrow(stored).values
+        if len(lost):
+            totals = subtract_members(totals, self._lost.groups, lost)
+        if len(gained):
+            totals = subtract_members(totals, self._gained.groups, -gained)
+        return totals
+
+    def _involved(self, lost: Array, gained: Array) -> Array:
+        groups = np.zeros(self.count, dtype=np.bool_)
+        groups[self._lost.groups[lost]] = True
+        groups[self._gained.groups[gained]] = True
+        return groups
+
+    def _again(self, call: AggregateCall, stored: pa.Array, groups: Array) -> pa.Array:
+        """Compute an aggregate anew in some groups, keeping the stored values of the others."""
+        places = np.flatnonzero(groups)
+        if not len(places):
+            return stored
+        part = self._survivors(groups)
+        rank = np.cumsum(groups) - 1
+        offsets = np.zeros(len(places) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rank[part.groups], minlength=len(places)), out=offsets[1:])
+        columns = [part.values(argument) for argument in call.arguments]
+        found = reaggregate(call, columns, offsets)
+        if found.type != stored.type:
+            found = cast(from_arrow(found), stored.type).to_arrow(len(found))
+        return overlay(stored, places, found)
+
+
+def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) -> pa.Array:
+    """An aggregate over CSR segments of its arguments' values."""
+    assert call.function is not None
+    values = columns[0]
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if len(columns) > 1:
+        # COUNT of several arguments counts the rows, or distinct rows, without a NULL.
+        codes, _ = distinct(columns, len(values))
+        values = pa.array(codes, mask=~_valid(columns))
+    ones = np.ones(len(values), dtype=np.int64)
+    if call.distinct:
+        ones, values, offsets = distinct_members(ones, normal(values), offsets)
+    return aggregate(call.function, ones, values, offsets)
+
+
+def _valid(columns: list[pa.Array]) -> Array:
+    valid = np.ones(len(columns[0]), dtype=np.bool_)
+    for column in columns:
+        if column.null_count:
+            valid &= column.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def _unscaled(column: pa.Array, scale: int) -> Array:
+    """The unscaled values at a scale, NULLs as 0."""
+    vector = from_arrow(column)
+    numbers = np.where(vector.null, 0, vector.values) if vector.null is not None else vector.values
+    return rescale(numbers, scale - vector.scale)
+
+
+def _average(totals: Array, counts: Array, scale: int, kind: pa.DataType) -> pa.Array:
+    null = counts == 0
+    divisors = np.where(null, 1, counts)
+    if pa.types.is_decimal(kind):
+        rounded = divide_half_up(rescale(totals, kind.scale - scale), divisors)
+        return Vector(kind, rounded, null).to_arrow(len(counts))
+    if totals.dtype == np.dtype(object):
+        pairs = zip(totals.tolist(), divisors.tolist(), strict=True)
+        return pa.array([total / count for total, count in pairs], pa.float64(), mask=null)
+    return pa.array(totals / divisors, kind, mask=null)
+

@@ -1,0 +1,130 @@
+"""All blocks of a capture, evaluated bottom-up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+
+from lipstick.capture.manifest import Manifest
+from lipstick.errors import CaptureError
+from lipstick.memory.groups import GroupRows
+from lipstick.memory.members import Members, ValueLookup
+from lipstick.memory.rows import MemberRows
+from lipstick.memory.state import Context, Rows, State
+from lipstick.memory.store import Dataset
+from lipstick.memory.unions import UnionRows
+from rewriter.blocks import Block, Kind, topological
+from semiring.base import Array
+
+
+class Engine:
+    """The datasets and rows of every block of a capture, each loaded when first needed."""
+
+    def __init__(
+        self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
+    ) -> None:
+        self._directory = directory
+        self._lookup = lookup
+        self.manifest = manifest
+        self.blocks = {block.name: block for block in topological(manifest.root)}
+        self._rows: dict[str, Rows] = {}
+
+    @property
+    def root(self) -> Block:
+        """The block that yields the answer."""
+        return self.manifest.root
+
+    def rows(self, name: str) -> Rows:
+        """The rows of a block."""
+        if name not in self._rows:
+            self._rows[name] = self._make(self.blocks[name])
+        return self._rows[name]
+
+    def base(self, name: str) -> State:
+        """The rows of a block without any deletion."""
+        return self.rows(name).base
+
+    def _make(self, block: Block) -> Rows:
+        if block.kind is Kind.UNION:
+            return UnionRows(block, self._dataset(block, "rows"), self._context)
+        members = Members(
+            block,
+            None if block.core is None else self._dataset(block, "members"),
+            self._context,
+            self._lookup,
+        )
+        if block.kind is Kind.GROUP:
+            return GroupRows(block, self._dataset(block, "rows"), members, self._context)
+        has_rows = (self._directory / block.name / "rows").is_dir()
+        stored = self._dataset(block, "rows") if has_rows else None
+        return MemberRows(block, stored, members, self._context)
+
+    @cached_property
+    def _context(self) -> Context:
+        # One and the same object, by which blocks know that nothing is deleted.
+        return self.base
+
+    def _dataset(self, block: Block, name: str) -> Dataset:
+        return Dataset(self._directory / block.name / name)
+
+    def evaluate(self, deleted: Mapping[str, pa.Table]) -> State:
+        """The root's rows once tuples are deleted.
+
+        Parameters
+        ----------
+        deleted
+            Per relation the tokens, in the relation's token columns.
+
+        Raises
+        ------
+        CaptureError
+            For relations that the query does not read or columns that are not its token's, and
+            where an expression must be evaluated that only Spark can.
+        """
+        tokens = {name: self._tokens(name, table) for name, table in deleted.items()}
+        states: dict[str, State] = {}
+        for name in self.blocks:
+            states[name] = self.rows(name).evaluate(states.__getitem__, tokens)
+        return states[self.root.name]
+
+    def _tokens(self, name: str, table: pa.Table) -> pa.Table:
+        record = self.manifest.relations.get(name)
+        if record is None or not record.token:
+            known = [r.name for r in self.manifest.relations.values() if r.token]
+            raise CaptureError(
+                f"The query reads no relation {name!r} with tokens to delete.\n"
+                f"It reads: {', '.join(sorted(known)) or 'none'}."
+            )
+        if set(record.token) - set(table.column_names):
+            raise CaptureError(
+                f"The tokens to delete from {name!r} need the columns {', '.join(record.token)}; "
+                f"given: {', '.join(table.column_names)}."
+            )
+        return table.select(list(record.token))
+
+    # -- answers ---------------------------------------------------------------------------
+
+    @cached_property
+    def _timestamps(self) -> list[bool]:
+        """Which columns of the answer are instants: Spark stores them without their zone."""
+        fields = json.loads(self.manifest.schema)["fields"]
+        return [field["type"] == "timestamp" for field in fields]
+
+    def columns(self, state: State, positions: Array) -> list[pa.Array]:
+        """The answer's columns at some positions of the root's rows."""
+        found = []
+        for output, instant in zip(self.root.outputs, self._timestamps, strict=True):
+            column = state.take(output.name, positions)
+            if instant and pa.types.is_timestamp(column.type):
+                column = column.cast(pa.timestamp("us", "UTC"))
+            found.append(column)
+        return found
+
+    def table(self, state: State) -> pa.Table:
+        """The answer, in its order, under the user's names."""
+        columns = self.columns(state, state.ordered)
+        return pa.Table.from_arrays(columns, names=list(self.manifest.names))

@@ -1,0 +1,368 @@
+"""Grouping blocks: aggregates of surviving members, then HAVING and the select list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.memory.aggregates import Part, Touched
+from lipstick.memory.index import SortedIndex
+from lipstick.memory.keys import KeyTable, distinct
+from lipstick.memory.members import Members, holds, scalar_changed
+from lipstick.memory.state import (
+    NOTHING,
+    SORT,
+    Context,
+    Rows,
+    State,
+    matches,
+    needs_spark,
+    overlay,
+    same,
+    values,
+)
+from lipstick.memory.store import Dataset, every
+from rewriter.blocks import GROUP, Block
+from rewriter.emit import PRESENT
+from rewriter.interpret import (
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    Vector,
+    aggregate_call,
+    from_arrow,
+    interpret,
+)
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """New values of some columns at sorted positions."""
+
+    positions: Array
+    columns: Mapping[str, pa.Array]
+
+
+_EMPTY = Patch(NOTHING, {})
+
+
+class GroupRows(Rows):
+    """The groups of a block.
+
+    Positions: the captured rows, then groups that have potential members but none that is there
+    without deletion, then groups that only a deletion makes.
+    """
+
+    def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
+        self.block = block
+        self.members = members
+        self._stored = stored
+        self._base = base
+        self._keys = tuple((name, interpret(key)) for name, key in block.keys)
+        self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
+        self._having = tuple(map(interpret, block.having))
+        own = {name for name, _ in block.keys} | set(self.calls)
+        self.outputs = {o.name: interpret(o.scalar) for o in block.outputs if o.name not in own}
+        for number, key in enumerate(block.order):
+            self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
+        self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+
+    # -- without deletion ------------------------------------------------------------------
+
+    @cached_property
+    def _table(self) -> KeyTable:
+        columns = [self._stored.column(name) for name, _ in self._keys]
+        return KeyTable(columns, self._stored.count)
+
+    @cached_property
+    def _grouping(self) -> tuple[Array, list[pa.Array]]:
+        """The group of every member, -1: none; and the keys of groups that are not stored."""
+        count = self.members.count
+        if not self._keys:
+            return np.zeros(count, dtype=np.int32), []
+        codes = np.full(count, -1, dtype=np.int64)
+        rows = every(count)
+        alive = self.members.base_alive
+        if alive is not None and self.members.dependent(key for _, key in self._keys):
+            rows = np.flatnonzero(alive)
+        columns = self._key_values(rows, self._base)
+        codes[rows] = self._table.find(columns, len(rows))
+        unknown = np.flatnonzero(codes[rows] < 0)
+        extra: list[pa.Array] = []
+        if len(unknown):
+            chosen = [column.take(pa.array(unknown)) for column in columns]
+            numbers, first = distinct(chosen, len(unknown))
+            codes[rows[unknown]] = self._stored.count + numbers
+            extra = [_decoded(column).take(pa.array(first)) for column in chosen]
+        return codes.astype(np.int32), extra
+
+    def _key_values(self, positions: Array, context: Context) -> list[pa.Array]:
+        whole = context is self._base and len(positions) == self.members.count
+        resolve = self.members.resolve(positions, context)
+        columns = []
+        for name, key in self._keys:
+            if whole and key.column is not None and self.members.dataset is not None:
+                alias, column = key.column
+                if alias == "m":
+                    columns.append(self.members.dataset.column(column))
+                    continue
+            try:
+                columns.append(values(key, resolve, len(positions), self._stored.type(name)))
+            except UninterpretableError as error:
+                raise needs_spark(str(error)) from error
+        return columns
+
+    @property
+    def codes(self) -> Array:
+        """The position of every member's group, as int32; -1: the member is in none."""
+        return self._grouping[0]
+
+    @cached_property
+    def _index(self) -> SortedIndex:
+        return SortedIndex(self.codes)
+
+    def members_of(self, groups: Array) -> tuple[Array, Array]:
+        """The members, there or not, of some groups, and the place of each one's group."""
+        if not self._keys:
+            rows = every(self.members.count)
+            if not len(groups):
+                rows = NOTHING
+            return rows, np.zeros(len(rows), dtype=np.int64)
+        return self._index.rows(groups)
+
+    @cached_property
+    def base(self) -> State:
+        """The captured groups."""
+        # Where every member is there, every group is stored.
+        extra = [] if self.members.base_alive is None else self._grouping[1]
+        size = self._stored.count + (len(extra[0]) if extra else 0)
+        present = np.zeros(size, dtype=np.bool_)
+        stored = self._stored.column(PRESENT).to_numpy(zero_copy_only=False)
+        present[: self._stored.count] = stored
+        return State(self.block, size, present, self._base_take)
+
+    def _base_take(self, name: str, positions: Array) -> pa.Array:
+        beyond = np.flatnonzero(positions >= self._stored.count)
+        if not len(beyond):
+            return self._stored.take(name, positions)
+        inside = np.where(positions >= self._stored.count, 0, positions)
+        kind = self._stored.type(name)
+        if self._stored.count:
+            taken = self._stored.take(name, inside)
+        else:
+            taken = pa.nulls(len(positions), kind)
+        names = [key for key, _ in self._keys]
+        extra = pa.nulls(len(beyond), kind)
+        if name in names:
+            column = self._grouping[1][names.index(name)]
+            extra = column.take(pa.array(positions[beyond] - self._stored.count))
+        return overlay(taken, beyond, extra)
+
+    # -- with a deletion -------------------------------------------------------------------
+
+    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
+        """See :class:`Rows`."""
+        members = self.members
+        gone = members.without(deleted)
+        valued = [key for _, key in self._keys]
+        valued += [argument for call in self.calls.values() for argument in call.arguments]
+        suspects = members.suspects(context, gone, valued)
+        was = members.was_alive(suspects)
+        now = members.alive(suspects, context, gone)
+        if not members.dependent(valued):
+            was, now = was & ~now, now & ~was
+        grouped, groups = self._regroup(suspects[was], suspects[now], context)
+        return self._post(context, grouped, groups)
+
+    def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
+        """Aggregate the groups that lose or gain members anew."""
+        codes_lost = self.codes[lost].astype(np.int64)
+        codes_gained, new_keys = self._codes_under(gained, context)
+        touched = np.unique(np.concatenate([codes_lost, codes_gained]))
+        base = self.base
+        stored_count = self._stored.count
+
+        def stored(name: str) -> pa.Array | None:
+            if name not in self._stored.names:
+                return None
+            inside = touched[touched < stored_count]
+            column = self._stored.take(name, inside)
+            missing = len(touched) - len(inside)
+            return pa.concat_arrays([column, pa.nulls(missing, column.type)]) if missing else column
+
+        def survivors(groups: Array) -> Part:
+            positions, owners = self.members_of(touched[groups])
+            kept = np.ones(self.members.count, dtype=np.bool_)
+            if self.members.base_alive is not None:
+                kept &= self.members.base_alive
+            kept[lost] = False
+            mine = kept[positions]
+            places = np.flatnonzero(groups)
+            arrived = groups[np.searchsorted(touched, codes_gained)]
+            every_one = np.concatenate([positions[mine], gained[arrived]])
+            where = np.concatenate(
+                [places[owners[mine]], np.searchsorted(touched, codes_gained[arrived])]
+            )
+            if arrived.any() or (where[1:] < where[:-1]).any():
+                by_group = np.lexsort([every_one, where])
+                every_one, where = every_one[by_group], where[by_group]
+            return Part(where, self.members.resolve(every_one, context))
+
+        parts = Touched(
+            len(touched),
+            Part(np.searchsorted(touched, codes_lost), self.members.resolve(lost, self._base)),
+            Part(np.searchsorted(touched, codes_gained), self.members.resolve(gained, context)),
+            stored,
+            survivors,
+        )
+        columns: dict[str, pa.Array] = {}
+        if len(touched):
+            columns = {name: parts.recompute(name, call) for name, call in self.calls.items()}
+        exists = parts.members > 0 if self._keys else np.ones(len(touched), dtype=np.bool_)
+        size = base.size + (len(new_keys[0]) if new_keys else 0)
+        return Patch(touched, columns), _Groups(size, exists, new_keys)
+
+    def _codes_under(self, positions: Array, context: Context) -> tuple[Array, list[pa.Array]]:
+        """The groups of members under a deletion, and the keys of groups that are new."""
+        if not self.members.dependent(key for _, key in self._keys):
+            return self.codes[positions].astype(np.int64), []
+        columns = self._key_values(positions, context)
+        codes = self._table.find(columns, len(positions))
+        unknown = np.flatnonzero(codes < 0)
+        if not len(unknown):
+            return codes, []
+        chosen = [column.take(pa.array(unknown)) for column in columns]
+        numbers, first = distinct(chosen, len(unknown))
+        codes[unknown] = self.base.size + numbers
+        return codes, [column.take(pa.array(first)) for column in chosen]
+
+    def _post(self, context: Context, grouped: Patch, groups: _Groups) -> State:
+        base = self.base
+        affected = grouped.positions
+        exists = groups.exists
+        post_scalars = (*self._having, *self.outputs.values())
+        if self._post_changed(context, post_scalars):
+            affected, exists = self._everywhere(grouped, groups)
+        if not len(affected):
+            return base
+        take = _Take(self, grouped, groups.new_keys)
+        there = affected[exists]
+        resolve = self._resolve(there, take, context)
+        kept = np.ones(len(there), dtype=np.bool_)
+        for condition in self._having:
+            kept &= holds(condition, resolve, len(there))
+        present = np.zeros(groups.size, dtype=np.bool_)
+        present[: base.size] = self._present
+        present[affected] = False
+        shown = there[kept]
+        present[shown] = True
+        resolve = self._resolve(shown, take, context)
+        columns = {
+            name: self._output(name, scalar, resolve, shown, take)
+            for name, scalar in self.outputs.items()
+        }
+        take.post = Patch(shown, columns)
+        return State(self.block, groups.size, present, take, base, affected)
+
+    @cached_property
+    def _present(self) -> Array:
+        """The groups that HAVING keeps, before LIMIT."""
+        present = np.zeros(self.base.size, dtype=np.bool_)
+        stored = self._stored.column(PRESENT).to_numpy(zero_copy_only=False)
+        present[: self._stored.count] = stored
+        return present
+
+    def _post_changed(self, context: Context, scalars: tuple[Interpreted, ...]) -> bool:
+        return any(
+            scalar_changed(self._scalars[alias], name, context, self._base)
+            for scalar in scalars
+            for alias, name in scalar.columns
+            if alias in self._scalars
+        )
+
+    def _everywhere(self, grouped: Patch, groups: _Groups) -> tuple[Array, Array]:
+        """All groups, and which of them have members."""
+        exists = np.zeros(groups.size, dtype=np.bool_)
+        exists[: self._stored.count] = True
+        exists[grouped.positions] = groups.exists
+        return every(groups.size), exists
+
+    def _resolve(self, positions: Array, take: _Take, context: Context) -> Resolve:
+        taken: dict[tuple[str, str], Vector] = {}
+
+        def column(alias: str, name: str) -> Vector:
+            if (alias, name) not in taken:
+                if alias == GROUP:
+                    array = take(name, positions)
+                else:
+                    array = context(self._scalars[alias].block.name).scalar(name)
+                taken[alias, name] = from_arrow(array)
+            return taken[alias, name]
+
+        return column
+
+    def _output(
+        self, name: str, scalar: Interpreted, resolve: Resolve, positions: Array, take: _Take
+    ) -> pa.Array:
+        try:
+            return values(scalar, resolve, len(positions), self._stored.type(name))
+        except UninterpretableError as error:
+            if not self._unchanged(scalar, positions, take):
+                raise needs_spark(str(error)) from error
+            return self._stored.take(name, positions)
+
+    def _unchanged(self, scalar: Interpreted, positions: Array, take: _Take) -> bool:
+        """Whether the stored values of a scalar hold: those it reads are as they were."""
+        if not (positions < self._stored.count).all() or not self._present[positions].all():
+            return False
+        return all(
+            alias == GROUP
+            and same(self._stored.take(name, positions), take(name, positions)).all()
+            for alias, name in scalar.columns
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """How many positions there are, which touched groups have members, keys of new groups."""
+
+    size: int
+    exists: Array
+    new_keys: list[pa.Array]
+
+
+class _Take:
+    """Columns of groups under a deletion."""
+
+    def __init__(self, rows: GroupRows, grouped: Patch, new_keys: list[pa.Array]) -> None:
+        self._rows = rows
+        self._grouped = grouped
+        self._new_keys = new_keys
+        self.post = _EMPTY
+
+    def __call__(self, name: str, positions: Array) -> pa.Array:
+        base = self._rows.base
+        names = [key for key, _ in self._rows.block.keys]
+        beyond = np.flatnonzero(positions >= base.size)
+        inside = np.minimum(positions, max(base.size - 1, 0)) if len(beyond) else positions
+        if base.size:
+            taken = base.take(name, inside)
+        else:
+            taken = pa.nulls(len(positions), base.take(name, NOTHING).type)
+        if len(beyond) and name in names:
+            column = self._new_keys[names.index(name)]
+            taken = overlay(taken, beyond, column.take(pa.array(positions[beyond] - base.size)))
+        for patch in (self._grouped, self.post):
+            if name in patch.columns:
+                places, found = matches(positions, patch.positions)
+                taken = overlay(taken, places, patch.columns[name].take(pa.array(found)))
+        return taken
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

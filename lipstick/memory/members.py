@@ -1,0 +1,365 @@
+"""The members of a block: what they refer to, which of them a deletion touches, which survive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CaptureError
+from lipstick.memory.index import SortedIndex, TokenIndex
+from lipstick.memory.keys import KeyTable
+from lipstick.memory.state import (
+    NOTHING,
+    Context,
+    contains,
+    equal_scalars,
+    needs_spark,
+    values,
+)
+from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
+from rewriter.blocks import MEMBER, Block, Lookup, Semi
+from rewriter.interpret import (
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    Vector,
+    from_arrow,
+    interpret,
+)
+from rewriter.statements import value_columns
+from semiring.base import Array
+
+ValueLookup: TypeAlias = Callable[[Block, Sequence[str], pa.Table], pa.Table]
+"""From a block, member columns of it and members' tokens to the columns, row for row."""
+
+
+class Members:
+    """The members of one block.
+
+    A block without a core of its own has the rows of the block that it reads as members, or one
+    member where it reads none.
+
+    Parameters
+    ----------
+    dataset
+        The captured members; None for a block without a core.
+    base
+        The rows of other blocks without any deletion.
+    lookup
+        Fetches member columns that are not in the capture; None: nothing can.
+
+    Raises
+    ------
+    CaptureError
+        For a block that joins rows of other blocks by its conditions alone.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        dataset: Dataset | None,
+        base: Context,
+        lookup: ValueLookup | None = None,
+    ) -> None:
+        self.block = block
+        self.dataset = dataset
+        self.base = base
+        self._lookup = lookup
+        self._fetched_schema: pa.Schema | None = None
+        self.lookups = tuple(lookup for lookup in block.lookups if not lookup.scalar)
+        self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+        self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
+        free = [lookup for lookup in self.lookups if not lookup.on]
+        if len(free) > (1 if dataset is None else 0):
+            raise CaptureError(
+                f"Block {block.name} joins the evaluated rows of "
+                f"{', '.join(lookup.block.name for lookup in free)} by conditions on them, which "
+                "is not done without Spark.\n" + OPEN_WITH_SPARK
+            )
+        self._free = free[0] if free else None
+        self.conditions = tuple(map(interpret, block.conditions))
+        self._semi_sides = tuple(
+            tuple(interpret(left) for left, _ in semi.pairs) for semi in block.semis
+        )
+        self._tokens: dict[int, TokenIndex] = {}
+        self._references: dict[str, Array] = {}
+        self._reference_index: dict[str, SortedIndex] = {}
+
+    # -- sizes and columns -----------------------------------------------------------------
+
+    @cached_property
+    def count(self) -> int:
+        """The number of captured members."""
+        return self.size(self.base)
+
+    def size(self, context: Context) -> int:
+        """The number of members, those included that only a deletion makes."""
+        if self.dataset is not None:
+            return self.dataset.count
+        return context(self._free.block.name).size if self._free else 1
+
+    def resolve(self, positions: Array, context: Context) -> Resolve:
+        """The columns that scalars of the members read, at some members; each taken once."""
+        taken: dict[tuple[str, str], Vector] = {}
+
+        def column(alias: str, name: str) -> Vector:
+            if (alias, name) not in taken:
+                if alias == MEMBER and self._by_reference(name):
+                    fetched = self._fetch(positions)
+                    found = zip(fetched.column_names, fetched.columns, strict=True)
+                    taken.update({(MEMBER, mine): from_arrow(values) for mine, values in found})
+                else:
+                    taken[alias, name] = from_arrow(self._column(alias, name, positions, context))
+            return taken[alias, name]
+
+        return column
+
+    def _column(self, alias: str, name: str, positions: Array, context: Context) -> pa.Array:
+        if alias == MEMBER:
+            assert self.dataset is not None
+            return self.dataset.take(name, positions)
+        if alias in self._scalars:
+            return context(self._scalars[alias].block.name).scalar(name)
+        lookup = self._by_alias[alias]
+        return context(lookup.block.name).take(name, self.refer(lookup, positions))
+
+    def _by_reference(self, name: str) -> bool:
+        """Whether a member column is not in the capture but can be fetched."""
+        assert self.dataset is not None
+        return self._lookup is not None and name not in self.dataset.names
+
+    def _fetch(self, positions: Array) -> pa.Table:
+        """All columns that are not in the capture, for some members."""
+        assert self.dataset is not None
+        assert self._lookup is not None
+        if not len(positions) and self._fetched_schema is not None:
+            return self._fetched_schema.empty_table()
+        names = dict.fromkeys(c for token in self.block.tokens for c in token.columns)
+        tokens = pa.table({name: self.dataset.take(name, positions) for name in names})
+        wanted = [name for name in value_columns(self.block) if name not in self.dataset.names]
+        fetched = self._lookup(self.block, wanted, tokens)
+        self._fetched_schema = fetched.schema
+        return fetched
+
+    def dependent(self, scalars: Iterable[Interpreted]) -> set[str]:
+        """The aliases of lookups that scalars read."""
+        return {alias for scalar in scalars for alias, _ in scalar.columns if alias != MEMBER}
+
+    # -- references ------------------------------------------------------------------------
+
+    def refer(self, lookup: Lookup, positions: Array) -> Array:
+        """The positions of the tuples that members refer to through a lookup; -1: none."""
+        if lookup is self._free:
+            return positions
+        return self._reference(lookup)[positions]
+
+    def _reference(self, lookup: Lookup) -> Array:
+        if lookup.alias not in self._references:
+            assert self.dataset is not None
+            inner = self.base(lookup.block.name)
+            rows = every(inner.size)
+            table = KeyTable([inner.take(its, rows) for _, its in lookup.on], inner.size)
+            mine = [self.dataset.column(name) for name, _ in lookup.on]
+            self._references[lookup.alias] = table.find(mine, self.count)
+        return self._references[lookup.alias]
+
+    def semi_refer(self, number: int, positions: Array, context: Context) -> Array:
+        """The positions of the tuples that a semi join finds for members; -1: none."""
+        semi = self.block.semis[number]
+        if self._stable(number):
+            found = self._semi_reference(number)[positions]
+        else:
+            left = self._left(number, positions, context)
+            found = self._semi_table(number).find(left, len(positions), nulls=False)
+        inner, base = context(semi.block.name), self.base(semi.block.name)
+        if inner.size > base.size:
+            new = np.arange(base.size, inner.size)
+            table = KeyTable([inner.take(its, new) for _, its in semi.pairs], len(new))
+            left = self._left(number, positions, context)
+            places = table.find(left, len(positions), nulls=False)
+            found = np.where(places >= 0, base.size + places, found)
+        return found
+
+    def _stable(self, number: int) -> bool:
+        return not self.dependent(self._semi_sides[number])
+
+    def _semi_reference(self, number: int) -> Array:
+        name = f"semi {number}"
+        if name not in self._references:
+            left = self._left(number, every(self.count), self.base)
+            table = self._semi_table(number)
+            self._references[name] = table.find(left, self.count, nulls=False)
+        return self._references[name]
+
+    def _semi_table(self, number: int) -> KeyTable:
+        semi = self.block.semis[number]
+        inner = self.base(semi.block.name)
+        rows = every(inner.size)
+        return KeyTable([inner.take(its, rows) for _, its in semi.pairs], inner.size)
+
+    def _left(self, number: int, positions: Array, context: Context) -> list[pa.Array]:
+        resolve = self.resolve(positions, context)
+        try:
+            return [
+                side.evaluate(resolve).to_arrow(len(positions))
+                for side in self._semi_sides[number]
+            ]
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+    def _referring(self, name: str, codes: Array, wanted: Array) -> Array:
+        if name not in self._reference_index:
+            self._reference_index[name] = SortedIndex(codes)
+        return self._reference_index[name].rows(wanted)[0]
+
+    # -- deletions -------------------------------------------------------------------------
+
+    def token(self, number: int) -> TokenIndex:
+        """The index of the members' tokens of one scan."""
+        if number not in self._tokens:
+            assert self.dataset is not None
+            columns = self.block.tokens[number].columns
+            self._tokens[number] = TokenIndex([self.dataset.column(name) for name in columns])
+        return self._tokens[number]
+
+    def without(self, deleted: Mapping[str, pa.Table]) -> Array:
+        """The members with a deleted token, sorted."""
+        found = []
+        for number, token in enumerate(self.block.tokens):
+            table = deleted.get(token.relation)
+            if table is not None and table.num_rows:
+                columns = [column.combine_chunks() for column in table.columns]
+                found.append(self.token(number).rows(columns))
+        return _union(found)
+
+    def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
+        """The members, sorted, whose presence or values a deletion may change.
+
+        Parameters
+        ----------
+        gone
+            The members with a deleted token.
+        valued
+            The scalars whose values matter beyond presence.
+        """
+        deciding = (*self.conditions, *(side for sides in self._semi_sides for side in sides))
+        read = self.dependent((*deciding, *valued))
+        if self._scalar_changed(context, (*deciding, *valued)):
+            return every(self.size(context))
+        found = [gone]
+        for lookup in self.lookups:
+            inner = context(lookup.block.name)
+            wanted = inner.changed if lookup.alias in read else inner.flipped
+            if lookup is self._free:
+                found.append(wanted)
+            elif len(wanted):
+                codes = self._reference(lookup)
+                found.append(self._referring(lookup.alias, codes, wanted))
+        for number, semi in enumerate(self.block.semis):
+            found.append(self._semi_suspects(number, semi, context))
+        return _union(found)
+
+    def _semi_suspects(self, number: int, semi: Semi, context: Context) -> Array:
+        inner, base = context(semi.block.name), self.base(semi.block.name)
+        known = inner.flipped[inner.flipped < base.size]
+        if inner.size > base.size or (len(known) and not self._stable(number)):
+            return every(self.count)
+        if not len(known):
+            return NOTHING
+        return self._referring(f"semi {number}", self._semi_reference(number), known)
+
+    def _scalar_changed(self, context: Context, scalars: Iterable[Interpreted]) -> bool:
+        return any(
+            scalar_changed(self._scalars[alias], name, context, self.base)
+            for scalar in scalars
+            for alias, name in scalar.columns
+            if alias in self._scalars
+        )
+
+    def alive(self, positions: Array, context: Context, gone: Array) -> Array:
+        """Boolean array: which of some members are there.
+
+        Raises
+        ------
+        CaptureError
+            When a condition must be evaluated that only Spark can.
+        """
+        alive = ~contains(gone, positions)
+        for lookup in self.lookups:
+            alive &= _present(self.refer(lookup, positions), context(lookup.block.name).present)
+        for number, semi in enumerate(self.block.semis):
+            found = self.semi_refer(number, positions, context)
+            alive &= _present(found, context(semi.block.name).present)
+        if self.conditions:
+            rows = np.flatnonzero(alive)
+            alive[rows] = self._satisfy(positions[rows], context)
+        return alive
+
+    def _satisfy(self, positions: Array, context: Context) -> Array:
+        true = np.ones(len(positions), dtype=np.bool_)
+        resolve = self.resolve(positions, context)
+        for condition in self.conditions:
+            true &= holds(condition, resolve, len(positions))
+        return true
+
+    @cached_property
+    def base_alive(self) -> Array | None:
+        """Which members are there without any deletion; None: all of them."""
+        if not (self.lookups or self.conditions or self.block.semis):
+            return None
+        alive = self.alive(every(self.count), self.base, NOTHING)
+        return None if alive.all() else alive
+
+    def was_alive(self, positions: Array) -> Array:
+        """Which of some members are there without any deletion."""
+        known = positions < self.count
+        if self.base_alive is None:
+            return known
+        alive = np.zeros(len(positions), dtype=np.bool_)
+        alive[known] = self.base_alive[positions[known]]
+        return alive
+
+
+def holds(condition: Interpreted, resolve: Resolve, length: int) -> Array:
+    """Where a condition is true.
+
+    Raises
+    ------
+    CaptureError
+        When only Spark can evaluate it, or it fails.
+    """
+    try:
+        found = values(condition, resolve, length, pa.bool_())
+    except UninterpretableError as error:
+        raise needs_spark(str(error)) from error
+    mask: Array = found.fill_null(False).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def scalar_changed(lookup: Lookup, name: str, context: Context, base: Context) -> bool:
+    """Whether the value of a scalar subquery differs from that without deletion."""
+    new, old = context(lookup.block.name), base(lookup.block.name)
+    if new is old or not (len(new.changed) or len(new.flipped)):
+        return False
+    return not equal_scalars(old.scalar(name), new.scalar(name))
+
+
+def _present(references: Array, present: Array) -> Array:
+    found = references >= 0
+    found[found] = present[references[found]]
+    return found
+
+
+def _union(parts: Iterable[Array]) -> Array:
+    kept = [part for part in parts if len(part)]
+    if not kept:
+        return NOTHING
+    if len(kept) == 1:
+        part = kept[0]
+        return part if bool((part[1:] > part[:-1]).all()) else np.unique(part)
+    return np.unique(np.concatenate(kept))
+

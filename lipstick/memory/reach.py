@@ -1,0 +1,161 @@
+"""Which tuples and members some rows of the answer were made from, through every block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.memory.engine import Engine
+from lipstick.memory.groups import GroupRows
+from lipstick.memory.keys import distinct
+from lipstick.memory.members import Members
+from lipstick.memory.rows import MemberRows
+from lipstick.memory.state import NOTHING, Rows
+from lipstick.memory.store import every
+from lipstick.memory.unions import UnionRows
+from rewriter.blocks import Block
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The tuples of one block that rows of the answer refer to, directly or not.
+
+    Attributes
+    ----------
+    positions
+        The tuples' positions, sorted.
+    members
+        The members, there without deletion, that they are made of; tuple by tuple.
+    owners
+        The place of each member's tuple in `positions`.
+    """
+
+    block: Block
+    positions: Array
+    members: Array
+    owners: Array
+
+    def place(self, positions: Array) -> Array:
+        """The places of some reached positions."""
+        if len(self.positions) and len(self.positions) == self.positions[-1] + 1:
+            return positions
+        return np.searchsorted(self.positions, positions)
+
+
+def reach(engine: Engine, positions: Array) -> dict[str, Reached]:
+    """The tuples that rows of the answer were made from, per block, outer blocks first.
+
+    Operands of comparisons are not factors of an annotation: scalar subqueries are not followed.
+
+    Parameters
+    ----------
+    positions
+        Positions of rows of the answer.
+    """
+    wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
+    found: dict[str, Reached] = {}
+    for name in reversed(engine.blocks):
+        if name not in wanted:
+            continue
+        block, rows = engine.blocks[name], engine.rows(name)
+        chosen = np.unique(np.concatenate(wanted[name]))
+        members, owners = _members(rows, chosen)
+        found[name] = Reached(block, chosen, members, owners)
+        for inner, references in _references(rows, chosen, members):
+            wanted.setdefault(inner, []).append(references)
+    return found
+
+
+def _members(rows: Rows, positions: Array) -> tuple[Array, Array]:
+    if isinstance(rows, MemberRows):
+        return positions, every(len(positions))
+    if not isinstance(rows, GroupRows):
+        return NOTHING, NOTHING
+    members, owners = rows.members_of(positions)
+    alive = rows.members.base_alive
+    if alive is not None:
+        there = alive[members]
+        members, owners = members[there], owners[there]
+    return members, owners
+
+
+def members_of(rows: Rows) -> Members | None:
+    """The members of a block; None for a union."""
+    return rows.members if isinstance(rows, (GroupRows, MemberRows)) else None
+
+
+def references(members: Members, positions: Array) -> list[tuple[str, Array]]:
+    """The tuples of other blocks that members refer to: by block, one for each member."""
+    base = members.base
+    found = [
+        (lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
+    ]
+    for number, semi in enumerate(members.block.semis):
+        found.append((semi.block.name, members.semi_refer(number, positions, base)))
+    return found
+
+
+def _references(rows: Rows, positions: Array, chosen: Array) -> list[tuple[str, Array]]:
+    if isinstance(rows, UnionRows):
+        branches, inside = rows.places(rows.context)
+        return [
+            (branch.name, inside[positions[branches[positions] == number]])
+            for number, branch in enumerate(rows.block.branches)
+        ]
+    members = members_of(rows)
+    assert members is not None
+    return references(members, chosen)
+
+
+def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
+    """The tokens that occur in the annotations of some rows, per relation, each once.
+
+    Returns
+    -------
+    dict
+        For every relation with tokens that the query reads, a table of its token columns.
+    """
+    found: dict[str, list[list[pa.Array]]] = {}
+    for name, reached in reach(engine, positions).items():
+        members = members_of(engine.rows(name))
+        for number, token in enumerate(reached.block.tokens):
+            assert members is not None
+            assert members.dataset is not None
+            absent = members.token(number).absent
+            taken = reached.members
+            if absent is not None:
+                taken = taken[~absent[taken]]
+            columns = [members.dataset.take(column, taken) for column in token.columns]
+            found.setdefault(token.relation, []).append(columns)
+    return {
+        name: _distinct(record.token, found.get(name, []), engine, name)
+        for name, record in engine.manifest.relations.items()
+        if record.token
+    }
+
+
+def _distinct(
+    names: tuple[str, ...], parts: list[list[pa.Array]], engine: Engine, relation: str
+) -> pa.Table:
+    if not parts:
+        types = _types(engine).get(relation, [pa.null()] * len(names))
+        return pa.table([pa.nulls(0, kind) for kind in types], names=list(names))
+    columns = [pa.concat_arrays(list(column)) for column in zip(*parts, strict=True)]
+    _, first = distinct(columns, len(columns[0]))
+    chosen = pa.array(first)
+    return pa.table([column.take(chosen) for column in columns], names=list(names))
+
+
+def _types(engine: Engine) -> Mapping[str, list[pa.DataType]]:
+    types: dict[str, list[pa.DataType]] = {}
+    for name, block in engine.blocks.items():
+        members = members_of(engine.rows(name))
+        for token in block.tokens:
+            assert members is not None
+            assert members.dataset is not None
+            types[token.relation] = [members.dataset.type(column) for column in token.columns]
+    return types

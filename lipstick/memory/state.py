@@ -1,0 +1,215 @@
+"""The rows of a block under one deletion, and how rows are put in the block's order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CaptureError
+from lipstick.memory import order
+from lipstick.memory.store import OPEN_WITH_SPARK
+from rewriter.blocks import Block
+from rewriter.interpret import FailedError, Interpreted, Resolve, UninterpretableError, cast
+from semiring.base import Array
+
+Take: TypeAlias = Callable[[str, Array], pa.Array]
+"""From the name of a column of a block's rows, and positions, to values."""
+
+NOTHING: Array = np.zeros(0, dtype=np.int64)
+
+SORT = "_o"
+
+
+class State:
+    """The rows of one block, under one deletion or none.
+
+    Rows have positions: those of the captured potential tuples first, the same under every
+    deletion, then tuples that only this deletion makes.
+
+    Attributes
+    ----------
+    size
+        The number of positions.
+    present
+        Boolean array: the tuples that the block yields, after HAVING and LIMIT.
+    changed
+        Sorted positions whose values or presence may differ from those without deletion.
+    flipped
+        Sorted positions whose presence differs.
+    take
+        Values of an identity column, an output or a sort key (``_o0``...) at positions that are
+        present.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        size: int,
+        present: Array,
+        take: Take,
+        base: State | None = None,
+        changed: Array = NOTHING,
+    ) -> None:
+        self.block = block
+        self.size = size
+        self.take = take
+        self.present = present
+        if block.limited:
+            self.present = np.zeros(size, dtype=np.bool_)
+            self._full = present
+            self.present[self.ordered] = True
+        self.changed = changed
+        self.flipped = NOTHING
+        if base is not None:
+            before = np.zeros(size, dtype=np.bool_)
+            before[: base.size] = base.present
+            self.flipped = np.flatnonzero(before != self.present)
+            if block.limited:
+                self.changed = np.union1d(changed, self.flipped)
+
+    @cached_property
+    def ordered(self) -> Array:
+        """The positions of the rows that the block yields, in its order."""
+        block = self.block
+        if not block.limited:
+            rows = np.flatnonzero(self.present)
+            return self._sorted(rows) if block.order else rows
+        rows = self._sorted(np.flatnonzero(self._full))
+        stop = None if block.limit is None else block.offset + block.limit
+        return rows[block.offset : stop]
+
+    def _sorted(self, rows: Array) -> Array:
+        keys = [
+            order.Key(self.take(f"{SORT}{number}", rows), key.descending, key.nulls_first)
+            for number, key in enumerate(self.block.order)
+        ]
+        if self.block.limited:
+            keys += [order.Key(self.take(name, rows)) for name in self.block.tie_break]
+        return rows[order.order(keys, len(rows))]
+
+    def scalar(self, name: str) -> pa.Array:
+        """The single value of a block used as a scalar, as an array of length 1.
+
+        Raises
+        ------
+        CaptureError
+            When the block yields more than one row.
+        """
+        rows = np.flatnonzero(self.present)
+        if len(rows) > 1:
+            raise CaptureError(
+                f"The scalar subquery {self.block.name} would yield {len(rows)} rows instead of "
+                "one: Spark refuses the query without the deleted rows."
+            )
+        if len(rows):
+            return self.take(name, rows)
+        return pa.nulls(1, self.take(name, rows).type)
+
+
+Context: TypeAlias = Callable[[str], State]
+"""From the name of a block to its rows."""
+
+
+class Rows(ABC):
+    """The captured rows of a block, and what becomes of them under a deletion."""
+
+    block: Block
+
+    @property
+    @abstractmethod
+    def base(self) -> State:
+        """The rows without any deletion."""
+
+    @abstractmethod
+    def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
+        """The rows once tuples are deleted and other blocks are as `context` says.
+
+        Raises
+        ------
+        CaptureError
+            When an expression must be evaluated that only Spark can.
+        """
+
+
+def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:
+    """`values` with those of `patch` put at some places."""
+    if not len(places):
+        return values
+    index = np.arange(len(values), dtype=np.int64)
+    index[places] = len(values) + np.arange(len(places))
+    return pa.concat_arrays([values, patch.cast(values.type)]).take(pa.array(index))
+
+
+def matches(positions: Array, among: Array) -> tuple[Array, Array]:
+    """Where sorted distinct `among` occur in `positions`: places in both."""
+    if not len(among) or not len(positions):
+        return NOTHING, NOTHING
+    found = np.minimum(np.searchsorted(among, positions), len(among) - 1)
+    places = np.flatnonzero(among[found] == positions)
+    return places, found[places]
+
+
+def contains(among: Array, positions: Array) -> Array:
+    """Boolean array: which positions are among some sorted ones."""
+    result = np.zeros(len(positions), dtype=np.bool_)
+    result[matches(positions, among)[0]] = True
+    return result
+
+
+def same(a: pa.Array, b: pa.Array) -> Array:
+    """Where two columns have equal values: NULL equals NULL, NaN equals NaN, -0.0 equals 0.0."""
+    if pa.types.is_nested(a.type) or pa.types.is_null(a.type):
+        pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
+        return np.array([x == y for x, y in pairs], dtype=np.bool_)
+    null_a, null_b = (_nulls(column) for column in (a, b))
+    equal = order.ranked(pa.concat_arrays([a, b.cast(a.type)]))
+    values: Array = (equal[: len(a)] == equal[len(a) :]).astype(np.bool_)
+    return np.where(null_a | null_b, null_a & null_b, values)
+
+
+def _nulls(column: pa.Array) -> Array:
+    mask: Array = column.is_null().to_numpy(zero_copy_only=False)
+    return mask
+
+
+def values(
+    scalar: Interpreted, resolve: Resolve, length: int, kind: pa.DataType | None
+) -> pa.Array:
+    """A scalar's values as an Arrow array, of the type that the capture stores.
+
+    Raises
+    ------
+    UninterpretableError
+        When only Spark can compute it.
+    CaptureError
+        When Spark would fail, of an overflow or a division by zero.
+    """
+    found = scalar.evaluate(resolve)
+    try:
+        if kind is not None and found.type != kind:
+            found = cast(found, kind)
+        return found.to_arrow(length)
+    except UninterpretableError as error:
+        raise UninterpretableError(scalar.text) from error
+    except FailedError as error:
+        raise CaptureError(
+            f"{scalar.text} fails without the deleted rows ({error}): so would the query in Spark."
+        ) from error
+
+
+def needs_spark(text: str) -> CaptureError:
+    """The error for an expression that must be evaluated anew and that only Spark can."""
+    return CaptureError(
+        f"The value of {text} changes with the deleted rows, and is not computed without Spark.\n"
+        + OPEN_WITH_SPARK
+    )
+
+
+def equal_scalars(a: Any, b: Any) -> bool:
+    """Whether two arrays of length 1 hold the same value."""
+    return bool(same(a, b)[0])

@@ -1,0 +1,112 @@
+"""The Parquet datasets of a capture, column by column: read when first asked for, then kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from lipstick.errors import CaptureError
+from semiring.base import Array
+
+OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
+
+
+class Dataset:
+    """One dataset of a capture.
+
+    Rows are numbered from 0 in the order of the files' names and of the rows in them. Strings may
+    come dictionary-encoded; timestamps come in microseconds.
+
+    Parameters
+    ----------
+    path
+        The directory of the dataset's Parquet files.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._columns: dict[str, pa.Array] = {}
+        files = sorted(str(file) for file in path.glob("*.parquet"))
+        if not files:
+            raise CaptureError(f"The capture is damaged: {path} has no Parquet files.")
+        self._schema = _dataset(files, ()).schema
+        self._dataset = _dataset(files, _encoded(files))
+        self.count: int = self._dataset.count_rows()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        names: list[str] = self._schema.names
+        return names
+
+    def type(self, name: str) -> pa.DataType:
+        """The type of a column; strings as such, not as dictionaries."""
+        return self._schema.field(self._known(name)).type
+
+    def column(self, name: str) -> pa.Array:
+        """A whole column, in one piece.
+
+        Raises
+        ------
+        CaptureError
+            When the dataset has no such column: aggregated values captured by reference.
+        """
+        if name not in self._columns:
+            chunked = self._dataset.to_table(columns=[self._known(name)]).column(0)
+            if pa.types.is_dictionary(chunked.type):
+                chunked = chunked.unify_dictionaries()
+            self._columns[name] = _whole(chunked)
+        return self._columns[name]
+
+    def take(self, name: str, positions: Array) -> pa.Array:
+        """A column's values at some rows; strings are decoded."""
+        taken = self.column(name).take(pa.array(positions))
+        return taken.dictionary_decode() if pa.types.is_dictionary(taken.type) else taken
+
+    def _known(self, name: str) -> str:
+        if name not in self._schema.names:
+            raise CaptureError(
+                f"The capture has no values of {name!r} in {self._path.parent.name}: they were "
+                "captured by reference.\n" + OPEN_WITH_SPARK
+            )
+        return name
+
+
+def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
+    options = ds.ParquetReadOptions(dictionary_columns=encoded, coerce_int96_timestamp_unit="us")
+    return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
+
+
+def _encoded(files: list[str]) -> tuple[str, ...]:
+    """The string columns that every file stores as dictionaries: read as such, not unpacked."""
+    plain: set[str] = set()
+    strings: set[str] = set()
+    for file in files:
+        with pq.ParquetFile(file) as parquet:
+            strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
+            for group in range(parquet.metadata.num_row_groups):
+                chunks = parquet.metadata.row_group(group)
+                for number in range(chunks.num_columns):
+                    chunk = chunks.column(number)
+                    # Arrow cannot read delta-encoded strings as dictionaries.
+                    if any("DELTA" in encoding for encoding in chunk.encodings):
+                        plain.add(chunk.path_in_schema)
+    return tuple(strings - plain)
+
+
+def _whole(chunked: pa.ChunkedArray) -> pa.Array:
+    if chunked.num_chunks == 1:
+        return chunked.chunk(0)
+    combined = chunked.combine_chunks()
+    if isinstance(combined, pa.ChunkedArray):
+        combined = pa.concat_arrays(combined.chunks)
+    return combined
+
+
+def every(count: int) -> Array:
+    """The numbers of all of `count` rows."""
+    return np.arange(count, dtype=np.int64)

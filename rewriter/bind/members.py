@@ -1,0 +1,114 @@
+"""Subqueries of IN and EXISTS, which their WHERE may tie to the outer query."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, bracketed, references
+from rewriter.bind.calls import has_aggregate
+from rewriter.bind.context import Context, Members
+from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.grouping import Grouping
+from rewriter.bind.groups import is_grouped
+from rewriter.bind.items import Item, bind_items
+from rewriter.bind.scalars import PLACE
+from rewriter.bind.scope import Outer
+from rewriter.bind.selects import (
+    Rows,
+    answer,
+    bind_rows,
+    grouped_relation,
+    grouping_of,
+    having_over,
+)
+from rewriter.bind.stars import is_star
+from rewriter.position import Span
+
+_BOUNDED = ("order", "limit", "offset")
+
+
+def bind_members(
+    select: exp.Select, context: Context, outer: Outer, *, exists: bool
+) -> Members | None:
+    """Bind the SELECT of IN or EXISTS, whose WHERE may refer to the outer query.
+
+    None for one whose correlation would stand below an aggregate without keys or a limit: it is
+    to be bound as a query of its own. DISTINCT changes no membership; it is kept where the
+    subquery is a query of its own, which others may share.
+    """
+    if refusal(select):
+        return None
+    rows = bind_rows(select, context, outer, correlate=True)
+    grouped = is_grouped(select)
+    if not rows.correlated and (grouped or select.args.get("distinct") or not exists):
+        bound = answer(rows)
+        return Members(
+            bound.relation, tuple(entry.attribute.column() for entry in bound.scope.entries), ()
+        )
+    items = bind_items(rows.binder("the select list", None), select)
+    if grouped:
+        return _members_of_groups(rows, items, exists=exists)
+    if exists:
+        return Members(rows.relation, (), rows.correlated)
+    scalars = tuple(item.scalar for item in items)
+    relation, values = rows.subqueries.attach(rows.relation, scalars)
+    return Members(relation, values, rows.correlated)
+
+
+def refusal(query: exp.Query) -> str:
+    """Return which subquery may not refer to the outer query; empty for one whose WHERE may."""
+    if isinstance(query, exp.Select) and not any(query.args.get(clause) for clause in _BOUNDED):
+        return "a subquery that aggregates without GROUP BY and" if _without_keys(query) else ""
+    return "a subquery with ORDER BY, LIMIT or UNION"
+
+
+def _without_keys(select: exp.Select) -> bool:
+    """Whether a SELECT has one group, which is there even if it has no rows."""
+    group = select.args.get("group")
+    if group is None or not group.args.get("all"):
+        return group is None and is_grouped(select)
+    return all(not is_star(item) and has_aggregate(item) for item in select.expressions)
+
+
+def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Members:
+    """Return the groups of a correlated subquery, grouped also by what the outer row fixes.
+
+    All rows that one outer row selects agree on the inner sides of the equalities, so that
+    grouping by them too gives the same groups with the same aggregates. Spark allows equalities
+    with an inner column alone, converted at most to a wider type: no two values of it are equal
+    to one outer value.
+    """
+    grouping = grouping_of(rows, items)
+    values = () if exists else tuple(grouping.over(item.scalar) for item in items)
+    having = having_over(rows, grouping, items)
+    conditions = tuple(_over_key(predicate, rows, grouping) for predicate in rows.correlated)
+    relation = grouped_relation(rows, grouping, having)
+    relation, values = rows.subqueries.attach(relation, values)
+    return Members(relation, values, conditions)
+
+
+def _over_key(predicate: Scalar, rows: Rows, grouping: Grouping) -> Scalar:
+    """Return a correlated equality as one with the key that its inner side is."""
+    outer = rows.outer.ids if rows.outer is not None else frozenset()
+    bare = unwrap(predicate)
+    if isinstance(bare, exp.EQ):
+        for inner, other in ((bare.this, bare.expression), (bare.expression, bare.this)):
+            mine, others = set(references(inner)), set(references(other))
+            if mine and others and others <= outer and mine.isdisjoint(outer):
+                key = grouping.key(_name(inner), unwrap(inner))
+                return exp.EQ(this=key.column(), expression=bracketed(unwrap(other)))
+    places = [c.meta.get(PLACE) for c in predicate.find_all(exp.Column) if c.name in outer]
+    place = next((place for place in places if isinstance(place, Span)), None)
+    raise rows.context.source.unsupported(
+        "a grouping subquery tied to the outer query by more than equalities is not supported",
+        "Compare an expression of the subquery with one of the outer query by =, or write a join.",
+        place,
+    )
+
+
+def _name(scalar: Scalar) -> str:
+    column = unwrap(scalar)
+    return re.sub(r"_\d+$", "", column.name) if isinstance(column, exp.Column) else "key"

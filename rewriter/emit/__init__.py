@@ -1,0 +1,39 @@
+"""Spark SQL text of blocks: built as trees, meant to be read.
+
+Every function returns a ``SELECT`` over tables that the caller names: the members of a block, its
+evaluated rows, its potential rows. The same tails therefore run over common table expressions (the
+rewritten query), over a capture, and over what a deletion leaves of it.
+"""
+
+from __future__ import annotations
+
+from rewriter.emit.annotations import aggregate_arguments
+from rewriter.emit.contributions import Contributions, contributions
+from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
+from rewriter.emit.potential import dependent, potential_query
+from rewriter.emit.program import program, statement
+from rewriter.emit.tail import answer_query, rows_query
+from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SORT, VALUE, table, visible
+
+__all__ = [
+    "BRANCH",
+    "CTE_TABLES",
+    "PRESENT",
+    "PROVENANCE",
+    "SORT",
+    "VALUE",
+    "Contributions",
+    "TableOf",
+    "Tables",
+    "aggregate_arguments",
+    "answer_query",
+    "contributions",
+    "dependent",
+    "members_query",
+    "potential_query",
+    "program",
+    "rows_query",
+    "statement",
+    "table",
+    "visible",
+]

@@ -1,0 +1,53 @@
+"""The annotation of a member, as the rewritten query shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import MEMBER, Block, Kind, Named, qualified
+
+
+def monomial(block: Block) -> Scalar:
+    """Return the struct of a member: its tokens and references, and the values of its tensors."""
+    if block.kind is Kind.UNION:
+        raise ValueError("a union takes the annotations of its branches")
+    fields: list[Named] = []
+    for token in block.tokens:
+        fields.append((token.alias, pack([qualified(MEMBER, c) for c in token.columns])))
+    for lookup in block.lookups:
+        if not lookup.scalar:
+            ids = [qualified(lookup.alias, c) for c in lookup.block.identity]
+            fields.append((lookup.alias, pack(ids)))
+    for number, semi in enumerate(block.semis):
+        name = semi.block.name if number == 0 else f"{semi.block.name}_{number + 1}"
+        fields.append((f"{name}_exists", pack([left for left, _ in semi.pairs])))
+    for name, call in block.aggregates:
+        arguments = [n for n in aggregate_arguments(call) if not isinstance(n, exp.Star)]
+        if arguments:
+            fields.append((f"{name}_value", pack(arguments)))
+    if not fields:
+        fields.append(("one", exp.Literal.number(1)))
+    arguments = []
+    for name, scalar in fields:
+        arguments += [exp.Literal.string(name), scalar.copy()]
+    return exp.Anonymous(this="named_struct", expressions=arguments)
+
+
+def aggregate_arguments(call: Scalar) -> list[Scalar]:
+    """Return the arguments of an aggregate call, without DISTINCT."""
+    if isinstance(call.this, exp.Distinct):
+        return list(call.this.expressions)
+    return [argument for argument in (call.this, *call.expressions) if argument is not None]
+
+
+def pack(scalars: Sequence[Scalar]) -> Scalar:
+    if len(scalars) == 1:
+        return scalars[0]
+    if not scalars:
+        return exp.true()
+    names = [exp.Literal.string(f"_{number + 1}") for number in range(len(scalars))]
+    pairs = [part for pair in zip(names, scalars, strict=True) for part in pair]
+    return exp.Anonymous(this="named_struct", expressions=[p.copy() for p in pairs])

@@ -1,0 +1,78 @@
+"""The members of a block: its core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import bracketed
+from rewriter.blocks import (
+    KEYS,
+    Block,
+    BlockSource,
+    Core,
+    ScanSource,
+    Semi,
+    Source,
+    UnionSource,
+    qualified,
+)
+from rewriter.emit.trees import from_, named, table, union_all, where
+
+TableOf = Callable[[Block], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Names of the tables to read a block's members, rows and potential rows from."""
+
+    members: TableOf
+    rows: TableOf
+    potential: TableOf
+
+
+CTE_TABLES = Tables(
+    members=lambda block: f"{block.name}_members",
+    rows=lambda block: block.name,
+    potential=lambda block: f"{block.name}_potential",
+)
+
+
+def members_query(block: Block, tables: Tables, *, prefilter: bool = True) -> exp.Select:
+    """Return the query of a block's members: its core.
+
+    ``prefilter`` keeps only members whose semi joins have a potential partner.
+    """
+    if block.core is None:
+        raise ValueError(f"block {block.name} has no members of its own")
+    return _core(block.core if prefilter else replace(block.core, semis=()), tables)
+
+
+def _core(core: Core, tables: Tables) -> exp.Select:
+    select = exp.select(*named(core.select))
+    for source in core.sources:
+        select = from_(select, _source(source, tables))
+    conditions = [*core.predicates]
+    conditions += [exists(semi, tables.potential(semi.block)) for semi in core.semis]
+    return where(select, conditions)
+
+
+def _source(source: Source, tables: Tables) -> exp.Expr:
+    if isinstance(source, ScanSource):
+        return table(source.view, source.alias)
+    if isinstance(source, BlockSource):
+        return table(tables.potential(source.block), source.alias)
+    if isinstance(source, UnionSource):
+        branches = [_core(branch, tables) for branch in source.branches]
+        return union_all(branches).subquery(source.alias)
+    raise TypeError(f"no text for {type(source).__name__}")
+
+
+def exists(semi: Semi, name: str) -> exp.Expr:
+    """Return whether the named table of the block's tuples has the one that the pairs ask for."""
+    inner = exp.select(exp.Literal.number(1)).from_(table(name, KEYS))
+    for left, column in semi.pairs:
+        inner = inner.where(exp.EQ(this=qualified(KEYS, column), expression=bracketed(left.copy())))
+    return exp.Exists(this=inner)

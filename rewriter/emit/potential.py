@@ -1,0 +1,61 @@
+"""Potential tuples: those that a block may have after some deletion."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, qualified
+from rewriter.emit.core import Tables
+from rewriter.emit.trees import from_, named, no_ordinal, table, where
+from rewriter.emit.union import union_rows
+
+
+def potential_query(block: Block, tables: Tables) -> exp.Select:
+    """Return the query of every tuple the block may have after some deletion.
+
+    Its columns are the block's identity and stable outputs. Conditions that depend on evaluated
+    rows of other blocks, HAVING and LIMIT are left out.
+    """
+    if not block.potential_known:
+        raise ValueError(f"the potential tuples of block {block.name} are not known")
+    stable = [(output.name, output.scalar) for output in block.outputs if output.stable]
+    if block.kind is Kind.UNION:
+        tuples = union_rows(block, tables.potential, potential=True)
+        identity = [(name, qualified(UNION, name)) for name in block.identity]
+        return exp.select(*named((*identity, *stable))).from_(tuples.subquery(UNION))
+    if block.kind is Kind.ROWS:
+        return _members(block, tables).select(*named((*block.keys, *stable) or NOTHING))
+    if not block.keys:
+        return exp.select(*named(stable or NOTHING))
+    inner = _members(block, tables).select(*named(block.keys))
+    inner = inner.group_by(*(no_ordinal(key) for _, key in block.keys))
+    keys = {name: qualified(GROUP, name) for name, _ in block.keys}
+    columns = [*keys.items(), *(column for column in stable if column[0] not in keys)]
+    return exp.select(*named(columns)).from_(inner.subquery(GROUP))
+
+
+def _members(block: Block, tables: Tables) -> exp.Select:
+    """FROM and WHERE of what a block's members may be.
+
+    Other blocks whose tuples are not known only repeat tuples of this one.
+    """
+    if block.core is not None:
+        return exp.select().from_(table(tables.members(block), MEMBER))
+    select = exp.select()
+    for lookup in block.lookups:
+        if not lookup.scalar and lookup.block.stable_identity:
+            select = from_(select, table(tables.potential(lookup.block), lookup.alias))
+    return where(select, [c for c in block.conditions if not dependent(c, block)])
+
+
+def dependent(condition: Scalar, block: Block) -> bool:
+    """Whether a tail condition reads more than identities and stable columns of other blocks."""
+    stable: dict[str, set[str]] = {}
+    for lookup in block.lookups:
+        if not lookup.scalar and lookup.block.stable_identity:
+            names = {o.name for o in lookup.block.outputs if o.stable}
+            stable[lookup.alias] = names | set(lookup.block.identity)
+    return any(
+        node.name not in stable.get(node.table, set()) for node in condition.find_all(exp.Column)
+    )

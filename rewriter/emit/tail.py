@@ -1,0 +1,255 @@
+"""The tail of a block: its rows from members and the evaluated rows of other blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, SortKey, bracketed
+from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
+from rewriter.emit.annotations import monomial
+from rewriter.emit.core import Tables, exists
+from rewriter.emit.trees import (
+    PRESENT,
+    PROVENANCE,
+    SORT,
+    conjunction,
+    from_,
+    is_true,
+    named,
+    no_ordinal,
+    table,
+    where,
+)
+from rewriter.emit.union import union_rows
+from rewriter.lower.scope import rewrite_columns
+
+
+def rows_query(
+    block: Block,
+    tables: Tables,
+    *,
+    aggregates: bool = False,
+    extra: Sequence[Named] = (),
+    provenance: bool = False,
+    keep_absent: bool = False,
+    post: bool = True,
+) -> exp.Select:
+    """Return the query of a block's rows: identity, then outputs.
+
+    Parameters
+    ----------
+    aggregates
+        Also yield the plain aggregates, under their own names.
+    extra
+        More aggregates of a grouping to compute and yield.
+    provenance
+        Also yield the annotation, as ``_prov``.
+    keep_absent
+        Keep the tuples that HAVING drops, with ``_present`` false and NULL outputs; also yield
+        the sort keys, ``_o0`` and on.
+    post
+        Apply ORDER BY and LIMIT.
+    """
+    if block.kind is Kind.GROUP:
+        select = _group_rows(block, tables, aggregates, extra, provenance, keep_absent)
+    elif block.kind is Kind.ROWS:
+        select = _member_rows(block, tables, provenance, keep_absent)
+    else:
+        select = _union_post(block, tables, provenance, keep_absent)
+    return _post(select, block, tables) if post else select
+
+
+def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Select:
+    """Return the answer from a table of the root's rows that was written with ``keep_absent``.
+
+    ``extra`` names more columns of that table to append.
+    """
+    columns = [qualified("r", output.name) for output in block.outputs]
+    columns += [qualified("r", name) for name in extra]
+    select = exp.select(*columns).from_(table(rows, "r")).where(qualified("r", PRESENT))
+    keys = [
+        exp.Ordered(
+            this=qualified("r", f"{SORT}{number}"),
+            desc=key.descending,
+            nulls_first=key.nulls_first,
+        )
+        for number, key in enumerate(block.order)
+    ]
+    if block.limited:
+        keys += [
+            exp.Ordered(this=qualified("r", name), desc=False, nulls_first=True)
+            for name in block.tie_break
+        ]
+    return _cut(select, block, keys)
+
+
+def read(block: Block, tables: Tables, *, semis_as_joins: bool = False) -> exp.Select:
+    """FROM and WHERE of a tail: surviving members joined with the tuples they refer to.
+
+    With ``semis_as_joins`` the tuple that a semi join finds is joined as ``s0``, ``s1``...
+    """
+    select = exp.select()
+    if block.core is not None:
+        select = select.from_(table(tables.members(block), MEMBER))
+    conditions: list[Scalar] = []
+    for lookup in block.lookups:
+        if lookup.scalar:
+            continue
+        select = from_(select, table(tables.rows(lookup.block), lookup.alias))
+        conditions += [
+            exp.NullSafeEQ(this=qualified(MEMBER, mine), expression=qualified(lookup.alias, its))
+            for mine, its in lookup.on
+        ]
+    conditions += block.conditions
+    for number, semi in enumerate(block.semis):
+        if not semis_as_joins:
+            conditions.append(exists(semi, tables.rows(semi.block)))
+            continue
+        alias = f"s{number}"
+        select = from_(select, table(tables.rows(semi.block), alias))
+        conditions += [
+            exp.EQ(this=qualified(alias, column), expression=bracketed(left.copy()))
+            for left, column in semi.pairs
+        ]
+    return where(select, [fill(condition, block, tables) for condition in conditions])
+
+
+def _annotation(block: Block, tables: Tables) -> Scalar:
+    return fill(monomial(block), block, tables)
+
+
+def fill(scalar: Scalar, block: Block, tables: Tables) -> Scalar:
+    """Put scalar subqueries in the place of the columns that stand for them."""
+    scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+    if not scalars:
+        return scalar
+
+    def leaf(node: exp.Column) -> Scalar:
+        if node.table not in scalars:
+            return node
+        lookup: Lookup = scalars[node.table]
+        rows = table(tables.rows(lookup.block), lookup.alias)
+        return exp.select(qualified(lookup.alias, node.name)).from_(rows).subquery()
+
+    return rewrite_columns(scalar, leaf)
+
+
+def _member_rows(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
+    columns = [*block.keys, *((output.name, output.scalar) for output in block.outputs)]
+    if keep_absent:
+        columns += _bookkeeping(block, tables, None)
+    select = read(block, tables).select(
+        *named([(name, fill(scalar, block, tables)) for name, scalar in columns])
+    )
+    if provenance:
+        select = select.select(exp.alias_(_annotation(block, tables), PROVENANCE, quoted=True))
+    return select
+
+
+def _group_rows(
+    block: Block,
+    tables: Tables,
+    aggregates: bool,
+    extra: Sequence[Named],
+    provenance: bool,
+    keep_absent: bool,
+) -> exp.Select:
+    keys = [(name, fill(key, block, tables)) for name, key in block.keys]
+    computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
+    added = [(name, fill(call, block, tables)) for name, call in extra]
+    inner = read(block, tables).select(*named([*keys, *computed, *added]))
+    if provenance:
+        prov = exp.Anonymous(this="collect_list", expressions=[_annotation(block, tables)])
+        inner = inner.select(exp.alias_(prov, PROVENANCE, quoted=True))
+    if keys:
+        inner = inner.group_by(*(no_ordinal(key) for _, key in keys))
+    if not inner.expressions:
+        inner = inner.select(exp.alias_(exp.Count(this=exp.Star()), "_n", quoted=True))
+    present = conjunction([fill(condition, block, tables) for condition in block.having])
+    names = [name for name, _ in keys]
+    if aggregates:
+        names += [name for name, _ in computed] + [name for name, _ in extra]
+    columns: list[Named] = [(name, qualified(GROUP, name)) for name in dict.fromkeys(names)]
+    for output in block.outputs:
+        scalar = fill(output.scalar, block, tables)
+        if output.name in dict(columns):
+            continue
+        if keep_absent and present is not None:
+            scalar = exp.Case().when(present.copy(), scalar.copy())
+        columns.append((output.name, scalar))
+    if keep_absent:
+        columns += _bookkeeping(block, tables, present)
+    select = exp.select(*named(columns)).from_(inner.subquery(GROUP))
+    if provenance:
+        select = select.select(qualified(GROUP, PROVENANCE))
+    if present is not None and not keep_absent:
+        select = select.where(present)
+    return select
+
+
+def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[Named]:
+    """Return ``_present`` and the sort keys, for rows that are written before ORDER BY."""
+    columns: list[Named] = [(PRESENT, exp.true() if present is None else is_true(present))]
+    for number, key in enumerate(block.order):
+        scalar = fill(key.scalar, block, tables)
+        if present is not None:
+            scalar = exp.Case().when(present.copy(), scalar.copy())
+        columns.append((f"{SORT}{number}", scalar))
+    return columns
+
+
+def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
+    union = union_rows(block, tables.rows, provenance=provenance)
+    columns: list[Named] = [(name, qualified(UNION, name)) for name in block.identity]
+    present = conjunction([fill(condition, block, tables) for condition in block.having])
+    for output in block.outputs:
+        scalar = fill(output.scalar, block, tables)
+        if keep_absent and present is not None:
+            scalar = exp.Case().when(present.copy(), scalar.copy())
+        columns.append((output.name, scalar))
+    if keep_absent:
+        columns += _bookkeeping(block, tables, present)
+    if provenance:
+        columns.append((PROVENANCE, qualified(UNION, PROVENANCE)))
+    select = exp.select(*named(columns)).from_(union.subquery(UNION))
+    if present is not None and not keep_absent:
+        select = select.where(present)
+    return select
+
+
+def _post(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+    keys = [_ordered(key, block, tables) for key in block.order]
+    if block.limited:
+        keys += [_tie_break(block, name, tables) for name in block.tie_break]
+    return _cut(select, block, keys)
+
+
+def _cut(select: exp.Select, block: Block, keys: Sequence[exp.Ordered]) -> exp.Select:
+    if keys:
+        select = select.order_by(*keys)
+    if block.limit is not None:
+        select = select.limit(block.limit)
+    if block.offset:
+        select = select.offset(block.offset)
+    return select
+
+
+def _ordered(key: SortKey, block: Block, tables: Tables) -> exp.Ordered:
+    return exp.Ordered(
+        this=no_ordinal(fill(key.scalar, block, tables)),
+        desc=key.descending,
+        nulls_first=key.nulls_first,
+    )
+
+
+def _tie_break(block: Block, name: str, tables: Tables) -> exp.Ordered:
+    if block.kind is Kind.GROUP:
+        scalar: Scalar = qualified(GROUP, name)
+    elif block.kind is Kind.UNION:
+        scalar = qualified(UNION, name)
+    else:
+        columns = dict([*block.keys, *((o.name, o.scalar) for o in block.outputs)])
+        scalar = no_ordinal(fill(columns[name], block, tables))
+    return exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True)

@@ -1,0 +1,77 @@
+"""Small trees that every statement is built from, and the names of the columns added to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import Named
+
+PROVENANCE = "_prov"
+PRESENT = "_present"
+SORT = "_o"
+VALUE = "_value"
+BRANCH = "_branch"
+
+
+def table(name: str, alias: str) -> exp.Table:
+    """Return a table or view in FROM."""
+    return exp.Table(
+        this=exp.to_identifier(name, quoted=True),
+        alias=exp.TableAlias(this=exp.to_identifier(alias)),
+    )
+
+
+def visible(select: exp.Select, names: Sequence[str]) -> exp.Select:
+    """Keep the named columns of a select list, in the order given."""
+    by_name = {column.alias_or_name: column for column in select.expressions}
+    return select.select(*(by_name[name] for name in names), append=False)
+
+
+def from_(select: exp.Select, source: exp.Expr) -> exp.Select:
+    """Put one more source in FROM, as a product."""
+    if select.args.get("from_") is None:
+        return select.from_(source)
+    select.append("joins", exp.Join(this=source))
+    return select
+
+
+def where(select: exp.Select, conditions: Sequence[Scalar]) -> exp.Select:
+    """Put more conditions in WHERE."""
+    for condition in conditions:
+        select = select.where(condition.copy())
+    return select
+
+
+def named(columns: Iterable[Named]) -> list[exp.Expr]:
+    """Return the items of a select list."""
+    return [exp.alias_(scalar.copy(), name, quoted=True) for name, scalar in columns]
+
+
+def no_ordinal(scalar: Scalar) -> Scalar:
+    """Return a key of GROUP BY or ORDER BY that cannot be read as the number of a select item."""
+    bare = scalar.unnest()
+    number = bare.this.unnest() if isinstance(bare, exp.Neg) else bare
+    if isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit():
+        return exp.cast(scalar.copy(), "int" if int(number.this) < 2**31 else "bigint")
+    return scalar.copy()
+
+
+def conjunction(conditions: Sequence[Scalar]) -> Scalar | None:
+    """Return what is true where all conditions are; None if there are none."""
+    return exp.and_(*(c.copy() for c in conditions)) if conditions else None
+
+
+def is_true(condition: Scalar) -> Scalar:
+    """Return whether a condition is true, which is false where it is NULL."""
+    return exp.func("coalesce", exp.paren(condition.copy()), exp.false())
+
+
+def union_all(branches: Sequence[exp.Query]) -> exp.Query:
+    """Return the bag union of queries."""
+    union = branches[0]
+    for branch in branches[1:]:
+        union = exp.union(union, branch, distinct=False, copy=False)
+    return union

@@ -1,0 +1,36 @@
+"""Scalars of blocks evaluated over numpy and Arrow columns, without Spark, exactly as Spark does.
+
+What is here: columns, literals, comparisons, three-valued logic, CASE and COALESCE, arithmetic and
+casts of numbers, and a few functions. Everything else is told apart as uninterpretable.
+"""
+
+from rewriter.interpret.arithmetic import cast, divide_half_up, rescale
+from rewriter.interpret.calls import AggregateCall, Comparison, aggregate_call, comparison
+from rewriter.interpret.compile import Interpreted, Resolve, interpret
+from rewriter.interpret.vector import (
+    FailedError,
+    UninterpretableError,
+    Vector,
+    from_arrow,
+    is_exact,
+    unify,
+)
+
+__all__ = [
+    "AggregateCall",
+    "Comparison",
+    "FailedError",
+    "Interpreted",
+    "Resolve",
+    "UninterpretableError",
+    "Vector",
+    "aggregate_call",
+    "cast",
+    "comparison",
+    "divide_half_up",
+    "from_arrow",
+    "interpret",
+    "is_exact",
+    "rescale",
+    "unify",
+]

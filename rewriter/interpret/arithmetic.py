@@ -1,0 +1,229 @@
+"""Arithmetic with Spark's result types: exact on integers and decimals, IEEE on floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from rewriter.interpret.vector import (
+    UninterpretableError,
+    Vector,
+    as_decimal,
+    either,
+    fits,
+    is_exact,
+    is_number,
+    unify,
+)
+from semiring.base import Array
+from semiring.exact import add as add_integers
+from semiring.exact import integer_array, magnitude, multiply, shrink, subtract
+
+MAX_DIGITS = 38
+_LEAST_SCALE = 6
+_DIVISION_SCALE = 39
+"""Spark divides decimals to this many fractional digits, then rounds to the result's scale."""
+
+
+def bounded(precision: int, scale: int) -> pa.DataType:
+    """The decimal type of an arithmetic result, digits of the fraction given up beyond 38."""
+    if precision > MAX_DIGITS:
+        whole = precision - scale
+        scale = max(MAX_DIGITS - whole, min(scale, _LEAST_SCALE))
+        precision = MAX_DIGITS
+    return pa.decimal128(precision, scale)
+
+
+def rescale(values: Array, digits: int) -> Array:
+    """Unscaled values with `digits` more fractional digits; fewer are rounded half up."""
+    if digits == 0:
+        return values
+    if digits > 0:
+        return multiply(values, integer_array([10**digits]))
+    return divide_half_up(values, integer_array([10**-digits]))
+
+
+def divide_half_up(numerators: Array, divisors: Array) -> Array:
+    """Integer quotients rounded half away from zero; divisors must not be 0."""
+    signs = np.where(np.less(numerators, 0) != np.less(divisors, 0), -1, 1)
+    top, bottom = np.abs(numerators), np.abs(divisors)
+    if magnitude(top) > 2**61 or magnitude(bottom) > 2**61:
+        top, bottom = top.astype(object), bottom.astype(object)
+    quotients = (2 * top + bottom) // (2 * bottom)
+    return shrink(quotients * signs)
+
+
+def to_floats(vector: Vector) -> Array:
+    """The values of numbers as float64, each rounded once."""
+    if vector.floating:
+        return np.asarray(vector.values, dtype=np.float64)
+    if vector.scale == 0 and vector.values.dtype != np.dtype(object):
+        return np.asarray(vector.values, dtype=np.float64)
+    if vector.scale <= 22 and magnitude(vector.values) <= 2**53:
+        return np.asarray(vector.values / 10.0**vector.scale, dtype=np.float64)
+    divisor = 10**vector.scale
+    return np.array([int(item) / divisor for item in vector.values], dtype=np.float64)
+
+
+def plus(a: Vector, b: Vector) -> Vector:
+    """``a + b``."""
+    return _additive(a, b, add_integers, np.add)
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    """``a - b``."""
+    return _additive(a, b, subtract, np.subtract)
+
+
+def _additive(
+    a: Vector, b: Vector, exact: Callable[[Array, Array], Array], floating: np.ufunc
+) -> Vector:
+    _numbers(a, b)
+    if a.floating or b.floating:
+        return _floats(a, b, floating)
+    if _integers(a, b):
+        return _result(unify(a.type, b.type), exact(a.values, b.values), a, b)
+    one, two = as_decimal(a.type), as_decimal(b.type)
+    scale = max(one.scale, two.scale)
+    whole = max(one.precision - one.scale, two.precision - two.scale)
+    kind = bounded(whole + scale + 1, scale)
+    values = exact(rescale(a.values, scale - a.scale), rescale(b.values, scale - b.scale))
+    return _result(kind, rescale(values, kind.scale - scale), a, b)
+
+
+def times(a: Vector, b: Vector) -> Vector:
+    """``a * b``."""
+    _numbers(a, b)
+    if a.floating or b.floating:
+        return _floats(a, b, np.multiply)
+    values = multiply(a.values, b.values)
+    if _integers(a, b):
+        return _result(unify(a.type, b.type), values, a, b)
+    one, two = as_decimal(a.type), as_decimal(b.type)
+    scale = one.scale + two.scale
+    kind = bounded(one.precision + two.precision + 1, scale)
+    return _result(kind, rescale(values, kind.scale - scale), a, b)
+
+
+def divide(a: Vector, b: Vector) -> Vector:
+    """``a / b``; integers are divided as doubles, by zero fails."""
+    _numbers(a, b)
+    zero = np.equal(b.values, 0).astype(np.bool_)
+    if a.floating or b.floating or _integers(a, b):
+        with np.errstate(all="ignore"):
+            quotients = to_floats(a) / np.where(zero, 1.0, to_floats(b))
+        return _failing(Vector(pa.float64(), quotients, either(a.null, b.null)), a, b, zero)
+    one, two = as_decimal(a.type), as_decimal(b.type)
+    scale = max(_LEAST_SCALE, one.scale + two.precision + 1)
+    kind = bounded(one.precision - one.scale + two.scale + scale, scale)
+    top = rescale(a.values.astype(object), _DIVISION_SCALE + two.scale - one.scale)
+    bottom = np.where(zero, 1, b.values)
+    quotients = divide_half_up(top, bottom)
+    quotients = rescale(quotients, kind.scale - _DIVISION_SCALE)
+    return _failing(_result(kind, quotients, a, b), a, b, zero)
+
+
+def negative(a: Vector) -> Vector:
+    """``-a``."""
+    _numbers(a)
+    if a.floating:
+        return Vector(a.type, -a.values, a.null, a.failed)
+    return _result(a.type, subtract(np.zeros(1, dtype=np.int64), a.values), a)
+
+
+def absolute(a: Vector) -> Vector:
+    """``abs(a)``."""
+    _numbers(a)
+    if a.floating:
+        return Vector(a.type, np.abs(a.values), a.null, a.failed)
+    values = a.values.astype(object) if magnitude(a.values) >= 2**63 else a.values
+    return _result(a.type, np.abs(values), a)
+
+
+def _numbers(*vectors: Vector) -> None:
+    for vector in vectors:
+        if not is_number(vector.type) and not pa.types.is_null(vector.type):
+            raise UninterpretableError(f"arithmetic on values of type {vector.type}")
+        if pa.types.is_null(vector.type):
+            raise UninterpretableError("arithmetic on an untyped NULL")
+
+
+def _integers(a: Vector, b: Vector) -> bool:
+    return not pa.types.is_decimal(a.type) and not pa.types.is_decimal(b.type)
+
+
+def _floats(a: Vector, b: Vector, operation: np.ufunc) -> Vector:
+    kind = unify(a.type, b.type)
+    left, right = to_floats(a), to_floats(b)
+    if pa.types.is_float32(kind):
+        left, right = left.astype(np.float32), right.astype(np.float32)
+    with np.errstate(all="ignore"):
+        values = operation(left, right)
+    return Vector(kind, values, either(a.null, b.null), either(a.failed, b.failed))
+
+
+def _result(kind: pa.DataType, values: Array, *operands: Vector) -> Vector:
+    null = either(*(operand.null for operand in operands))
+    failed = either(*(operand.failed for operand in operands), fits(values, kind))
+    return Vector(kind, values, null, failed)
+
+
+def _failing(result: Vector, a: Vector, b: Vector, zero: Array) -> Vector:
+    failed = either(result.failed, a.failed, b.failed, zero if zero.any() else None)
+    return Vector(result.type, result.values, result.null, failed)
+
+
+def cast(vector: Vector, kind: pa.DataType) -> Vector:
+    """Spark's ANSI cast, among the types where it is exact or a rounding of decimals.
+
+    Raises
+    ------
+    UninterpretableError
+        For other pairs of types.
+    """
+    source = vector.type
+    if source == kind:
+        return vector
+    if pa.types.is_null(source):
+        empty = Vector(kind, pa.nulls(1, kind), np.ones(1, dtype=np.bool_))
+        if is_number(kind) or pa.types.is_boolean(kind):
+            empty = Vector(kind, np.zeros(1, dtype=_dtype(kind)), np.ones(1, dtype=np.bool_))
+        return empty.broadcast(len(vector))
+    if is_exact(source) and is_exact(kind):
+        target = kind.scale if pa.types.is_decimal(kind) else 0
+        if pa.types.is_decimal(kind):
+            values = rescale(vector.values, target - vector.scale)
+        else:
+            values = _truncated(vector.values, vector.scale)
+        return _result(kind, values, vector)
+    if is_number(source) and pa.types.is_floating(kind):
+        with np.errstate(all="ignore"):
+            floats = to_floats(vector).astype(_dtype(kind))
+        return Vector(kind, floats, vector.null, vector.failed)
+    if isinstance(vector.values, pa.Array) and _widening(source, kind):
+        return Vector(kind, vector.values.cast(kind), vector.null, vector.failed)
+    raise UninterpretableError(f"a cast of {source} to {kind}")
+
+
+def _truncated(values: Array, scale: int) -> Array:
+    if scale == 0:
+        return values
+    signs = np.where(np.less(values, 0), -1, 1)
+    return shrink((np.abs(values) // 10**scale) * signs)
+
+
+def _widening(source: pa.DataType, kind: pa.DataType) -> bool:
+    if pa.types.is_timestamp(source) and pa.types.is_timestamp(kind):
+        return True
+    strings = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return all(any(test(t) for test in strings) for t in (source, kind))
+
+
+def _dtype(kind: pa.DataType) -> np.dtype[np.generic]:
+    if pa.types.is_boolean(kind):
+        return np.dtype(np.bool_)
+    if pa.types.is_float32(kind):
+        return np.dtype(np.float32)
+    return np.dtype(np.float64) if pa.types.is_floating(kind) else np.dtype(np.int64)

@@ -1,0 +1,307 @@
+"""Scalars of blocks compiled to functions of columns; what only Spark can compute is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.interpret import arithmetic, logic
+from rewriter.interpret.functions import function
+from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
+from rewriter.serialize import text
+
+Resolve: TypeAlias = Callable[[str, str], Vector]
+"""From the alias and the name of a column to its values."""
+
+Run: TypeAlias = Callable[[Resolve], Vector]
+
+_COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+_ARITHMETIC: dict[type[exp.Expr], Callable[[Vector, Vector], Vector]] = {
+    exp.Add: arithmetic.plus,
+    exp.Sub: arithmetic.minus,
+    exp.Mul: arithmetic.times,
+    exp.Div: arithmetic.divide,
+}
+_TYPES: dict[Any, pa.DataType] = {
+    exp.DataType.Type.TINYINT: pa.int8(),
+    exp.DataType.Type.SMALLINT: pa.int16(),
+    exp.DataType.Type.INT: pa.int32(),
+    exp.DataType.Type.BIGINT: pa.int64(),
+    exp.DataType.Type.FLOAT: pa.float32(),
+    exp.DataType.Type.DOUBLE: pa.float64(),
+    exp.DataType.Type.DATE: pa.date32(),
+    exp.DataType.Type.BOOLEAN: pa.bool_(),
+    exp.DataType.Type.VARCHAR: pa.string(),
+    exp.DataType.Type.TEXT: pa.string(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreted:
+    """A scalar that may be evaluated over named columns.
+
+    Attributes
+    ----------
+    text
+        Its Spark SQL.
+    columns
+        The columns it reads, as (alias, name), each once.
+    column
+        The column that it is, if it is nothing else.
+    run
+        Its evaluation; None: only Spark can.
+    """
+
+    text: str
+    columns: tuple[tuple[str, str], ...]
+    column: tuple[str, str] | None
+    run: Run | None
+
+    def evaluate(self, resolve: Resolve) -> Vector:
+        """The values over the rows that `resolve` gives; one value where no column is read.
+
+        Raises
+        ------
+        UninterpretableError
+            If only Spark can compute the scalar; the message is its text.
+        """
+        if self.run is None:
+            raise UninterpretableError(self.text)
+        try:
+            return self.run(resolve)
+        except UninterpretableError as error:
+            raise UninterpretableError(self.text) from error
+
+
+def interpret(scalar: Scalar) -> Interpreted:
+    """Compile a scalar; one that only Spark can compute has no `run`."""
+    found = dict.fromkeys((node.table, node.name) for node in scalar.find_all(exp.Column))
+    bare = scalar.unnest()
+    column = (bare.table, bare.name) if isinstance(bare, exp.Column) else None
+    run: Run | None
+    try:
+        run = _compile(scalar)
+    except UninterpretableError:
+        run = None
+    return Interpreted(text(scalar), tuple(found), column, run)
+
+
+def _compile(node: Scalar) -> Run:
+    node = node.unnest()
+    if isinstance(node, exp.Column):
+        alias, name = node.table, node.name
+        return lambda resolve: resolve(alias, name)
+    if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)) or _number(node) is not None:
+        value = _literal(node)
+        return lambda _: value
+    if type(node) in _ARITHMETIC:
+        return _arithmetic(node)
+    if isinstance(node, exp.Neg):
+        return _unary(arithmetic.negative, node.this)
+    if isinstance(node, exp.Cast):
+        return _cast(node)
+    if isinstance(node, (exp.Extract, exp.Anonymous, exp.Func)) and not isinstance(
+        node, (exp.Case, exp.If, exp.Coalesce, exp.Connector, exp.Nullif)
+    ):
+        return _function(node)
+    return _logical(node)
+
+
+def _unary(operation: Callable[[Vector], Vector], operand: Scalar) -> Run:
+    inner = _compile(operand)
+    return lambda resolve: operation(inner(resolve))
+
+
+def _binary(operation: Callable[[Vector, Vector], Vector], a: Scalar, b: Scalar) -> Run:
+    left, right = _compile(a), _compile(b)
+    return lambda resolve: operation(left(resolve), right(resolve))
+
+
+def _sides(node: Scalar) -> tuple[Scalar, Scalar]:
+    return node.args["this"], node.args["expression"]
+
+
+def _number(node: Scalar) -> str | None:
+    """The digits of a numeric literal, with its sign."""
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return str(node.this)
+    if isinstance(node, exp.Neg):
+        digits = _number(node.this.unnest())
+        return None if digits is None or digits.startswith("-") else f"-{digits}"
+    return None
+
+
+def _literal(node: Scalar) -> Vector:
+    if isinstance(node, exp.Null):
+        return constant(pa.null(), None)
+    if isinstance(node, exp.Boolean):
+        return constant(pa.bool_(), bool(node.this))
+    digits = _number(node)
+    if digits is None:
+        return constant(pa.string(), str(node.this))
+    if "e" in digits.lower():
+        return constant(pa.float64(), float(digits))
+    if "." in digits:
+        return _decimal(Decimal(digits))
+    number = int(digits)
+    if -(2**31) <= number < 2**31:
+        return constant(pa.int32(), number)
+    if -(2**63) <= number < 2**63:
+        return constant(pa.int64(), number)
+    return _decimal(Decimal(number))
+
+
+def _decimal(number: Decimal) -> Vector:
+    _, digits, exponent = number.as_tuple()
+    scale = max(0, -int(exponent))
+    precision = max(len(digits) + max(0, int(exponent)), scale, 1)
+    if precision > arithmetic.MAX_DIGITS:
+        raise UninterpretableError(str(number))
+    return constant(pa.decimal128(precision, scale), number)
+
+
+def _arithmetic(node: Scalar) -> Run:
+    operation = _ARITHMETIC[type(node)]
+    sides = _sides(node)
+    left, right = (_compile(side) for side in sides)
+    literals = [_whole(side.unnest()) for side in sides]
+    if literals == [None, None]:
+        return lambda resolve: operation(left(resolve), right(resolve))
+
+    def run(resolve: Resolve) -> Vector:
+        # An integer literal beside a decimal is a decimal of just its digits.
+        a, b = left(resolve), right(resolve)
+        if literals[0] is not None and pa.types.is_decimal(b.type):
+            a = literals[0]
+        if literals[1] is not None and pa.types.is_decimal(a.type):
+            b = literals[1]
+        return operation(a, b)
+
+    return run
+
+
+def _whole(node: Scalar) -> Vector | None:
+    digits = _number(node)
+    if digits is None or not digits.lstrip("-").isdigit():
+        return None
+    return _decimal(Decimal(digits))
+
+
+def _cast(node: exp.Cast) -> Run:
+    if node.args.get("suffix") == "BD":
+        value = _decimal(Decimal(node.this.this))
+        return lambda _: value
+    kind = _arrow_type(node.to)
+    if isinstance(node, exp.TryCast):
+        raise UninterpretableError(text(node))
+    inner = node.this.unnest()
+    if isinstance(inner, exp.Literal) and inner.is_string and pa.types.is_date32(kind):
+        try:
+            parsed = from_arrow(pa.array([inner.this]).cast(kind))
+        except pa.ArrowInvalid as error:
+            raise UninterpretableError(text(node)) from error
+        return lambda _: parsed
+    return _unary(lambda vector: arithmetic.cast(vector, kind), node.this)
+
+
+def _arrow_type(kind: exp.DataType) -> pa.DataType:
+    if kind.this == exp.DataType.Type.DECIMAL:
+        sizes = [int(part.this.this) for part in kind.expressions]
+        precision, scale = (*sizes, 0)[:2] if sizes else (10, 0)
+        return pa.decimal128(precision, scale)
+    if kind.this not in _TYPES or kind.expressions:
+        raise UninterpretableError(text(kind))
+    return _TYPES[kind.this]
+
+
+def _logical(node: Scalar) -> Run:
+    if type(node) in _COMPARISONS:
+        op = _COMPARISONS[type(node)]
+        return _binary(lambda a, b: logic.compare(op, a, b), *_sides(node))
+    if isinstance(node, exp.NullSafeEQ):
+        return _binary(logic.null_safe_equal, *_sides(node))
+    if isinstance(node, exp.And):
+        return _binary(logic.conjunction, *_sides(node))
+    if isinstance(node, exp.Or):
+        return _binary(logic.disjunction, *_sides(node))
+    if isinstance(node, exp.Not):
+        return _unary(logic.negation, node.this)
+    if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
+        return _unary(logic.is_null, node.this)
+    if isinstance(node, exp.Between) and not node.args.get("symmetric"):
+        return _between(node)
+    if isinstance(node, exp.In) and node.expressions and not node.args.get("query"):
+        value, items = _compile(node.this), [_compile(item) for item in node.expressions]
+        return lambda resolve: logic.member_of(value(resolve), [i(resolve) for i in items])
+    if isinstance(node, exp.Coalesce):
+        parts = [_compile(part) for part in (node.this, *node.expressions)]
+        return lambda resolve: logic.coalesce([part(resolve) for part in parts])
+    if isinstance(node, exp.Nullif):
+        same = exp.EQ(this=node.this.copy(), expression=node.expression.copy())
+        return _choice([same], [exp.Null()], node.this)
+    if isinstance(node, exp.If):
+        default = node.args.get("false") or exp.Null()
+        return _choice([node.this], [node.args["true"]], default)
+    if isinstance(node, exp.Case):
+        return _case(node)
+    raise UninterpretableError(text(node))
+
+
+def _between(node: exp.Between) -> Run:
+    value, low, high = (_compile(node.args[part]) for part in ("this", "low", "high"))
+
+    def run(resolve: Resolve) -> Vector:
+        middle = value(resolve)
+        return logic.conjunction(
+            logic.compare(">=", middle, low(resolve)), logic.compare("<=", middle, high(resolve))
+        )
+
+    return run
+
+
+def _case(node: exp.Case) -> Run:
+    conditions = [branch.this for branch in node.args["ifs"]]
+    if node.this is not None:
+        conditions = [exp.EQ(this=node.this.copy(), expression=c.copy()) for c in conditions]
+    values = [branch.args["true"] for branch in node.args["ifs"]]
+    return _choice(conditions, values, node.args.get("default") or exp.Null())
+
+
+def _choice(conditions: list[Scalar], values: list[Scalar], default: Scalar) -> Run:
+    tests = [_compile(condition) for condition in conditions]
+    results = [_compile(value) for value in values]
+    otherwise = _compile(default)
+    return lambda resolve: logic.choose(
+        [run(resolve) for run in tests], [run(resolve) for run in results], otherwise(resolve)
+    )
+
+
+def _function(node: Scalar) -> Run:
+    if isinstance(node, exp.Extract):
+        name, arguments = str(node.this.name).lower(), [node.expression]
+    elif isinstance(node, exp.Anonymous):
+        name, arguments = str(node.this).lower(), list(node.expressions)
+    else:
+        name = node.key
+        arguments = []
+        for part in node.args.values():
+            parts = part if isinstance(part, list) else [part]
+            arguments += [item for item in parts if isinstance(item, exp.Expr)]
+    found = function(name, len(arguments))
+    if found is None:
+        raise UninterpretableError(text(node))
+    runs = [_compile(argument) for argument in arguments]
+    return lambda resolve: found([run(resolve) for run in runs])

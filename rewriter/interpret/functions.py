@@ -1,0 +1,101 @@
+"""The few functions that are evaluated without Spark, each exactly as Spark does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rewriter.interpret.arithmetic import absolute
+from rewriter.interpret.logic import coalesce
+from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
+
+Function: TypeAlias = Callable[[Sequence[Vector]], Vector]
+
+
+def _array(vector: Vector, length: int | None = None) -> pa.Array:
+    return vector.to_arrow(len(vector) if length is None else length)
+
+
+def _strings(vectors: Sequence[Vector]) -> None:
+    for vector in vectors:
+        if not pa.types.is_string(vector.type):
+            raise UninterpretableError(f"a function of {vector.type}")
+
+
+def _date_part(kernel: Callable[[Any], Any]) -> Function:
+    def run(arguments: Sequence[Vector]) -> Vector:
+        (date,) = arguments
+        if not pa.types.is_date32(date.type):
+            raise UninterpretableError(f"a part of {date.type}")
+        return from_arrow(kernel(_array(date)).cast(pa.int32()))
+
+    return run
+
+
+def _case(kernel: Callable[[Any], Any]) -> Function:
+    def run(arguments: Sequence[Vector]) -> Vector:
+        (value,) = arguments
+        _strings(arguments)
+        array = _array(value)
+        # Beyond ASCII, Java and Arrow do not agree on every letter.
+        if not pc.all(pc.string_is_ascii(array), min_count=0).as_py():
+            raise UninterpretableError("letters beyond ASCII")
+        return from_arrow(kernel(array))
+
+    return run
+
+
+def _length(arguments: Sequence[Vector]) -> Vector:
+    _strings(arguments)
+    return from_arrow(pc.utf8_length(_array(arguments[0])).cast(pa.int32()))
+
+
+def _concat(arguments: Sequence[Vector]) -> Vector:
+    _strings(arguments)
+    length = common_length(*arguments)
+    arrays = [_array(argument, length) for argument in arguments]
+    return from_arrow(pc.binary_join_element_wise(*arrays, ""))
+
+
+def _substring(arguments: Sequence[Vector]) -> Vector:
+    value, start, size = arguments
+    _strings([value])
+    if not all(len(part) == 1 and isinstance(part.values, np.ndarray) for part in (start, size)):
+        raise UninterpretableError("a substring at places that vary")
+    first, count = int(start.values[0]), int(size.values[0])
+    if first < 0 or count < 0 or start.null is not None or size.null is not None:
+        raise UninterpretableError("a substring from the end")
+    # Position 0 is read as 1.
+    first = max(first - 1, 0)
+    return from_arrow(pc.utf8_slice_codeunits(_array(value), first, first + count))
+
+
+FUNCTIONS: dict[tuple[str, int | None], Function] = {
+    ("abs", 1): lambda arguments: absolute(arguments[0]),
+    ("year", 1): _date_part(pc.year),
+    ("month", 1): _date_part(pc.month),
+    ("day", 1): _date_part(pc.day),
+    ("dayofmonth", 1): _date_part(pc.day),
+    ("ifnull", 2): coalesce,
+    ("nvl", 2): coalesce,
+    ("upper", 1): _case(pc.ascii_upper),
+    ("ucase", 1): _case(pc.ascii_upper),
+    ("lower", 1): _case(pc.ascii_lower),
+    ("lcase", 1): _case(pc.ascii_lower),
+    ("length", 1): _length,
+    ("char_length", 1): _length,
+    ("concat", None): _concat,
+    ("substring", 3): _substring,
+    ("substr", 3): _substring,
+}
+"""By name and number of arguments; None: any number, at least one."""
+
+
+def function(name: str, arguments: int) -> Function | None:
+    """The function of that name, or None if only Spark has it."""
+    found = FUNCTIONS.get((name, arguments))
+    return found or (FUNCTIONS.get((name, None)) if arguments else None)

@@ -1,0 +1,224 @@
+"""Comparisons, three-valued logic and choices between columns, as Spark evaluates them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rewriter.interpret.arithmetic import cast, rescale, to_floats
+from rewriter.interpret.vector import (
+    UninterpretableError,
+    Vector,
+    boolean,
+    common_length,
+    either,
+    is_number,
+    unify,
+)
+from semiring.base import Array
+
+_UFUNCS = {
+    "=": np.equal,
+    "<>": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+_KERNELS = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def compare(op: str, a: Vector, b: Vector) -> Vector:
+    """``a op b``: NULL where an operand is, NaN equal to itself and largest, -0.0 equal to 0.0."""
+    if pa.types.is_null(a.type) or pa.types.is_null(b.type):
+        length = common_length(a, b)
+        return boolean(np.zeros(length, dtype=np.bool_), np.ones(length, dtype=np.bool_))
+    null, failed = either(a.null, b.null), either(a.failed, b.failed)
+    if is_number(a.type) and is_number(b.type):
+        return _shaped(_numbers(op, a, b), null, failed)
+    if pa.types.is_boolean(a.type) and pa.types.is_boolean(b.type):
+        return _shaped(_UFUNCS[op](a.values, b.values), null, failed)
+    if isinstance(a.values, np.ndarray) or isinstance(b.values, np.ndarray):
+        raise UninterpretableError(f"a comparison of {a.type} and {b.type}")
+    return _others(op, a, b, failed)
+
+
+def _shaped(values: Array, null: Array | None, failed: Array | None) -> Vector:
+    if null is not None and len(null) != len(values):
+        null = np.repeat(null, len(values))
+    if failed is not None and len(failed) != len(values):
+        failed = np.repeat(failed, len(values))
+    return boolean(values.astype(np.bool_), null, failed)
+
+
+def _numbers(op: str, a: Vector, b: Vector) -> Array:
+    if not a.floating and not b.floating:
+        scale = max(a.scale, b.scale)
+        left, right = rescale(a.values, scale - a.scale), rescale(b.values, scale - b.scale)
+        result: Array = _UFUNCS[op](left, right)
+        return result
+    kind = unify(a.type, b.type)
+    left, right = to_floats(a), to_floats(b)
+    if pa.types.is_float32(kind):
+        left, right = left.astype(np.float32), right.astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        found: Array = _UFUNCS[op](left, right)
+    nan_left, nan_right = np.isnan(left), np.isnan(right)
+    if nan_left.any() or nan_right.any():
+        special = nan_left | nan_right
+        found = np.where(special, _UFUNCS[op](nan_left, nan_right), found)
+    return found
+
+
+def _others(op: str, a: Vector, b: Vector, failed: Array | None) -> Vector:
+    left, right = a.values, b.values
+    if left.type != right.type:
+        kind = unify(_plain(left.type), _plain(right.type))
+        left, right = left.cast(kind), right.cast(kind)
+    if len(left) != len(right):
+        if len(left) == 1:
+            left = left[0]
+        else:
+            right = right[0]
+    try:
+        compared = _KERNELS[op](left, right)
+    except pa.ArrowNotImplementedError as error:
+        raise UninterpretableError(f"a comparison of {a.type} and {b.type}") from error
+    null = compared.is_null().to_numpy(zero_copy_only=False)
+    null = either(null, a.null, b.null)
+    values = compared.fill_null(False).to_numpy(zero_copy_only=False)
+    return _shaped(values, null, failed)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    return kind
+
+
+def null_safe_equal(a: Vector, b: Vector) -> Vector:
+    """``a <=> b``."""
+    a, b = _explicit(a), _explicit(b)
+    both, one = a.nulls & b.nulls, a.nulls | b.nulls
+    if pa.types.is_null(a.type) or pa.types.is_null(b.type):
+        return boolean(both, None, either(a.failed, b.failed))
+    equal = compare("=", a, b)
+    return boolean(np.where(one, both, equal.values), None, equal.failed)
+
+
+def is_null(a: Vector) -> Vector:
+    """``a IS NULL``."""
+    return boolean(_explicit(a).nulls, None, a.failed)
+
+
+def _explicit(a: Vector) -> Vector:
+    """The vector with the NULLs of an Arrow array in its mask too."""
+    if isinstance(a.values, np.ndarray) or not a.values.null_count:
+        return a
+    return replace(a, null=either(a.null, a.values.is_null().to_numpy(zero_copy_only=False)))
+
+
+def truth(a: Vector) -> tuple[Array, Array]:
+    """Where a condition is true, and where it is false; elsewhere it is NULL."""
+    if pa.types.is_null(a.type):
+        none = np.zeros(len(a), dtype=np.bool_)
+        return none, none
+    if not pa.types.is_boolean(a.type):
+        raise UninterpretableError(f"a condition of type {a.type}")
+    if a.null is None:
+        return a.values, ~a.values
+    return a.values & ~a.null, ~a.values & ~a.null
+
+
+def conjunction(a: Vector, b: Vector) -> Vector:
+    """``a AND b``."""
+    (true_a, false_a), (true_b, false_b) = truth(a), truth(b)
+    values, false = true_a & true_b, false_a | false_b
+    return boolean(values, ~(values | false), _unless(either(a.failed, b.failed), false))
+
+
+def disjunction(a: Vector, b: Vector) -> Vector:
+    """``a OR b``."""
+    (true_a, false_a), (true_b, false_b) = truth(a), truth(b)
+    values, false = true_a | true_b, false_a & false_b
+    return boolean(values, ~(values | false), _unless(either(a.failed, b.failed), values))
+
+
+def _unless(failed: Array | None, decided: Array) -> Array | None:
+    if failed is None:
+        return None
+    return failed & ~decided
+
+
+def negation(a: Vector) -> Vector:
+    """``NOT a``."""
+    true, false = truth(a)
+    return boolean(false, ~(true | false), a.failed)
+
+
+def choose(conditions: Sequence[Vector], values: Sequence[Vector], default: Vector) -> Vector:
+    """CASE: the value of the first true condition; failures of values not chosen are forgiven."""
+    kind = unify(*(value.type for value in (*values, default)))
+    parts = [cast(value, kind) for value in (*values, default)]
+    length = common_length(*parts, *conditions)
+    chosen = np.full(length, len(values), dtype=np.int64)
+    failed: Array | None = None
+    for number in range(len(conditions) - 1, -1, -1):
+        true, _ = truth(conditions[number].broadcast(length))
+        chosen[true] = number
+    for number, condition in enumerate(conditions):
+        if condition.failed is not None:
+            mine = condition.broadcast(length).failed
+            assert mine is not None
+            failed = either(failed, mine & (chosen >= number))
+    return _selected(kind, [part.broadcast(length) for part in parts], chosen, failed)
+
+
+def _selected(
+    kind: pa.DataType, parts: Sequence[Vector], chosen: Array, failed: Array | None
+) -> Vector:
+    length = len(chosen)
+    null = np.zeros(length, dtype=np.bool_)
+    for number, part in enumerate(parts):
+        mine = chosen == number
+        if part.null is not None:
+            null |= mine & part.null
+        if part.failed is not None:
+            failed = either(failed, mine & part.failed)
+    if pa.types.is_null(kind):
+        return Vector(kind, np.zeros(length, dtype=np.bool_), np.ones(length, dtype=np.bool_))
+    mask = null if null.any() else None
+    if all(isinstance(part.values, np.ndarray) for part in parts):
+        values = parts[-1].values
+        for number, part in enumerate(parts[:-1]):
+            values = np.where(chosen == number, part.values, values)
+        return Vector(kind, values, mask, failed)
+    pool = pa.concat_arrays([part.values for part in parts])
+    taken = pool.take(pa.array(chosen * length + np.arange(length)))
+    return Vector(kind, taken, mask, failed)
+
+
+def coalesce(values: Sequence[Vector]) -> Vector:
+    """The first value that is not NULL."""
+    return choose([negation(is_null(value)) for value in values[:-1]], values[:-1], values[-1])
+
+
+def member_of(a: Vector, items: Sequence[Vector]) -> Vector:
+    """``a IN (items)``."""
+    found = compare("=", a, items[0])
+    for item in items[1:]:
+        found = disjunction(found, compare("=", a, item))
+    return found

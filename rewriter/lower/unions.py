@@ -1,0 +1,59 @@
+"""UNION ALL of cores without groupings: a source like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import UnionAll
+from rewriter.blocks import BlockSource, Core, Named, UnionSource, qualified
+from rewriter.lower.close import apart, is_stable
+from rewriter.lower.scope import OpenCore, TokenLeaves
+
+
+def is_plain(open_: OpenCore) -> bool:
+    """Whether a union may take this branch in as a part of one core."""
+    return (
+        not open_.post.limited
+        and not open_.semis
+        and not open_.scalars
+        and bool(open_.sources)
+        and not any(isinstance(source, BlockSource) for source in open_.sources)
+        and all(is_stable(predicate, open_) for predicate in open_.predicates)
+    )
+
+
+def union_of_cores(relation: UnionAll, branches: Sequence[OpenCore], alias: str) -> OpenCore:
+    """Return the union as one source of a core; it has a token for every scan of every branch."""
+    columns: list[tuple[TokenLeaves, tuple[str, ...]]] = []
+    taken = {attribute.id for attribute in relation.output}
+    for branch in branches:
+        for token in branch.tokens:
+            own = []
+            for leaf in token.leaves:
+                own.append(apart(f"{token.alias}_{leaf.name}".lower(), taken))
+                taken.add(own[-1])
+            columns.append((token, tuple(own)))
+    cores = []
+    for branch, source in zip(branches, relation.branches, strict=True):
+        select: list[Named] = [
+            (attribute.id, branch.env[inner.id])
+            for attribute, inner in zip(relation.output, source.attributes, strict=True)
+        ]
+        scanned = {token.alias for token in branch.tokens}
+        for token, names in columns:
+            mine = token.alias in scanned
+            for name, leaf in zip(names, token.leaves, strict=True):
+                select.append((name, leaf if mine else exp.null()))
+        cores.append(Core(branch.sources, branch.predicates, (), tuple(select)))
+    return OpenCore(
+        env={a.id: qualified(alias, a.id) for a in relation.output},
+        sources=(UnionSource(alias, tuple(cores)),),
+        tokens=tuple(
+            TokenLeaves(token.relation, token.alias, tuple(qualified(alias, n) for n in names))
+            for token, names in columns
+        ),
+        stable={alias: None},
+        untokened=any(branch.untokened or not branch.tokens for branch in branches),
+    )

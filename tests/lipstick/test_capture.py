@@ -1,0 +1,183 @@
+"""Captures: whole or not at all, readable with pyarrow alone, the same answers everywhere."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import DataFrame
+
+import lipstick
+from lipstick.errors import CaptureError, TrackingError
+
+COUNTS = "SELECT Model, count(*) AS n, sum(Price) AS total FROM Cars GROUP BY Model"
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    """The rows of a frame in a fixed order."""
+    return sorted((tuple(row) for row in frame.collect()), key=str)
+
+
+def test_capture_is_readable_with_pyarrow_alone(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """Tokens are columns of members; the manifest tells the rest."""
+    dealer.sql(COUNTS).save(tmp_path / "c")
+    manifest = json.loads((tmp_path / "c" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["format"] == 1
+    assert manifest["query"] == COUNTS
+    assert manifest["counts"] == {"b0": {"members": 3, "rows": 2}}
+    assert manifest["relations"]["Cars"]["token"] == ["CarId"]
+    [token] = manifest["blocks"][-1]["tokens"]
+    members = ds.dataset(tmp_path / "c" / "b0" / "members").to_table()
+    assert sorted(members.column(token["columns"][0]).to_pylist()) == ["C1", "C2", "C3"]
+
+
+def test_capture_outlives_the_session(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """It answers without Spark and without the sources."""
+    dealer.sql(COUNTS).save(tmp_path / "c")
+    dealer.close()
+    c = lipstick.open(tmp_path / "c")
+    answer = sorted(c.df.to_pylist(), key=lambda row: row["Model"])
+    assert answer == [
+        {"Model": "Accord", "n": 1, "total": 24},
+        {"Model": "Civic", "n": 2, "total": 42},
+    ]
+    w = c.what_if({"Cars": ["C2"]})
+    assert {row["Model"]: (row["n"], row["total"]) for row in w.df.to_pylist()} == {
+        "Accord": (1, 24),
+        "Civic": (1, 22),
+    }
+    assert w.method == "annotations"
+
+
+def test_existing_path_is_not_overwritten(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """Nor touched."""
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "mine").write_text("kept", encoding="utf-8")
+    with pytest.raises(CaptureError, match="exists already"):
+        dealer.sql(COUNTS).save(tmp_path / "c")
+    assert [file.name for file in (tmp_path / "c").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("step", ["_block", "_dataset"])
+def test_interrupted_save_leaves_nothing(
+    dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """A save that fails after some datasets leaves neither a capture nor parts of one."""
+    from lipstick.capture.write import CaptureWriter
+
+    whole = getattr(CaptureWriter, step)
+
+    def broken(self: CaptureWriter, *arguments: Any) -> Any:
+        whole(self, *arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CaptureWriter, step, broken)
+    with pytest.raises(KeyboardInterrupt):
+        dealer.sql(COUNTS).save(tmp_path / "c")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_directory_without_manifest_is_no_capture(tmp_path: Path) -> None:
+    """What a killed process leaves is not taken for a capture."""
+    with pytest.raises(CaptureError, match=r"is not a capture: it has no manifest\.json"):
+        lipstick.open(tmp_path)
+
+
+def test_other_format_version_is_refused(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """The versions are named."""
+    dealer.sql(COUNTS).save(tmp_path / "c")
+    path = tmp_path / "c" / "manifest.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**document, "format": 99}), encoding="utf-8")
+    with pytest.raises(CaptureError, match="capture format 99"):
+        lipstick.open(tmp_path / "c")
+
+
+def test_values_by_reference_are_not_stored(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """Only tokens and grouping keys are; aggregates of the full database are still there."""
+    dealer.sql(COUNTS).save(tmp_path / "c", values="reference")
+    columns = pq.read_schema(next((tmp_path / "c" / "b0" / "members").glob("*.parquet"))).names
+    assert not any("price" in column.lower() for column in columns)
+    stored = ds.dataset(tmp_path / "c" / "b0" / "rows").to_table()
+    assert stored.num_rows == 2
+
+
+def test_unknown_kind_of_values_is_refused(dealer: lipstick.Session, tmp_path: Path) -> None:
+    """Before anything is written."""
+    with pytest.raises(ValueError, match="'copy' or 'reference', not 'both'"):
+        dealer.sql(COUNTS).save(tmp_path / "c", values="both")
+    assert not (tmp_path / "c").exists()
+
+
+def test_only_groups_that_a_monotone_having_keeps_are_captured(
+    dealer: lipstick.Session, tmp_path: Path
+) -> None:
+    """A deletion cannot bring another group in, if no value is negative."""
+    q = dealer.sql(
+        "SELECT Model, sum(Price) AS total FROM Cars GROUP BY Model HAVING sum(Price) > 30"
+    )
+    c = q.save(tmp_path / "c")
+    assert c.manifest.pruned == ("b0",)
+    assert c.manifest.counts["b0"]["members"] == 2
+    assert rows(q.what_if({"Cars": ["C2"]}).df) == []
+
+
+def test_negative_values_forbid_pruning(
+    dealer: lipstick.Session, tmp_path: Path, spark: Any
+) -> None:
+    """Deleting -10 brings the group above the threshold."""
+    frame = spark.createDataFrame([(1, "a", -10), (2, "a", 20)], "id int, g string, v int")
+    dealer.track("signed", frame, key="id")
+    q = dealer.sql("SELECT g, sum(v) AS s FROM signed GROUP BY g HAVING sum(v) > 15")
+    assert q.df.count() == 0
+    w = q.what_if({"signed": [1]})
+    assert rows(w.df) == [("a", 20)]
+    assert [row["_change"] for row in w.changes.collect()] == ["added"]
+
+
+def test_keys_of_the_wrong_width_are_refused(dealer: lipstick.Session) -> None:
+    """With the names of the key's columns."""
+    with pytest.raises(TrackingError, match=r"A key of 'Cars' has 1 values \(CarId\), not 2"):
+        dealer.sql(COUNTS).what_if({"Cars": [("C1", "C2")]})
+
+
+def test_predicate_that_spark_refuses_is_an_error(dealer: lipstick.Session) -> None:
+    """It names the relation and the predicate."""
+    with pytest.raises(TrackingError, match=r"'Nothing = 1' cannot be applied to 'Cars'"):
+        dealer.sql(COUNTS).what_if({"Cars": "Nothing = 1"})
+
+
+def test_unknown_relation_in_a_deletion_is_an_error(dealer: lipstick.Session) -> None:
+    """A relation that is tracked and not read may be named: nothing changes."""
+    q = dealer.sql(COUNTS)
+    with pytest.raises(TrackingError, match="does not read a tracked relation 'Vans'"):
+        q.what_if({"Vans": ["V1"]})
+    assert rows(q.what_if({"Requests": ["B1"]}).df) == rows(q.df)
+
+
+def test_deletion_cascades_only_when_told(dealer: lipstick.Session) -> None:
+    """Rows that refer to a deleted row go with it if `cascade` says so."""
+    q = dealer.sql("SELECT CarId FROM Cars")
+    assert len(rows(q.what_if({"Requests": ["B1"]}).df)) == 3
+    joined = dealer.sql("SELECT c.CarId FROM Cars c LEFT SEMI JOIN Requests r ON c.Model = r.Model")
+    assert rows(joined.what_if({"Requests": ["B1"]}).df) == []
+    both = dealer.sql("SELECT CarId FROM Cars UNION ALL SELECT BidId FROM Requests")
+    w = both.what_if({"Requests": ["B1"]}, cascade={"Cars": ("Model", "Requests")})
+    assert len(rows(w.df)) == 3, "Cars.Model is not the key of Requests: nothing matches"
+
+
+def test_rerun_gives_the_same_as_annotations(dealer: lipstick.Session) -> None:
+    """And says that it ran the query."""
+    q = dealer.sql(COUNTS)
+    by_rerun = q.what_if({"Cars": ["C3"]}, method="rerun")
+    assert by_rerun.method == "rerun"
+    assert (
+        rows(by_rerun.df)
+        == rows(q.what_if({"Cars": ["C3"]}).df)
+        == [
+            ("Accord", 1, 24),
+            ("Civic", 1, 20),
+        ]
+    )

@@ -1,0 +1,190 @@
+"""`track`: sources, how tuples are named, and what is refused."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.errors import SourceChangedError, SourceError, TrackingError, UntrackedError
+from lipstick.tracking import Naming
+
+ROWS = [(1, "a", 1.5), (2, "b", None), (3, None, 0.25)]
+SCHEMA = "id int, name string, x double"
+
+
+def write(spark: SparkSession, path: Path, format: str) -> str:
+    """Write the rows as two files and return the folder."""
+    frame = spark.createDataFrame(ROWS, SCHEMA).repartition(2)
+    writer = frame.write.format(format)
+    if format == "csv":
+        writer = writer.option("header", "true")
+    writer.save(str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv", "json", "orc"])
+def test_path_is_tracked_by_its_key(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path, format: str
+) -> None:
+    """Files of every format give the rows that Spark reads in them."""
+    ls.track("t", write(spark, tmp_path / f"t.{format}", format), key="id")
+    assert ls.sql("SELECT count(*) AS n, max(name) AS m FROM t").df.collect() == [(3, "b")]
+    assert ls.tracked["t"].naming is Naming.KEY
+
+
+def test_table_is_tracked_under_its_own_name(ls: lipstick.Session, spark: SparkSession) -> None:
+    """Without a source the name is that of a table or view."""
+    spark.createDataFrame(ROWS, SCHEMA).createOrReplaceTempView("known")
+    ls.track("known", key=["id"])
+    assert {
+        r["_value"]
+        for r in ls.sql("SELECT name FROM known").evaluate(lipstick.semirings.Which()).collect()
+    } == {"{known:1}", "{known:2}", "{known:3}"}
+
+
+def test_parquet_rows_are_named_by_their_place(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Without a key, a row of a Parquet file is its file and its place in it."""
+    tracked = ls.track("t", write(spark, tmp_path / "t with space.parquet", "parquet"))
+    assert tracked.naming is Naming.ROWS
+    assert len(tracked.files) >= 1
+    tokens = [row[0] for row in spark.table(tracked.view).select(tracked.token[0]).collect()]
+    assert None not in tokens
+    assert len(set(tokens)) == len(ROWS)
+    q = ls.sql("SELECT * FROM t WHERE id >= 2")
+    assert q.df.columns == ["id", "name", "x"]
+    assert q.what_if({"t": "id = 2"}).df.count() == 1
+
+
+def test_rows_are_named_by_their_values_and_an_ordinal(
+    ls: lipstick.Session, spark: SparkSession
+) -> None:
+    """Equal rows get different tokens."""
+    frame = spark.createDataFrame([(1, "a"), (1, "a"), (None, "b")], "id int, name string")
+    tracked = ls.track("t", frame, key="*")
+    assert tracked.naming is Naming.VALUES
+    q = ls.sql("SELECT id, count(*) AS n FROM t GROUP BY id")
+    answer = q.what_if({"t": [(1, "a", 2)]}).df.collect()
+    assert sorted(answer, key=str) == [(1, 1), (None, 1)]
+
+
+def test_materialised_source_is_copied_once(ls: lipstick.Session, spark: SparkSession) -> None:
+    """A source without stable rows is copied to Parquet and named by place."""
+    tracked = ls.track("t", spark.createDataFrame(ROWS, SCHEMA), materialize=True)
+    assert tracked.naming is Naming.ROWS
+    assert ls.sql("SELECT count(*) AS n FROM t").df.collect() == [(3,)]
+
+
+def test_relation_without_provenance_is_a_factor_of_one(
+    dealer: lipstick.Session, spark: SparkSession
+) -> None:
+    """Its tuples never appear in annotations."""
+    names = spark.createDataFrame([("Civic", "Honda")], "Model string, Maker string")
+    dealer.track("Makers", names, provenance=False)
+    q = dealer.sql("SELECT CarId, Maker FROM Cars JOIN Makers USING (Model)")
+    assert [str(p) for _, p in sorted(q.polynomials(), key=lambda pair: pair[0]["CarId"])] == [
+        "Cars:C2",
+        "Cars:C3",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "key", "message"),
+    [
+        ([(1, "a"), (1, "b")], ["id"], r"The key \(id\) of 't' is not unique: id=1 \(2 rows\)"),
+        ([(None, "a"), (2, "b")], ["id"], r"The key \(id\) of 't' has NULLs: id=None"),
+        ([(1, "a")], ["nothing"], r"'t' has no column 'nothing' to use as a key"),
+        ([(1, "a")], [], r"a key has at least one column"),
+    ],
+)
+def test_bad_key_is_refused(
+    ls: lipstick.Session,
+    spark: SparkSession,
+    rows: list[tuple[object, ...]],
+    key: list[str],
+    message: str,
+) -> None:
+    """Duplicates, NULLs and unknown columns are named."""
+    with pytest.raises(TrackingError, match=message):
+        ls.track("t", spark.createDataFrame(rows, "id int, name string"), key=key)
+    assert not ls.tracked
+
+
+def test_key_of_a_type_without_order_is_refused(ls: lipstick.Session, spark: SparkSession) -> None:
+    """A map cannot be compared, so it cannot name a tuple."""
+    with pytest.raises(TrackingError, match="have no order"):
+        ls.track("t", spark.sql("SELECT map(1, 2) AS m"), key="m")
+
+
+def test_unverified_key_is_marked(ls: lipstick.Session, spark: SparkSession) -> None:
+    """`verify=False` trusts the key, and results say so."""
+    ls.track("t", spark.createDataFrame(ROWS, SCHEMA), key="id", verify=False)
+    assert "keys not verified: t" in ls.sql("SELECT id FROM t").explain()
+
+
+def test_name_can_be_tracked_once(dealer: lipstick.Session, spark: SparkSession) -> None:
+    """A second source under a tracked name is refused until it is untracked."""
+    frame = spark.createDataFrame([("C9",)], "CarId string")
+    with pytest.raises(TrackingError, match="'cars' is tracked already"):
+        dealer.track("cars", frame, key="CarId")
+    dealer.untrack("Cars")
+    dealer.track("cars", frame, key="CarId")
+    assert dealer.sql("SELECT count(*) AS n FROM cars").df.collect() == [(1,)]
+
+
+def test_untracking_what_is_not_tracked_is_an_error(dealer: lipstick.Session) -> None:
+    """The message lists what is tracked."""
+    with pytest.raises(TrackingError, match="Tracked relations: Cars, Requests, SoldCars"):
+        dealer.untrack("Vans")
+
+
+def test_data_frame_without_key_is_refused(ls: lipstick.Session, spark: SparkSession) -> None:
+    """Nothing names the rows of an arbitrary data frame stably; the ways out are listed."""
+    with pytest.raises(SourceError, match=r"key='\*'.*materialize=True"):
+        ls.track("t", spark.createDataFrame(ROWS, SCHEMA))
+
+
+def test_missing_source_is_refused(ls: lipstick.Session) -> None:
+    """A name that is neither table, view nor path."""
+    with pytest.raises(SourceError, match="There is no table, view or path 'nowhere'"):
+        ls.track("nowhere", key="id")
+
+
+def test_untracked_relation_in_a_query_is_refused(
+    dealer: lipstick.Session, spark: SparkSession
+) -> None:
+    """With its place, and what to do."""
+    spark.createDataFrame(ROWS, SCHEMA).createOrReplaceTempView("stranger")
+    with pytest.raises(UntrackedError, match=re.compile("stranger.*1:26.*track", re.DOTALL)):
+        dealer.sql("SELECT CarId FROM Cars, stranger")
+
+
+def test_changed_source_is_refused(
+    ls: lipstick.Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Annotations of old and new rows never mix."""
+    path = write(spark, tmp_path / "t.parquet", "parquet")
+    ls.track("t", path, key="id")
+    q = ls.sql("SELECT * FROM t")
+    file = next(Path(path).glob("*.parquet"))
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(SourceChangedError, match=r"The source of 't' .* changed"):
+        ls.sql("SELECT * FROM t")
+    with pytest.raises(SourceChangedError):
+        q.save(tmp_path / "capture")
+    assert not (tmp_path / "capture").exists()
+
+
+def test_close_drops_the_views_of_the_session(spark: SparkSession) -> None:
+    """Views of the session go; the SparkSession stays."""
+    session = lipstick.session(spark)
+    session.track("gone", spark.createDataFrame(ROWS, SCHEMA), key="id")
+    view = session.tracked["gone"].view
+    assert spark.catalog.tableExists(view)
+    session.close()
+    assert not spark.catalog.tableExists(view)
+    assert not spark.catalog.tableExists("gone")
+    assert spark.range(1).count() == 1

@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE EXISTS (SELECT count(*) FROM l WHERE k = t.b)

@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE EXISTS (SELECT 1 FROM l WHERE k = t.b HAVING max(x) > 1)

@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE EXISTS (SELECT k FROM l WHERE k = t.a AND x < t.b GROUP BY k)

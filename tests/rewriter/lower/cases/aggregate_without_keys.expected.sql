@@ -1,0 +1,19 @@
+WITH `b0_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`price` AS `price`
+  FROM `cars` AS cars
+  WHERE
+    cars.`price` > 5
+)
+SELECT
+  g.`count` AS `n`,
+  g.`max_price` AS `m`,
+  g.`_prov`
+FROM (
+  SELECT
+    COUNT(*) AS `count`,
+    MAX(m.`price`) AS `max_price`,
+    COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`, 'max_price_value', m.`price`)) AS `_prov`
+  FROM `b0_members` AS m
+) AS g

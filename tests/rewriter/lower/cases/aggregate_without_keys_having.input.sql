@@ -1,0 +1,1 @@
+SELECT max(price) AS m FROM cars HAVING count(*) > 3

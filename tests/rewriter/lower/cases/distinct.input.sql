@@ -1,0 +1,2 @@
+-- blocks
+SELECT DISTINCT model, dealer FROM cars

@@ -1,0 +1,1 @@
+SELECT city FROM rates UNION ALL SELECT dealer FROM cars GROUP BY dealer

@@ -1,0 +1,1 @@
+SELECT model FROM cars WHERE NULL AND price IN (SELECT NULL FROM bids)

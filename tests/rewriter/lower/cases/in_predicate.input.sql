@@ -1,0 +1,1 @@
+SELECT city FROM dealers WHERE (rating > 3) IN (SELECT price > 10 FROM cars)

@@ -1,0 +1,34 @@
+WITH `b1_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`model` AS `model_3`,
+    cars.`dealer` AS `dealer_3`,
+    cars.`price` AS `price`
+  FROM `cars` AS cars
+), `b1` AS (
+  SELECT
+    m.`car_id` AS `car_id`,
+    m.`model_3` AS `model_3`,
+    m.`dealer_3` AS `dealer_3`
+  FROM `b1_members` AS m
+  ORDER BY
+    m.`price` ASC,
+    m.`car_id` ASC
+  LIMIT 3
+), `b0_members` AS (
+  SELECT
+    dealers.`dealer` AS `dealer`,
+    b1.`car_id` AS `b1_car_id`,
+    b1.`model_3` AS `model_4`,
+    dealers.`city` AS `city_2`
+  FROM `b1` AS b1, `dealers` AS dealers
+  WHERE
+    b1.`dealer_3` = dealers.`dealer`
+)
+SELECT
+  m.`model_4` AS `model_4`,
+  m.`city_2` AS `city_2`,
+  NAMED_STRUCT('dealers', m.`dealer`, 'b1', b1.`car_id`) AS `_prov`
+FROM `b0_members` AS m, `b1` AS b1
+WHERE
+  m.`b1_car_id` IS NOT DISTINCT FROM b1.`car_id`

@@ -1,0 +1,2 @@
+-- blocks
+SELECT t.model, d.city FROM (SELECT model, dealer FROM cars ORDER BY price LIMIT 3) t JOIN dealers d ON t.dealer = d.dealer

@@ -1,0 +1,1 @@
+SELECT model FROM cars ORDER BY price LIMIT 0

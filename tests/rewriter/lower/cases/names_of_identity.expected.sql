@@ -1,0 +1,57 @@
+WITH `b1_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`dealer` AS `dealer_2`
+  FROM `cars` AS cars
+), `b1` AS (
+  SELECT
+    g.`dealer_2` AS `dealer_2`,
+    g.`dealer_2` AS `n0_dealer`,
+    g.`_prov`
+  FROM (
+    SELECT
+      m.`dealer_2` AS `dealer_2`,
+      COLLECT_LIST(NAMED_STRUCT('cars', m.`car_id`)) AS `_prov`
+    FROM `b1_members` AS m
+    GROUP BY
+      m.`dealer_2`
+  ) AS g
+), `b2_members` AS (
+  SELECT
+    dealers.`dealer` AS `dealer`,
+    dealers.`city` AS `city_3`
+  FROM `dealers` AS dealers
+), `b2` AS (
+  SELECT
+    g.`city_3` AS `city_3`,
+    g.`city_3` AS `city_2`,
+    g.`_prov`
+  FROM (
+    SELECT
+      m.`city_3` AS `city_3`,
+      COLLECT_LIST(NAMED_STRUCT('dealers', m.`dealer`)) AS `_prov`
+    FROM `b2_members` AS m
+    GROUP BY
+      m.`city_3`
+  ) AS g
+)
+SELECT
+  u.`n0_dealer` AS `n0_dealer_3`,
+  u.`_prov` AS `_prov`
+FROM (
+  SELECT
+    0 AS `_branch`,
+    t.`dealer_2` AS `_0_dealer_2`,
+    NULL AS `_1_city_3`,
+    t.`n0_dealer` AS `n0_dealer`,
+    NAMED_STRUCT('branch', 0, 'p0', t.`_prov`, 'p1', NULL) AS `_prov`
+  FROM `b1` AS t
+  UNION ALL
+  SELECT
+    1 AS `_branch`,
+    NULL AS `_0_dealer_2`,
+    t.`city_3` AS `_1_city_3`,
+    t.`city_2` AS `n0_dealer`,
+    NAMED_STRUCT('branch', 1, 'p0', NULL, 'p1', t.`_prov`) AS `_prov`
+  FROM `b2` AS t
+) AS u

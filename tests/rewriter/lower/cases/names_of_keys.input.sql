@@ -1,0 +1,1 @@
+SELECT y FROM k WHERE x IN (SELECT car_id FROM cars)

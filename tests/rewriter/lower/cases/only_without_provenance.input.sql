@@ -1,0 +1,1 @@
+SELECT city, sum(rate) AS s FROM rates GROUP BY city

@@ -1,0 +1,1 @@
+SELECT model FROM cars ORDER BY price - (SELECT avg(price) FROM cars), model

@@ -1,0 +1,1 @@
+SELECT model, (SELECT max(amount) FROM bids) - price AS gap FROM cars

@@ -1,0 +1,2 @@
+-- blocks
+SELECT model FROM cars WHERE price > (SELECT avg(price) FROM cars)

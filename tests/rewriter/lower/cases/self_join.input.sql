@@ -1,0 +1,1 @@
+SELECT a.model FROM cars a JOIN cars b ON a.dealer = b.dealer AND a.price < b.price

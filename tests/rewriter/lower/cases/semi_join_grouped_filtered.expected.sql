@@ -1,0 +1,49 @@
+WITH `b1_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`dealer` AS `dealer_4`,
+    cars.`price` AS `price`
+  FROM `cars` AS cars
+), `b1` AS (
+  SELECT
+    g.`dealer_4` AS `dealer_4`,
+    g.`dealer_4` AS `dealer_3`,
+    g.`sum_price` AS `p`
+  FROM (
+    SELECT
+      m.`dealer_4` AS `dealer_4`,
+      SUM(m.`price`) AS `sum_price`
+    FROM `b1_members` AS m
+    GROUP BY
+      m.`dealer_4`
+  ) AS g
+  WHERE
+    g.`sum_price` > 10
+), `b2` AS (
+  SELECT
+    g.`k1` AS `k1`
+  FROM (
+    SELECT
+      b1.`dealer_3` AS `k1`
+    FROM `b1` AS b1
+    GROUP BY
+      b1.`dealer_3`
+  ) AS g
+), `b0_members` AS (
+  SELECT
+    dealers.`dealer` AS `dealer`,
+    dealers.`city` AS `city_2`
+  FROM `dealers` AS dealers
+)
+SELECT
+  m.`city_2` AS `city_2`,
+  NAMED_STRUCT('dealers', m.`dealer`, 'b2_exists', m.`dealer`) AS `_prov`
+FROM `b0_members` AS m
+WHERE
+  EXISTS(
+    SELECT
+      1
+    FROM `b2` AS k
+    WHERE
+      k.`k1` = m.`dealer`
+  )

@@ -1,0 +1,1 @@
+SELECT model FROM cars UNION SELECT city FROM dealers

@@ -1,0 +1,28 @@
+"""The relations that the cases of lowering read."""
+
+from __future__ import annotations
+
+from rewriter.bind import bind
+from rewriter.blocks import Block, TokenSource
+from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.lower import lower
+
+RELATIONS = {
+    "cars": (("car_id", "model", "price", "dealer"), ("car_id",)),
+    "dealers": (("dealer", "city", "rating"), ("dealer",)),
+    "bids": (("bid", "car_id", "buyer", "amount"), ("bid", "buyer")),
+    "rates": (("city", "rate"), ()),
+    "b1": (("k", "v"), ("k",)),
+    "cars_2": (("car_id", "price"), ("car_id",)),
+    "k": (("x", "y"), ("x",)),
+    "order": (("select", "_prov", "Case"), ("_prov",)),
+    "nested": (("id", "st", "arr"), ("id",)),
+}
+"""Columns and token columns by relation; ``rates`` carries no provenance."""
+CATALOG = MemoryCatalog(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items())
+TOKENS = {name: TokenSource(name, key) for name, (_, key) in RELATIONS.items()}
+
+
+def blocks(sql: str) -> Block:
+    """Return the root of a query's blocks."""
+    return lower(bind(sql, CATALOG).root, TOKENS, sql)

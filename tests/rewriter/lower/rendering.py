@@ -1,0 +1,84 @@
+"""A stable text of the blocks of a query: what each reads, keeps and yields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rewriter.algebra import Scalar, SortKey
+from rewriter.blocks import Block, BlockSource, Core, Named, ScanSource, Semi, Source, topological
+from rewriter.monotone import monotone_having
+from rewriter.serialize import text
+
+
+def render_blocks(root: Block) -> str:
+    """Return the blocks of a query, inner ones first, one item per line."""
+    return "\n".join(line for block in topological(root) for line in _block(block)) + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    identity = ", ".join(block.identity) or "nothing"
+    facts = [
+        "stable" if block.stable_identity else "not stable",
+        *(() if block.unique_identity else ("not unique",)),
+    ]
+    yield f"{block.name}: {block.kind.value}, identity {identity} ({', '.join(facts)})"
+    if block.core is not None:
+        yield from (f"  {line}" for line in _core(block.core, "core"))
+    for branch in block.branches:
+        yield f"  branch: {branch.name}"
+    for token in block.tokens:
+        yield f"  token: {token.relation} as {token.alias} in {', '.join(token.columns)}"
+    for lookup in block.lookups:
+        on = ", ".join(f"{mine} <=> {its}" for mine, its in lookup.on)
+        how = "scalar" if lookup.scalar else on or "free"
+        yield f"  lookup: {lookup.block.name} as {lookup.alias}, {how}"
+    yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
+    yield from _scalars("condition", block.conditions)
+    yield from _named("key", block.keys)
+    yield from _named("aggregate", block.aggregates)
+    yield from _scalars("having", block.having)
+    if block.having:
+        yield f"  having is {'monotone' if monotone_having(block) else 'not monotone'}"
+    for output in block.outputs:
+        yield f"  output: {output.name} := {text(output.scalar)}{' (stable)' * output.stable}"
+    yield from (f"  order: {_sort_key(key)}" for key in block.order)
+    if block.limited:
+        yield f"  limit: {block.limit} offset {block.offset}"
+
+
+def _core(core: Core, title: str) -> Iterator[str]:
+    yield f"{title}:"
+    for source in core.sources:
+        yield from (f"  {line}" for line in _source(source))
+    yield from _scalars("where", core.predicates)
+    yield from (f"  semi: {_semi(semi)}" for semi in core.semis)
+    yield from _named("store", core.select)
+
+
+def _source(source: Source) -> Iterator[str]:
+    if isinstance(source, ScanSource):
+        yield f"scan: {source.view} as {source.alias}"
+    elif isinstance(source, BlockSource):
+        yield f"potential: {source.block.name} as {source.alias}"
+    else:
+        yield f"union: {source.alias}"
+        for branch in source.branches:
+            yield from (f"  {line}" for line in _core(branch, "branch"))
+
+
+def _semi(semi: Semi) -> str:
+    pairs = ", ".join(f"{text(left)} = {right}" for left, right in semi.pairs)
+    return f"{semi.block.name} on {pairs or 'nothing'}"
+
+
+def _scalars(title: str, scalars: Iterable[Scalar]) -> Iterator[str]:
+    yield from (f"  {title}: {text(scalar)}" for scalar in scalars)
+
+
+def _named(title: str, columns: Iterable[Named]) -> Iterator[str]:
+    yield from (f"  {title}: {name} := {text(scalar)}" for name, scalar in columns)
+
+
+def _sort_key(key: SortKey) -> str:
+    nulls = "FIRST" if key.nulls_first else "LAST"
+    return f"{text(key.scalar)} {'DESC' if key.descending else 'ASC'} NULLS {nulls}"

@@ -1,0 +1,93 @@
+"""Lowering and emission by cases: a query and the text that computes it with annotations.
+
+``cases/<name>.input.sql`` goes with ``<name>.expected.sql``, the rewritten query, or with
+``<name>.error.txt``. Cases that exist to show how a query is cut have ``<name>.blocks.txt`` too,
+asked for by the comment ``-- blocks`` in the input's first line.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rewriter import dialect
+from rewriter.algebra import Relation
+from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import CTE_TABLES, rows_query
+from rewriter.errors import QueryError
+from rewriter.lower import lowering
+from rewriter.statements import rewritten_sql, supporting_aggregates
+from tests.rewriter.cases import check, names, orphans
+from tests.rewriter.lower.catalog import blocks
+from tests.rewriter.lower.rendering import render_blocks
+
+CASES = Path(__file__).parent / "cases"
+KINDS = ("expected.sql", "blocks.txt", "error.txt")
+
+
+def query(name: str) -> str:
+    """Return the text of a case."""
+    return (CASES / f"{name}.input.sql").read_text().rstrip("\n")
+
+
+@pytest.mark.parametrize("name", names(CASES))
+def test_case(name: str) -> None:
+    """The query becomes the statement and blocks, or the error, of its fixture."""
+    sql = query(name)
+    try:
+        root = blocks(sql)
+    except QueryError as error:
+        check(CASES, name, {"error.txt": f"{type(error).__name__}: {error}\n"}, KINDS)
+        return
+    for block in topological(root):
+        check_names(block)
+    texts = {"expected.sql": rewritten_sql(root) + "\n"}
+    if sql.startswith("-- blocks"):
+        texts["blocks.txt"] = render_blocks(root)
+    check(CASES, name, texts, KINDS)
+    dialect.parse(texts["expected.sql"])
+
+
+def check_names(block: Block) -> None:
+    """No table that is stored has two columns that Spark takes for one."""
+    rows = rows_query(
+        block, CTE_TABLES, aggregates=True, extra=supporting_aggregates(block), keep_absent=True
+    )
+    stored = [[name for name, _ in block.core.select]] if block.core is not None else []
+    for columns in (*stored, rows.named_selects):
+        assert len({name.lower() for name in columns}) == len(columns)
+
+
+def test_no_orphans() -> None:
+    """Every file belongs to a case."""
+    assert not orphans(CASES, KINDS)
+
+
+def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each operator of the algebra, and each shape of block, stands in some case."""
+    seen: set[str] = set()
+    shapes: set[str] = set()
+    lower = lowering._Lowering._operator
+
+    def operator(self: lowering._Lowering, relation: Relation) -> lowering.Open:
+        seen.add(type(relation).__name__)
+        return lower(self, relation)
+
+    monkeypatch.setattr(lowering._Lowering, "_operator", operator)
+    for name in names(CASES):
+        if (CASES / f"{name}.expected.sql").exists():
+            for block in topological(blocks(query(name))):
+                core = "core" if block.core is not None else "no core"
+                shapes.add(f"{block.kind.value}, {core}")
+                if block.kind is Kind.GROUP and not block.keys:
+                    shapes.add("no keys")
+    assert seen == {kind.__name__ for kind in Relation.__subclasses__()}
+    assert shapes == {
+        "rows, core",
+        "rows, no core",
+        "group, core",
+        "group, no core",
+        "no keys",
+        "union, no core",
+    }
