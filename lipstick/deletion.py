@@ -95,7 +95,7 @@ def _record(by_name: Mapping[str, RelationRecord], name: str) -> RelationRecord:
 
 def _in_order(cascade: Cascade, frames: Mapping[str, DataFrame]) -> Cascade:
     """Return the cascades with every parent's own deletion before its children's."""
-    waiting = {child: edge for child, edge in cascade.items()}
+    waiting = dict(cascade)
     ordered: dict[str, tuple[str | Sequence[str], str]] = {}
     while waiting:
         ready = [c for c, (_, parent) in waiting.items() if parent not in waiting]

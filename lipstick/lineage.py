@@ -26,8 +26,9 @@ def lineage_tokens(
 ) -> dict[str, DataFrame]:
     """Return, per relation, the tokens in the annotations of the selected rows, each once.
 
-    ``rows`` are the answer's, with the columns that tell them apart. Operands of comparisons are not factors of an annotation: a row that is there because another
-    value is small does not have that value's inputs in its lineage.
+    ``rows`` are the answer's, with the columns that tell them apart. Operands of comparisons are
+    not factors of an annotation: a row that is there because another value is small does not have
+    that value's inputs in its lineage.
 
     Raises
     ------

@@ -15,13 +15,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.catalog import SessionCatalog
-from lipstick.errors import TrackingError
+from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.guard import analysed_schema, understand, volatile_literals
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from rewriter.bind import Arguments, bind, substitute
+from rewriter.blocks import Block
+from rewriter.comparable import compared_exactly
 from rewriter.lower import lower
+from rewriter.statements import comparisons_sql
 
 
 class Session:
@@ -151,10 +154,24 @@ class Session:
         bound = bind(query, catalog, expression=expression)
         sources = {t.name: t.token_source for t in self._tracked.values()}
         root = lower(bound.root, sources, query)
+        self._check_memberships(root, query)
         frame = AnnotatedFrame(self, query, expression, schema, root)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
         return frame
+
+    def _check_memberships(self, root: Block, query: str) -> None:
+        """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""
+        for statement in comparisons_sql(root):
+            types = [field.dataType.simpleString() for field in self.spark.sql(statement).schema]
+            for outer, inner in zip(types[::2], types[1::2], strict=True):
+                if not compared_exactly(outer, inner):
+                    raise UnsupportedError(
+                        f"IN, EXISTS or SEMI JOIN compares {outer} with {inner}, which makes "
+                        "different values equal",
+                        f"Convert the inner side: CAST(... AS {outer}).",
+                        query,
+                    )
 
     # -- end -------------------------------------------------------------------------------
 

@@ -118,7 +118,7 @@ def _local_state(uri: str) -> FileState | None:
     if parsed.scheme not in ("", "file"):
         return None
     try:
-        status = os.stat(unquote(parsed.path))
+        status = Path(unquote(parsed.path)).stat()
     except OSError:
         return (uri, -1, -1)
     return (uri, status.st_size, status.st_mtime_ns)

@@ -121,7 +121,9 @@ def name_rows(
 def _row_tokens(
     frame: DataFrame,
 ) -> tuple[DataFrame, Naming, tuple[str, ...], tuple[str, ...]]:
-    files = tuple(sorted(frame.inputFiles()))
+    # As _metadata writes them, which is not as inputFiles() does where a path has spaces.
+    paths = frame.select(F.col("_metadata.file_path").alias("path")).distinct()
+    files = tuple(sorted(row["path"] for row in paths.collect()))
     number = F.lit(0)
     if len(files) > 1:
         known = F.create_map(*(F.lit(v) for pair in enumerate(files) for v in reversed(pair)))

@@ -48,8 +48,8 @@ def compile_valuations(
     elif valuation is not None:
         specs = dict.fromkeys(relations, valuation)
     compiled = {}
-    for name, spec in specs.items():
-        spec = _table(spark, relations[name], spec)
+    for name, given in specs.items():
+        spec = _table(spark, relations[name], given)
         if default is None:
             compiled[name] = Valuation.compile(semiring, name, spec)
         else:

@@ -27,6 +27,7 @@ from rewriter.emit import (
     Contributions,
     aggregate_arguments,
     answer_query,
+    comparisons,
     contributions,
     dependent,
     members_query,
@@ -202,6 +203,20 @@ def contributions_sql(
     """Return the statement of :func:`rewriter.emit.contributions` over captured members."""
     found = contributions(block, CTE_TABLES, values)
     return text(statement(block, found.query, _captured(views))), found
+
+
+def comparisons_sql(root: Block) -> tuple[str, ...]:
+    """Return statements that show what IN, EXISTS and semi joins compare; their types matter.
+
+    Columns come in pairs, an outer value and an inner one. If the types of a pair are not
+    :func:`rewriter.comparable.compared_exactly`, several tuples may be equal to one outer value,
+    and neither a grouping subquery nor the annotation of the membership is right.
+    """
+    return tuple(
+        text(statement(block, comparisons(block, CTE_TABLES)))
+        for block in topological(root)
+        if any(semi.pairs for semi in block.semis)
+    )
 
 
 def compares_aggregates(root: Block) -> bool:

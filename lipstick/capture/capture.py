@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from lipstick import display
 from lipstick.capture.lookup import ValueLookup
@@ -77,7 +78,8 @@ class Capture:
         view = f"_lipstick_open_{self._id}_{block.name}_{dataset}"
         if view not in self._views:
             path = self.directory / block.name / dataset
-            self._spark.read.parquet(str(path)).createOrReplaceTempView(view)
+            schema = StructType.fromJson(dict(self.manifest.schemas[block.name][dataset]))
+            self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
             self._views.add(view)
         return view
 

@@ -57,6 +57,8 @@ class Manifest:
     relations: Mapping[str, RelationRecord]
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Rows per dataset: ``{"b0": {"members": 42, "rows": 7}}``."""
+    schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Spark's schemas of the datasets, as JSON values: Spark need not read them from the files."""
     pruned: tuple[str, ...] = ()
     """Blocks whose members are kept only for the tuples that HAVING keeps (it is monotone)."""
 
@@ -71,6 +73,7 @@ class Manifest:
             "blocks": blocks_to_json(self.root),
             "relations": {name: asdict(record) for name, record in self.relations.items()},
             "counts": self.counts,
+            "schemas": self.schemas,
             "pruned": self.pruned,
         }
         return json.dumps(document, indent=1)
@@ -107,6 +110,7 @@ class Manifest:
             root=blocks_from_json(document["blocks"]),
             relations={name: _relation(record) for name, record in document["relations"].items()},
             counts=document["counts"],
+            schemas=document["schemas"],
             pruned=tuple(document["pruned"]),
         )
 

@@ -7,15 +7,19 @@ place and moved there when it is complete.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import NullType
 
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
@@ -43,6 +47,7 @@ class CaptureWriter:
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
         self.counts: dict[str, dict[str, int]] = {}
+        self.schemas: dict[str, dict[str, Any]] = {}
         self.pruned: list[str] = []
 
     def write(self) -> None:
@@ -82,7 +87,7 @@ class CaptureWriter:
             self._write(frame, path)
         else:
             path = self._dataset(block, "members", frame)
-        self._view(f"{block.name}_members", self._spark.read.parquet(str(path)))
+        self._view(f"{block.name}_members", self._read(path, frame))
 
     def _kept_groups(self, block: Block) -> str | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
@@ -90,8 +95,9 @@ class CaptureWriter:
         if monotone is None:
             return None
         path = self._directory / "tmp" / block.name
-        self._write(self._spark.sql(kept_groups_sql(block, self._members_view, monotone)), path)
-        groups = self._spark.read.parquet(str(path))
+        frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
+        self._write(frame, path)
+        groups = self._read(path, frame)
         if groups.where("_violation").limit(1).count():
             return None
         self.pruned.append(block.name)
@@ -108,14 +114,26 @@ class CaptureWriter:
 
     def _dataset(self, block: Block, name: str, frame: DataFrame) -> Path:
         path = self._directory / block.name / name
+        frame = _storable(frame)
         self._write(frame, path)
-        counts = self.counts.setdefault(block.name, {})
-        counts[name] = ds.dataset(path, format="parquet").count_rows()
+        rows = ds.dataset(path, format="parquet").count_rows()
+        self.counts.setdefault(block.name, {})[name] = rows
+        self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
         return path
+
+    def _read(self, path: Path, written: DataFrame) -> DataFrame:
+        """Read what was just written, without a job to learn its schema."""
+        return self._spark.read.schema(written.schema).parquet(str(path))
 
     @staticmethod
     def _write(frame: DataFrame, path: Path) -> None:
         frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
+
+
+def _storable(frame: DataFrame) -> DataFrame:
+    """Give columns that are NULL and nothing else a type that Parquet has."""
+    untyped = [field.name for field in frame.schema if isinstance(field.dataType, NullType)]
+    return frame.withColumns({name: F.col(f"`{name}`").cast("boolean") for name in untyped})
 
 
 def _joins(block: Block) -> bool:
@@ -171,6 +189,7 @@ def write_capture(
             root=manifest.root,
             relations=manifest.relations,
             counts=writer.counts,
+            schemas=writer.schemas,
             pruned=tuple(writer.pruned),
         )
         with (building / MANIFEST).open("w", encoding="utf-8") as file:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from lipstick.capture.manifest import Manifest
+from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
+from lipstick.memory.evaluation import evaluate
+from lipstick.memory.listing import list_members
+from lipstick.memory.members import ValueLookup
+from lipstick.memory.reach import lineage
+from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
 from lipstick.memory.whatif import MemoryWhatIf
+from semiring.base import Array, Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.tensor import Tensor
+from semiring.valuation import Valuation
 
-__all__ = ["Memory", "MemoryWhatIf"]
+__all__ = ["Memory", "MemoryWhatIf", "ValueLookup"]
+
+Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
+"""Which rows of the answer: a Boolean per row, or a function from the answer to that; None: all."""
 
 
 class Memory:
@@ -27,10 +43,15 @@ class Memory:
         The capture.
     manifest
         Its manifest.
+    lookup
+        Fetches member columns that were captured by reference; None: they are out of reach.
     """
 
-    def __init__(self, directory: Path, manifest: Manifest) -> None:
-        self._engine = Engine(directory, manifest)
+    def __init__(
+        self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
+    ) -> None:
+        self._engine = Engine(directory, manifest, lookup)
+        self._symbolic = Symbolic(self._engine)
 
     def answer(self) -> pa.Table:
         """The answer, as captured."""
@@ -38,8 +59,7 @@ class Memory:
 
     @cached_property
     def _answer(self) -> pa.Table:
-        engine = self._engine
-        return engine.table(engine.base(engine.root.name))
+        return self._engine.table(self._engine.base(self._engine.root.name))
 
     def what_if(self, deleted: Mapping[str, pa.Table]) -> MemoryWhatIf:
         """The answer without some input tuples, from the captured annotations.
@@ -60,3 +80,114 @@ class Memory:
         extreme, sums of floats and DISTINCT over those of every touched group.
         """
         return MemoryWhatIf(self._engine, self._engine.evaluate(deleted))
+
+    # -- annotations -----------------------------------------------------------------------
+
+    def annotations(
+        self, limit: int | None = None, where: Where = None
+    ) -> list[tuple[dict[str, Any], Polynomial | Expression]]:
+        """Rows of the answer, in its order, with their annotations.
+
+        Parameters
+        ----------
+        limit
+            At most so many rows; None: all of them.
+        where
+            Which rows.
+
+        Conditions on aggregated values that are not plain comparisons are left out of the
+        expressions; see :class:`lipstick.memory.symbolic.Symbolic`.
+        """
+        positions = self._positions(where)[:limit]
+        found = self._symbolic.tuples(self._engine.root.name, positions)
+        return list(zip(self._shown(positions), found, strict=True))
+
+    def tensors(
+        self, column: str, limit: int | None = None
+    ) -> list[tuple[dict[str, Any], Tensor]]:
+        """Rows of the answer, in its order, with the tensor of an aggregated column.
+
+        Parameters
+        ----------
+        column
+            A column of the answer that is an aggregate of its last grouping, in any case.
+        limit
+            At most so many rows; None: all of them.
+
+        Raises
+        ------
+        CaptureError
+            When the column is something else, or its values are not in the capture.
+        """
+        aggregate = aggregate_of(self._engine, column)
+        positions = self._positions(None)[:limit]
+        found = self._symbolic.tensors(self._engine.root.name, aggregate, positions)
+        return list(zip(self._shown(positions), found, strict=True))
+
+    def lineage(self, where: Where = None) -> dict[str, pa.Table]:
+        """The tokens that rows of the answer were made from, each once.
+
+        Parameters
+        ----------
+        where
+            Which rows.
+
+        Returns
+        -------
+        dict
+            Per relation with tokens, a table of its token columns.
+        """
+        return lineage(self._engine, self._positions(where))
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> pa.Table:
+        """The answer's columns, then ``_value``: the annotation of each row in a semiring.
+
+        Parameters
+        ----------
+        valuations
+            One per relation that the query reads.
+
+        Raises
+        ------
+        CapabilityError
+            When the query compares aggregated values, unless every token is 1 in Counting or
+            Boolean.
+        """
+        return evaluate(self._engine, semiring, valuations)
+
+    def members(self, limit: int | None = None) -> pa.Table:
+        """One row per row of the answer and member of it.
+
+        Returns
+        -------
+        pa.Table
+            The answer's columns, then the members' token columns, then their other columns; for
+            members that are tuples of another block, the columns that identify those.
+        """
+        return list_members(self._engine, limit)
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def _positions(self, where: Where) -> Array:
+        ordered = self._engine.base(self._engine.root.name).ordered
+        if where is None:
+            return ordered
+        mask = where(self.answer()) if callable(where) else where
+        if isinstance(mask, (pa.Array, pa.ChunkedArray)):
+            mask = mask.fill_null(False).to_numpy(zero_copy_only=False)
+        chosen = np.asarray(mask)
+        if chosen.dtype != np.bool_ or chosen.shape != ordered.shape:
+            raise CaptureError(
+                f"The rows to look at are given by {len(ordered)} Booleans, one per row of the "
+                f"answer, not by {chosen.dtype} of shape {chosen.shape}."
+            )
+        selected: Array = ordered[chosen]
+        return selected
+
+    def _shown(self, positions: Array) -> list[dict[str, Any]]:
+        engine = self._engine
+        columns = engine.columns(engine.base(engine.root.name), positions)
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        return [row_of(engine.manifest.names, row) for row in rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -108,21 +107,9 @@ class Engine:
 
     # -- answers ---------------------------------------------------------------------------
 
-    @cached_property
-    def _timestamps(self) -> list[bool]:
-        """Which columns of the answer are instants: Spark stores them without their zone."""
-        fields = json.loads(self.manifest.schema)["fields"]
-        return [field["type"] == "timestamp" for field in fields]
-
     def columns(self, state: State, positions: Array) -> list[pa.Array]:
         """The answer's columns at some positions of the root's rows."""
-        found = []
-        for output, instant in zip(self.root.outputs, self._timestamps, strict=True):
-            column = state.take(output.name, positions)
-            if instant and pa.types.is_timestamp(column.type):
-                column = column.cast(pa.timestamp("us", "UTC"))
-            found.append(column)
-        return found
+        return [state.take(output.name, positions) for output in self.root.outputs]
 
     def table(self, state: State) -> pa.Table:
         """The answer, in its order, under the user's names."""

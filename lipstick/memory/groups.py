@@ -74,6 +74,10 @@ class GroupRows(Rows):
 
     # -- without deletion ------------------------------------------------------------------
 
+    def type(self, name: str) -> pa.DataType:
+        """The type of a captured column."""
+        return self._stored.type(name)
+
     @cached_property
     def _table(self) -> KeyTable:
         columns = [self._stored.column(name) for name, _ in self._keys]

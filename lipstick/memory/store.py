@@ -19,7 +19,7 @@ class Dataset:
     """One dataset of a capture.
 
     Rows are numbered from 0 in the order of the files' names and of the rows in them. Strings may
-    come dictionary-encoded; timestamps come in microseconds.
+    come dictionary-encoded.
 
     Parameters
     ----------
@@ -33,8 +33,9 @@ class Dataset:
         files = sorted(str(file) for file in path.glob("*.parquet"))
         if not files:
             raise CaptureError(f"The capture is damaged: {path} has no Parquet files.")
-        self._schema = _dataset(files, ()).schema
-        self._dataset = _dataset(files, _encoded(files))
+        encoded, instants = _stored_as(files)
+        self._dataset = _dataset(files, encoded)
+        self._schema = _with_zones(_dataset(files, ()).schema, instants)
         self.count: int = self._dataset.count_rows()
 
     @property
@@ -59,6 +60,8 @@ class Dataset:
             chunked = self._dataset.to_table(columns=[self._known(name)]).column(0)
             if pa.types.is_dictionary(chunked.type):
                 chunked = chunked.unify_dictionaries()
+            elif pa.types.is_timestamp(chunked.type):
+                chunked = chunked.cast(self._schema.field(name).type)
             self._columns[name] = _whole(chunked)
         return self._columns[name]
 
@@ -81,21 +84,33 @@ def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
     return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
 
 
-def _encoded(files: list[str]) -> tuple[str, ...]:
-    """The string columns that every file stores as dictionaries: read as such, not unpacked."""
-    plain: set[str] = set()
+def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str]]:
+    """The string columns stored as dictionaries in every file, and the columns of instants.
+
+    Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
+    without saying that they are in UTC.
+    """
     strings: set[str] = set()
+    others: set[str] = set()
+    instants: set[str] = set()
     for file in files:
         with pq.ParquetFile(file) as parquet:
             strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
+            for column in parquet.schema:
+                if column.physical_type == "INT96":
+                    instants.add(column.path)
             for group in range(parquet.metadata.num_row_groups):
                 chunks = parquet.metadata.row_group(group)
                 for number in range(chunks.num_columns):
                     chunk = chunks.column(number)
-                    # Arrow cannot read delta-encoded strings as dictionaries.
                     if any("DELTA" in encoding for encoding in chunk.encodings):
-                        plain.add(chunk.path_in_schema)
-    return tuple(strings - plain)
+                        others.add(chunk.path_in_schema)
+    return tuple(strings - others), instants
+
+
+def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
+    utc = pa.timestamp("us", "UTC")
+    return pa.schema([f.with_type(utc) if f.name in instants else f for f in schema])
 
 
 def _whole(chunked: pa.ChunkedArray) -> pa.Array:

@@ -77,9 +77,8 @@ def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Me
     """Return the groups of a correlated subquery, grouped also by what the outer row fixes.
 
     All rows that one outer row selects agree on the inner sides of the equalities, so that
-    grouping by them too gives the same groups with the same aggregates. Spark allows equalities
-    with an inner column alone, converted at most to a wider type: no two values of it are equal
-    to one outer value.
+    grouping by them too gives the same groups with the same aggregates, where no two inner values
+    are equal to one outer value: see :mod:`rewriter.comparable`.
     """
     grouping = grouping_of(rows, items)
     values = () if exists else tuple(grouping.over(item.scalar) for item in items)

@@ -8,7 +8,7 @@ rewritten query), over a capture, and over what a deletion leaves of it.
 from __future__ import annotations
 
 from rewriter.emit.annotations import aggregate_arguments
-from rewriter.emit.contributions import Contributions, contributions
+from rewriter.emit.contributions import Contributions, comparisons, contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.potential import dependent, potential_query
 from rewriter.emit.program import program, statement
@@ -27,6 +27,7 @@ __all__ = [
     "Tables",
     "aggregate_arguments",
     "answer_query",
+    "comparisons",
     "contributions",
     "dependent",
     "members_query",

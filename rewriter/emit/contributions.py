@@ -25,6 +25,17 @@ class Contributions:
     references: tuple[tuple[str, tuple[str, ...]], ...]
 
 
+def comparisons(block: Block, tables: Tables) -> exp.Select:
+    """Return what a block's memberships compare: each outer value, then the inner one."""
+    columns: list[Named] = []
+    for number, semi in enumerate(block.semis):
+        for left, column in semi.pairs:
+            place = len(columns) // 2
+            columns.append((f"_left{place}", fill(left, block, tables)))
+            columns.append((f"_right{place}", qualified(f"s{number}", column)))
+    return read(block, tables, semis_as_joins=True).select(*named(columns or NOTHING))
+
+
 def contributions(block: Block, tables: Tables, values: TableOf | None = None) -> Contributions:
     """Return the members of a block with their factors.
 

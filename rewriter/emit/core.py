@@ -73,6 +73,8 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
 def exists(semi: Semi, name: str) -> exp.Expr:
     """Return whether the named table of the block's tuples has the one that the pairs ask for."""
     inner = exp.select(exp.Literal.number(1)).from_(table(name, KEYS))
-    for left, column in semi.pairs:
-        inner = inner.where(exp.EQ(this=qualified(KEYS, column), expression=bracketed(left.copy())))
-    return exp.Exists(this=inner)
+    pairs = [
+        exp.EQ(this=qualified(KEYS, column), expression=bracketed(left.copy()))
+        for left, column in semi.pairs
+    ]
+    return exp.Exists(this=where(inner, pairs))

@@ -40,9 +40,8 @@ def from_(select: exp.Select, source: exp.Expr) -> exp.Select:
 
 def where(select: exp.Select, conditions: Sequence[Scalar]) -> exp.Select:
     """Put more conditions in WHERE."""
-    for condition in conditions:
-        select = select.where(condition.copy())
-    return select
+    whole = conjunction(conditions)
+    return select if whole is None else select.where(whole)
 
 
 def named(columns: Iterable[Named]) -> list[exp.Expr]:
@@ -61,7 +60,14 @@ def no_ordinal(scalar: Scalar) -> Scalar:
 
 def conjunction(conditions: Sequence[Scalar]) -> Scalar | None:
     """Return what is true where all conditions are; None if there are none."""
-    return exp.and_(*(c.copy() for c in conditions)) if conditions else None
+    return exp.and_(*(_boolean(condition) for condition in conditions)) if conditions else None
+
+
+def _boolean(condition: Scalar) -> Scalar:
+    """Return a condition that may stand alone: NULL does so only under AND."""
+    if isinstance(condition.unnest(), exp.Null):
+        return exp.cast(exp.null(), "boolean")
+    return condition.copy()
 
 
 def is_true(condition: Scalar) -> Scalar:

@@ -7,7 +7,13 @@ import pytest
 from rewriter.blocks import Block, topological
 from rewriter.emit import CTE_TABLES, potential_query
 from rewriter.serialize import text
-from rewriter.statements import contributions_sql, rows_sql, supporting_aggregates, value_columns
+from rewriter.statements import (
+    comparisons_sql,
+    contributions_sql,
+    rows_sql,
+    supporting_aggregates,
+    value_columns,
+)
 from tests.rewriter.lower.catalog import blocks
 
 
@@ -68,6 +74,23 @@ def test_contributions_of_nothing() -> None:
     sql, found = contributions_sql(block("SELECT 1 AS one"), lambda one: one.name)
     assert sql == "SELECT 1 AS `_row`"
     assert (found.tokens, found.references) == ((), ())
+
+
+def test_comparisons() -> None:
+    """What memberships compare stands side by side, outer value first."""
+    sql = (
+        "SELECT city FROM dealers d WHERE d.dealer IN (SELECT c.dealer FROM cars c"
+        " WHERE c.model = d.city GROUP BY c.dealer) AND EXISTS (SELECT 1 FROM bids)"
+        " AND rating + 1 IN (SELECT amount FROM bids)"
+    )
+    (found,) = comparisons_sql(blocks(sql))
+    assert found.split("SELECT m.`dealer` AS `_left0`")[1] == (
+        ", s0.`dealer_3` AS `_right0`, m.`city` AS `_left1`, s0.`model_2` AS `_right1`, "
+        "m.`rating` + 1 AS `_left2`, s2.`k1` AS `_right2` FROM `b0_members` AS m, `b1` AS s0, "
+        "`b2` AS s1, `b3` AS s2 WHERE s0.`dealer_3` = m.`dealer` AND s0.`model_2` = m.`city` "
+        "AND s2.`k1` = (m.`rating` + 1)"
+    )
+    assert comparisons_sql(blocks("SELECT city FROM dealers")) == ()
 
 
 def test_potential_of_grouping() -> None:

@@ -20,7 +20,7 @@ WITH `b1_members` AS (
     cars.`model` AS `model_2`
   FROM `cars` AS cars
   WHERE
-    NULL
+    CAST(NULL AS BOOLEAN)
 )
 SELECT
   m.`model_2` AS `model_2`,

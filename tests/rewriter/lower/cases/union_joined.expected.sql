@@ -81,8 +81,6 @@ SELECT
   ) AS `_prov`
 FROM `b0_members` AS m, `b3` AS b3
 WHERE
-  (
-    m.`b3__branch` IS NOT DISTINCT FROM b3.`_branch`
-    AND m.`b3__0_dealer_4` IS NOT DISTINCT FROM b3.`_0_dealer_4`
-  )
+  m.`b3__branch` IS NOT DISTINCT FROM b3.`_branch`
+  AND m.`b3__0_dealer_4` IS NOT DISTINCT FROM b3.`_0_dealer_4`
   AND m.`b3__1_buyer_3` IS NOT DISTINCT FROM b3.`_1_buyer_3`

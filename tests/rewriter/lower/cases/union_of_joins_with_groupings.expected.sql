@@ -92,11 +92,7 @@ SELECT
   ) AS `_prov`
 FROM `b0_members` AS m, `b4` AS b4
 WHERE
-  (
-    (
-      m.`b4__branch` IS NOT DISTINCT FROM b4.`_branch`
-      AND m.`b4__0_dealer` IS NOT DISTINCT FROM b4.`_0_dealer`
-    )
-    AND m.`b4__0_b1_dealer_5` IS NOT DISTINCT FROM b4.`_0_b1_dealer_5`
-  )
+  m.`b4__branch` IS NOT DISTINCT FROM b4.`_branch`
+  AND m.`b4__0_dealer` IS NOT DISTINCT FROM b4.`_0_dealer`
+  AND m.`b4__0_b1_dealer_5` IS NOT DISTINCT FROM b4.`_0_b1_dealer_5`
   AND m.`b4__1_city_5` IS NOT DISTINCT FROM b4.`_1_city_5`

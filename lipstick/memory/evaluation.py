@@ -1,0 +1,130 @@
+"""Annotations evaluated in a semiring, block by block, over whole columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CapabilityError
+from lipstick.memory.engine import Engine
+from lipstick.memory.members import Members
+from lipstick.memory.reach import Reached, members_of, reach, references
+from lipstick.memory.unions import UnionRows
+from rewriter.blocks import Kind
+from rewriter.emit import VALUE
+from rewriter.statements import compares_aggregates
+from semiring.base import Array, Semiring
+from semiring.evaluator import fold, product
+from semiring.valuation import Valuation
+
+_CONDITIONAL = ("Counting", "Boolean")
+"""Semirings in which a comparison of aggregates that holds is 1 when every token is."""
+
+
+def evaluate(
+    engine: Engine, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+) -> pa.Table:
+    """The answer's columns, then ``_value``: the annotation of each row in a semiring.
+
+    Raises
+    ------
+    CapabilityError
+        When the query compares aggregated values, unless every token is 1 in Counting or Boolean.
+    """
+    state = engine.base(engine.root.name)
+    evaluation = _Evaluation(engine, semiring, valuations)
+    values = evaluation.run(state.ordered)
+    columns = engine.columns(state, state.ordered)
+    names = [*engine.manifest.names, VALUE]
+    return pa.Table.from_arrays([*columns, semiring.to_arrow(values)], names=names)
+
+
+class _Evaluation:
+    """One semiring and its valuations."""
+
+    def __init__(
+        self, engine: Engine, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> None:
+        self._engine = engine
+        self._semiring = semiring
+        self._valuations = valuations
+        self._compares = compares_aggregates(engine.root)
+        if self._compares and semiring.name not in _CONDITIONAL:
+            raise self._incapable()
+
+    def _incapable(self) -> CapabilityError:
+        return CapabilityError(
+            "The query compares aggregated values, and such a comparison has no value in "
+            f"{self._semiring.name} under this valuation.\n"
+            "Use what_if() for deletions, or polynomials() for the expressions."
+        )
+
+    def run(self, ordered: Array) -> Array:
+        """The annotations of the rows of the answer at some positions."""
+        reached = reach(self._engine, ordered)
+        values: dict[str, Array] = {}
+        for name in reversed(reached):
+            values[name] = self._block(reached, name, values)
+        root = self._engine.root.name
+        result: Array = values[root][reached[root].place(ordered)]
+        return result
+
+    def _block(
+        self, reached: Mapping[str, Reached], name: str, values: Mapping[str, Array]
+    ) -> Array:
+        own, rows = reached[name], self._engine.rows(name)
+        if isinstance(rows, UnionRows):
+            branches, inside = rows.places(rows.context)
+            result = self._semiring.zeros(len(own.positions))
+            for number, branch in enumerate(own.block.branches):
+                mine = np.flatnonzero(branches[own.positions] == number)
+                if len(mine):
+                    places = reached[branch.name].place(inside[own.positions[mine]])
+                    result = _put(result, mine, values[branch.name][places])
+            return result
+        if own.block.kind is Kind.GROUP and not own.block.keys:
+            if self._compares:
+                self._members(own, members_of(rows), reached, values)
+            return self._semiring.ones(len(own.positions))
+        members = self._members(own, members_of(rows), reached, values)
+        if own.block.kind is not Kind.GROUP:
+            return members
+        offsets = np.zeros(len(own.positions) + 1, dtype=np.int64)
+        np.cumsum(np.bincount(own.owners, minlength=len(own.positions)), out=offsets[1:])
+        return self._semiring.delta_array(fold(self._semiring, members, offsets))
+
+    def _members(
+        self,
+        own: Reached,
+        members: Members | None,
+        reached: Mapping[str, Reached],
+        values: Mapping[str, Array],
+    ) -> Array:
+        """The products of the factors of members."""
+        assert members is not None
+        factors = []
+        for number, token in enumerate(own.block.tokens):
+            valuation = self._valuations[token.relation]
+            if valuation.constant_one:
+                continue
+            assert members.dataset is not None
+            columns = [members.dataset.take(name, own.members) for name in token.columns]
+            absent = members.token(number).absent
+            mask = None if absent is None else absent[own.members]
+            found = valuation.lookup(columns, len(own.members), mask)
+            if self._compares and not (found == self._semiring.one).all():
+                raise self._incapable()
+            factors.append(found)
+        for name, positions in references(members, own.members):
+            factors.append(values[name][reached[name].place(positions)])
+        return product(self._semiring, factors, len(own.members))
+
+
+def _put(values: Array, places: Array, new: Array) -> Array:
+    if values.dtype != new.dtype:
+        values = values.astype(object)
+    values[places] = new
+    return values
