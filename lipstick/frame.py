@@ -17,6 +17,7 @@ from lipstick import display
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, write_capture
+from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.explain import explain, root_type
 from lipstick.source import check_unchanged
@@ -163,6 +164,10 @@ class AnnotatedFrame:
     def explain(self) -> str:
         """Return a readable account of the query's blocks and how they are captured."""
         return explain(self._root, self.relations)
+
+    def cost(self) -> Cost:
+        """Estimate members, bytes and jobs of a capture; nothing runs."""
+        return estimate_cost(self._session.spark, self._root)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """See :meth:`lipstick.Capture.members`."""

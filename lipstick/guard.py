@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Arguments: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
 """Values of a query's parameters: by name for ``:name``, in order for ``?``."""
 
+_EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+_EXPLAINED = "== Parsed Logical Plan =="
+
 _SETTINGS = {
     # Plans in full: cut lists and strings would hide differences.
     "spark.sql.debug.maxToStringFields": "2147483000",
@@ -41,7 +44,7 @@ _SETTINGS = {
     # Inline tables keep their rows in the analysed plan.
     "spark.sql.legacy.eagerEvalInlineTable": "false",
     # EXPLAIN also optimises: it must not evaluate, or an error in the data would end it.
-    "spark.sql.optimizer.excludedRules": (
+    _EXCLUDED_RULES: (
         "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation,"
         "org.apache.spark.sql.catalyst.optimizer.ConstantFolding"
     ),
@@ -155,10 +158,18 @@ def volatile_literals(spark: SparkSession, expression: dialect.Query) -> dialect
     return dialect.with_literals(expression, values)
 
 
-def _explain(spark: SparkSession, sql: str, args: Arguments) -> str:
+def _explanation(spark: SparkSession, sql: str, args: Arguments) -> str:
     row = _sql(spark, f"EXPLAIN EXTENDED\n{sql}", args).head()
-    text = str(row[0]) if row else ""
-    if not text.startswith("== Parsed Logical Plan =="):
+    return str(row[0]) if row else ""
+
+
+def _explain(spark: SparkSession, sql: str, args: Arguments) -> str:
+    text = _explanation(spark, sql, args)
+    if not text.startswith(_EXPLAINED):
+        # Some plans need the rules that were excluded. An error in the data may then end EXPLAIN.
+        spark.sql(f"SET {_EXCLUDED_RULES}=")
+        text = _explanation(spark, sql, args)
+    if not text.startswith(_EXPLAINED):
         problem = f"Spark cannot plan this query: {text.strip()}"
         raise NotUnderstoodError(problem, "Change the query so that EXPLAIN shows its plan.", sql)
     return text

@@ -26,9 +26,8 @@ def lineage_tokens(
 ) -> dict[str, DataFrame]:
     """Return, per relation, the tokens in the annotations of the selected rows, each once.
 
-    ``rows`` are the answer's, with the columns that tell them apart. Operands of comparisons are
-    not factors of an annotation: a row that is there because another value is small does not have
-    that value's inputs in its lineage.
+    ``rows`` are the answer's, with the columns that tell them apart. The inputs of a scalar
+    subquery are in the lineage of every row that its value may have decided or gone into.
 
     Raises
     ------
@@ -40,10 +39,13 @@ def lineage_tokens(
         rows = _select(rows, manifest, where)
     wanted: dict[str, list[DataFrame]] = {root.name: [_identified(rows, root.identity)]}
     tokens: dict[str, list[DataFrame]] = {}
+    whole: set[str] = set()
     for block in reversed(topological(root)):
-        if block.name in wanted:
+        if block.name in whole:
+            _block(spark, block, members_view, None, wanted, tokens, whole)
+        elif block.name in wanted:
             selected = reduce(DataFrame.union, wanted[block.name]).distinct()
-            _block(spark, block, members_view, selected, wanted, tokens)
+            _block(spark, block, members_view, selected, wanted, tokens, whole)
     return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
 
 
@@ -75,11 +77,17 @@ def _block(
     spark: SparkSession,
     block: Block,
     members_view: Callable[[Block], str],
-    selected: DataFrame,
+    selected: DataFrame | None,
     wanted: dict[str, list[DataFrame]],
     tokens: dict[str, list[DataFrame]],
+    whole: set[str],
 ) -> None:
+    """Collect the tokens of a block's selected tuples (None: all) and what they refer to."""
+    whole.update(lookup.block.name for lookup in block.lookups if lookup.scalar)
     if block.kind is Kind.UNION:
+        if selected is None:
+            whole.update(branch.name for branch in block.branches)
+            return
         for number, branch in enumerate(block.branches):
             mine = selected.where(F.col("_branch") == number)
             columns = [F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity]
@@ -89,7 +97,8 @@ def _block(
         return
     sql, found = contributions_sql(block, members_view)
     members = spark.sql(sql)
-    members = _matching(members, selected, block.identity)
+    if selected is not None:
+        members = _matching(members, selected, block.identity)
     for relation, names in found.tokens:
         taken = members.select(*_columns(names))
         absent = reduce(and_, (F.col(name).isNull() for name in names))

@@ -71,6 +71,11 @@ def pretty(query: exp.Query) -> str:
     return text(query, pretty=True)
 
 
+def members_from_sources_sql(block: Block) -> str:
+    """Return the statement of a block's members that reads nothing captured."""
+    return text(statement(block, members_query(block, CTE_TABLES)))
+
+
 def members_sql(
     block: Block, views: ViewOf, columns: tuple[str, ...] | None = None, kept: str | None = None
 ) -> str:

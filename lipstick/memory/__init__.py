@@ -102,9 +102,7 @@ class Memory:
         found = self._symbolic.tuples(self._engine.root.name, positions)
         return list(zip(self._shown(positions), found, strict=True))
 
-    def tensors(
-        self, column: str, limit: int | None = None
-    ) -> list[tuple[dict[str, Any], Tensor]]:
+    def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Tensor]]:
         """Rows of the answer, in its order, with the tensor of an aggregated column.
 
         Parameters

@@ -40,8 +40,9 @@ MEMBERS = "_n"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some members: the touched group of each, and their columns."""
+    """Some members: their positions, the touched group of each, and their columns."""
 
+    positions: Array
     groups: Array
     resolve: Resolve
 
@@ -73,6 +74,9 @@ class Touched:
         stores none.
     survivors
         From a Boolean array over the groups to the members left in those, group by group.
+    sums
+        From an aggregate of floats and a Boolean array over the groups to the sums of what those
+        have left of the members they had; None where that is no faster.
     """
 
     def __init__(
@@ -82,12 +86,14 @@ class Touched:
         gained: Part,
         stored: Callable[[str], pa.Array | None],
         survivors: Callable[[Array], Part],
+        sums: Callable[[str, Array], Array | None],
     ) -> None:
         self.count = count
         self._lost = lost
         self._gained = gained
         self._stored = stored
         self._survivors = survivors
+        self._sums = sums
 
     @cached_property
     def members(self) -> Array:
@@ -138,9 +144,14 @@ class Touched:
         if call.function in ("MIN", "MAX"):
             extreme = same(lost[0], stored.take(pa.array(self._lost.groups)))
             return self._again(call, stored, self._involved(counted[0] & extreme, counted[1]))
-        if not is_exact(lost[0].type):
-            return self._again(call, stored, self._involved(*counted))
         counts = self._stored(name + COUNT_SUFFIX)
+        if not is_exact(lost[0].type):
+            involved = self._involved(*counted)
+            left = None if counts is None else self._sums(name, involved)
+            if counts is None or left is None:
+                return self._again(call, stored, involved)
+            numbers = self._less(counts, *(mask.astype(np.int64) for mask in counted))
+            return self._floats(call, stored, involved, left, numbers, gained[0])
         sums = stored if call.function == "SUM" else self._stored(name + SUM_SUFFIX)
         if counts is None or sums is None:
             return self._again(call, stored, self._involved(*counted))
@@ -151,6 +162,27 @@ class Touched:
         if call.function == "SUM":
             return Vector(sums.type, total, null).to_arrow(self.count)
         return _average(total, left, scale, stored.type)
+
+    def _floats(
+        self,
+        call: AggregateCall,
+        stored: pa.Array,
+        involved: Array,
+        left: Array,
+        counts: Array,
+        gained: pa.Array,
+    ) -> pa.Array:
+        """SUM or AVG of floats in some groups, from the sums left there and what is gained."""
+        places = np.flatnonzero(involved)
+        sums = np.zeros(self.count)
+        sums[places] = left
+        arrived = gained.fill_null(0.0).to_numpy(zero_copy_only=False)
+        np.add.at(sums, self._gained.groups, arrived)
+        null = counts == 0
+        if call.function == "AVG":
+            sums = sums / np.where(null, 1, counts)
+        found = pa.array(sums[places], stored.type, mask=null[places])
+        return overlay(stored, places, found)
 
     def _less(self, stored: pa.Array, lost: Array, gained: Array) -> Array:
         """Exact stored totals, unscaled, less what is lost, and what is gained."""
@@ -224,4 +256,3 @@ def _average(totals: Array, counts: Array, scale: int, kind: pa.DataType) -> pa.
         pairs = zip(totals.tolist(), divisors.tolist(), strict=True)
         return pa.array([total / count for total, count in pairs], pa.float64(), mask=null)
     return pa.array(totals / divisors, kind, mask=null)
-

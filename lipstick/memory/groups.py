@@ -8,25 +8,27 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from lipstick.memory.aggregates import Part, Touched
+from lipstick.memory.aggregates import MEMBERS, Part, Touched
 from lipstick.memory.index import SortedIndex
-from lipstick.memory.keys import KeyTable, distinct
+from lipstick.memory.keys import KeyTable, distinct, normal
 from lipstick.memory.members import Members, holds, scalar_changed
+from lipstick.memory.patch import Patch, PatchedTake
 from lipstick.memory.state import (
     NOTHING,
     SORT,
     Context,
     Rows,
     State,
-    matches,
     needs_spark,
     overlay,
     same,
     values,
 )
 from lipstick.memory.store import Dataset, every
-from rewriter.blocks import GROUP, Block
+from lipstick.memory.sums import ChunkedSums
+from rewriter.blocks import GROUP, MEMBER, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import (
     Interpreted,
@@ -39,16 +41,7 @@ from rewriter.interpret import (
 )
 from semiring.base import Array
 
-
-@dataclass(frozen=True, slots=True)
-class Patch:
-    """New values of some columns at sorted positions."""
-
-    positions: Array
-    columns: Mapping[str, pa.Array]
-
-
-_EMPTY = Patch(NOTHING, {})
+_MANY = 1 << 16
 
 
 class GroupRows(Rows):
@@ -71,6 +64,7 @@ class GroupRows(Rows):
         for number, key in enumerate(block.order):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
+        self._float_sums: dict[str, ChunkedSums] = {}
 
     # -- without deletion ------------------------------------------------------------------
 
@@ -102,24 +96,30 @@ class GroupRows(Rows):
             chosen = [column.take(pa.array(unknown)) for column in columns]
             numbers, first = distinct(chosen, len(unknown))
             codes[rows[unknown]] = self._stored.count + numbers
-            extra = [_decoded(column).take(pa.array(first)) for column in chosen]
+            extra = [_key(column).take(pa.array(first)) for column in chosen]
         return codes.astype(np.int32), extra
 
     def _key_values(self, positions: Array, context: Context) -> list[pa.Array]:
-        whole = context is self._base and len(positions) == self.members.count
+        dataset = self.members.dataset
         resolve = self.members.resolve(positions, context)
         columns = []
         for name, key in self._keys:
-            if whole and key.column is not None and self.members.dataset is not None:
-                alias, column = key.column
-                if alias == "m":
-                    columns.append(self.members.dataset.column(column))
-                    continue
+            if dataset is not None and key.column is not None and key.column[0] == MEMBER:
+                column = dataset.column(key.column[1])
+                whole = len(positions) == len(column)
+                columns.append(column if whole else column.take(pa.array(positions)))
+                continue
             try:
                 columns.append(values(key, resolve, len(positions), self._stored.type(name)))
             except UninterpretableError as error:
                 raise needs_spark(str(error)) from error
         return columns
+
+    def group_of(self, positions: Array) -> Array:
+        """The positions of some members' groups; of few members without those of all."""
+        if "_grouping" in self.__dict__ or self.members.base_alive is not None or not self._keys:
+            return self.codes[positions].astype(np.int64)
+        return self._table.find(self._key_values(positions, self._base), len(positions))
 
     @property
     def codes(self) -> Array:
@@ -185,7 +185,7 @@ class GroupRows(Rows):
 
     def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
         """Aggregate the groups that lose or gain members anew."""
-        codes_lost = self.codes[lost].astype(np.int64)
+        codes_lost = self.group_of(lost)
         codes_gained, new_keys = self._codes_under(gained, context)
         touched = np.unique(np.concatenate([codes_lost, codes_gained]))
         base = self.base
@@ -215,14 +215,22 @@ class GroupRows(Rows):
             if arrived.any() or (where[1:] < where[:-1]).any():
                 by_group = np.lexsort([every_one, where])
                 every_one, where = every_one[by_group], where[by_group]
-            return Part(where, self.members.resolve(every_one, context))
+            return Part(every_one, where, self.members.resolve(every_one, context))
+
+        def sums(name: str, groups: Array) -> Array | None:
+            chosen = touched[groups]
+            if not self._many(chosen):
+                return None
+            mine = groups[np.searchsorted(touched, codes_lost)]
+            return self._chunked(name).without(chosen, lost[mine])
 
         parts = Touched(
             len(touched),
-            Part(np.searchsorted(touched, codes_lost), self.members.resolve(lost, self._base)),
-            Part(np.searchsorted(touched, codes_gained), self.members.resolve(gained, context)),
+            self._part(lost, touched, codes_lost, self._base),
+            self._part(gained, touched, codes_gained, context),
             stored,
             survivors,
+            sums,
         )
         columns: dict[str, pa.Array] = {}
         if len(touched):
@@ -231,10 +239,33 @@ class GroupRows(Rows):
         size = base.size + (len(new_keys[0]) if new_keys else 0)
         return Patch(touched, columns), _Groups(size, exists, new_keys)
 
+    def _part(self, positions: Array, touched: Array, codes: Array, context: Context) -> Part:
+        places = np.searchsorted(touched, codes)
+        return Part(positions, places, self.members.resolve(positions, context))
+
+    def _many(self, groups: Array) -> bool:
+        """Whether groups have so many members that their sums are worth keeping in chunks."""
+        if len(groups) and groups[-1] >= self._stored.count:
+            return False
+        members = pc.sum(self._stored.take(MEMBERS, groups)).as_py() or 0
+        return bool(members > _MANY)
+
+    def _chunked(self, name: str) -> ChunkedSums:
+        if name not in self._float_sums:
+            every_one = every(self.members.count)
+            part = Part(every_one, every_one, self.members.resolve(every_one, self._base))
+            column = part.values(self.calls[name].arguments[0]).fill_null(0.0)
+            weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
+            codes = self.codes
+            if self.members.base_alive is not None:
+                codes = np.where(self.members.base_alive, codes, -1)
+            self._float_sums[name] = ChunkedSums(weights, codes, self.base.size)
+        return self._float_sums[name]
+
     def _codes_under(self, positions: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The groups of members under a deletion, and the keys of groups that are new."""
         if not self.members.dependent(key for _, key in self._keys):
-            return self.codes[positions].astype(np.int64), []
+            return self.group_of(positions), []
         columns = self._key_values(positions, context)
         codes = self._table.find(columns, len(positions))
         unknown = np.flatnonzero(codes < 0)
@@ -243,7 +274,7 @@ class GroupRows(Rows):
         chosen = [column.take(pa.array(unknown)) for column in columns]
         numbers, first = distinct(chosen, len(unknown))
         codes[unknown] = self.base.size + numbers
-        return codes, [column.take(pa.array(first)) for column in chosen]
+        return codes, [_key(column).take(pa.array(first)) for column in chosen]
 
     def _post(self, context: Context, grouped: Patch, groups: _Groups) -> State:
         base = self.base
@@ -254,7 +285,7 @@ class GroupRows(Rows):
             affected, exists = self._everywhere(grouped, groups)
         if not len(affected):
             return base
-        take = _Take(self, grouped, groups.new_keys)
+        take = PatchedTake(base, [name for name, _ in self._keys], grouped, groups.new_keys)
         there = affected[exists]
         resolve = self._resolve(there, take, context)
         kept = np.ones(len(there), dtype=np.bool_)
@@ -296,7 +327,7 @@ class GroupRows(Rows):
         exists[grouped.positions] = groups.exists
         return every(groups.size), exists
 
-    def _resolve(self, positions: Array, take: _Take, context: Context) -> Resolve:
+    def _resolve(self, positions: Array, take: PatchedTake, context: Context) -> Resolve:
         taken: dict[tuple[str, str], Vector] = {}
 
         def column(alias: str, name: str) -> Vector:
@@ -311,7 +342,7 @@ class GroupRows(Rows):
         return column
 
     def _output(
-        self, name: str, scalar: Interpreted, resolve: Resolve, positions: Array, take: _Take
+        self, name: str, scalar: Interpreted, resolve: Resolve, positions: Array, take: PatchedTake
     ) -> pa.Array:
         try:
             return values(scalar, resolve, len(positions), self._stored.type(name))
@@ -320,13 +351,12 @@ class GroupRows(Rows):
                 raise needs_spark(str(error)) from error
             return self._stored.take(name, positions)
 
-    def _unchanged(self, scalar: Interpreted, positions: Array, take: _Take) -> bool:
+    def _unchanged(self, scalar: Interpreted, positions: Array, take: PatchedTake) -> bool:
         """Whether the stored values of a scalar hold: those it reads are as they were."""
         if not (positions < self._stored.count).all() or not self._present[positions].all():
             return False
         return all(
-            alias == GROUP
-            and same(self._stored.take(name, positions), take(name, positions)).all()
+            alias == GROUP and same(self._stored.take(name, positions), take(name, positions)).all()
             for alias, name in scalar.columns
         )
 
@@ -340,33 +370,6 @@ class _Groups:
     new_keys: list[pa.Array]
 
 
-class _Take:
-    """Columns of groups under a deletion."""
-
-    def __init__(self, rows: GroupRows, grouped: Patch, new_keys: list[pa.Array]) -> None:
-        self._rows = rows
-        self._grouped = grouped
-        self._new_keys = new_keys
-        self.post = _EMPTY
-
-    def __call__(self, name: str, positions: Array) -> pa.Array:
-        base = self._rows.base
-        names = [key for key, _ in self._rows.block.keys]
-        beyond = np.flatnonzero(positions >= base.size)
-        inside = np.minimum(positions, max(base.size - 1, 0)) if len(beyond) else positions
-        if base.size:
-            taken = base.take(name, inside)
-        else:
-            taken = pa.nulls(len(positions), base.take(name, NOTHING).type)
-        if len(beyond) and name in names:
-            column = self._new_keys[names.index(name)]
-            taken = overlay(taken, beyond, column.take(pa.array(positions[beyond] - base.size)))
-        for patch in (self._grouped, self.post):
-            if name in patch.columns:
-                places, found = matches(positions, patch.positions)
-                taken = overlay(taken, places, patch.columns[name].take(pa.array(found)))
-        return taken
-
-
-def _decoded(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+def _key(column: pa.Array) -> pa.Array:
+    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    return normal(plain)

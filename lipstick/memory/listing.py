@@ -47,4 +47,3 @@ def _columns(engine: Engine, members: Members, chosen: Array) -> dict[str, pa.Ar
     tokens = [column for token in members.block.tokens for column in token.columns]
     names = dict.fromkeys([*tokens, *members.dataset.names])
     return {name: members.dataset.take(name, chosen) for name in names}
-

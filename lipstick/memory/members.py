@@ -15,6 +15,7 @@ from lipstick.memory.keys import KeyTable
 from lipstick.memory.state import (
     NOTHING,
     Context,
+    State,
     contains,
     equal_scalars,
     needs_spark,
@@ -27,8 +28,10 @@ from rewriter.interpret import (
     Resolve,
     UninterpretableError,
     Vector,
+    cast,
     from_arrow,
     interpret,
+    unify,
 )
 from rewriter.statements import value_columns
 from semiring.base import Array
@@ -86,6 +89,7 @@ class Members:
             tuple(interpret(left) for left, _ in semi.pairs) for semi in block.semis
         )
         self._tokens: dict[int, TokenIndex] = {}
+        self._semi_kinds: dict[int, list[pa.DataType]] = {}
         self._references: dict[str, Array] = {}
         self._reference_index: dict[str, SortedIndex] = {}
 
@@ -178,7 +182,7 @@ class Members:
         inner, base = context(semi.block.name), self.base(semi.block.name)
         if inner.size > base.size:
             new = np.arange(base.size, inner.size)
-            table = KeyTable([inner.take(its, new) for _, its in semi.pairs], len(new))
+            table = KeyTable(self._right(number, inner, new), len(new))
             left = self._left(number, positions, context)
             places = table.find(left, len(positions), nulls=False)
             found = np.where(places >= 0, base.size + places, found)
@@ -196,20 +200,39 @@ class Members:
         return self._references[name]
 
     def _semi_table(self, number: int) -> KeyTable:
-        semi = self.block.semis[number]
-        inner = self.base(semi.block.name)
-        rows = every(inner.size)
-        return KeyTable([inner.take(its, rows) for _, its in semi.pairs], inner.size)
+        inner = self.base(self.block.semis[number].block.name)
+        return KeyTable(self._right(number, inner, every(inner.size)), inner.size)
 
     def _left(self, number: int, positions: Array, context: Context) -> list[pa.Array]:
+        """The members' side of a semi join, in the types that both sides are compared in."""
         resolve = self.resolve(positions, context)
+        kinds = self._semi_types(number)
         try:
             return [
-                side.evaluate(resolve).to_arrow(len(positions))
-                for side in self._semi_sides[number]
+                values(side, resolve, len(positions), kind)
+                for side, kind in zip(self._semi_sides[number], kinds, strict=True)
             ]
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error
+
+    def _right(self, number: int, inner: State, rows: Array) -> list[pa.Array]:
+        """The other side of a semi join: columns of another block's tuples."""
+        pairs = zip(self.block.semis[number].pairs, self._semi_types(number), strict=True)
+        columns = [(from_arrow(inner.take(its, rows)), kind) for (_, its), kind in pairs]
+        return [cast(column, kind).to_arrow(len(rows)) for column, kind in columns]
+
+    def _semi_types(self, number: int) -> list[pa.DataType]:
+        if number not in self._semi_kinds:
+            semi = self.block.semis[number]
+            inner, resolve = self.base(semi.block.name), self.resolve(NOTHING, self.base)
+            try:
+                self._semi_kinds[number] = [
+                    unify(side.evaluate(resolve).type, inner.take(its, NOTHING).type)
+                    for side, (_, its) in zip(self._semi_sides[number], semi.pairs, strict=True)
+                ]
+            except UninterpretableError as error:
+                raise needs_spark(str(error)) from error
+        return self._semi_kinds[number]
 
     def _referring(self, name: str, codes: Array, wanted: Array) -> Array:
         if name not in self._reference_index:
@@ -362,4 +385,3 @@ def _union(parts: Iterable[Array]) -> Array:
         part = kept[0]
         return part if bool((part[1:] > part[:-1]).all()) else np.unique(part)
     return np.unique(np.concatenate(kept))
-

@@ -91,9 +91,7 @@ def members_of(rows: Rows) -> Members | None:
 def references(members: Members, positions: Array) -> list[tuple[str, Array]]:
     """The tuples of other blocks that members refer to: by block, one for each member."""
     base = members.base
-    found = [
-        (lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
-    ]
+    found = [(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups]
     for number, semi in enumerate(members.block.semis):
         found.append((semi.block.name, members.semi_refer(number, positions, base)))
     return found

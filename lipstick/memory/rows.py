@@ -113,7 +113,6 @@ class MemberRows(Rows):
         return State(self.block, size, present, take, base, changed)
 
 
-
 def stored_rows(stored: Dataset, base: State) -> Array:
     """The captured row of every position that is present without deletion; -1 elsewhere."""
     names = base.block.identity

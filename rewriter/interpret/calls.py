@@ -40,7 +40,11 @@ class AggregateCall:
 
 def aggregate_call(call: Scalar) -> AggregateCall:
     """Take an aggregate call apart."""
-    arguments = [part for part in aggregate_arguments(call) if not isinstance(part, exp.Star)]
+    arguments = [
+        part
+        for part in aggregate_arguments(call)
+        if isinstance(part, exp.Expr) and not isinstance(part, exp.Star)
+    ]
     function = _NAMES.get(type(call))
     if function != "COUNT" and len(arguments) != 1:
         function = None

@@ -83,14 +83,15 @@ class Deletion:
 
     def argument(self) -> dict[str, str | list[Any]]:
         """Return the ``delete`` argument of ``what_if``: a key of one column stands for itself."""
-        asked: dict[str, str | list[Any]] = {}
-        for name, keys in self.keys.items():
-            if name in self.predicates:
-                asked[name] = self.predicates[name]
-            elif keys:
-                ordered = sorted(keys, key=repr)
-                asked[name] = [key[0] if len(key) == 1 else key for key in ordered]
-        return asked
+        return {**self.key_lists(), **{n: p for n, p in self.predicates.items() if n in self.keys}}
+
+    def key_lists(self) -> dict[str, list[Any]]:
+        """Return the ``delete`` argument without predicates, as a capture takes it offline."""
+        return {
+            name: [key[0] if len(key) == 1 else key for key in sorted(keys, key=repr)]
+            for name, keys in self.keys.items()
+            if keys
+        }
 
 
 NOTHING = Deletion("empty", {})

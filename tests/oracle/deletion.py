@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
+from lipstick.errors import CaptureError
 from tests.oracle.database import NOTHING, Database, Deletion, Key, Relation
 from tests.oracle.plain import Engine, PlainSpark
 from tests.oracle.rows import (
@@ -21,6 +22,7 @@ from tests.oracle.rows import (
     assert_same_bag,
     assert_same_schema,
     difference,
+    from_arrow,
     from_spark,
 )
 
@@ -228,6 +230,7 @@ def check_deletion(
     *,
     plain: Engine | None = None,
     exact: bool | None = None,
+    offline: Any = None,
 ) -> Tally:
     """Hold what-ifs against plain runs over the reduced database.
 
@@ -238,6 +241,9 @@ def check_deletion(
         from annotations alone. None: not asserted, but runs are counted by method.
     plain
         An engine over the database; by default plain Spark in a new session.
+    offline
+        The query's capture opened without Spark: asked the same, and counted as ``offline``, or
+        as ``needs Spark`` where it says that only Spark can evaluate an expression.
 
     Returns
     -------
@@ -271,12 +277,30 @@ def check_deletion(
             f"w.changes by {w.method}, {what}",
             empty=len(deletion) == 0,
         )
+        if offline is not None:
+            tally.methods[_check_offline(offline, deletion, before, expected, what)] += 1
         tally.asked += 1
         tally.methods[w.method] += 1
         if w.method in ANNOTATED and len(deletion) and deletion.kind != UNRELATED:
             tally.nonempty += 1
             tally.changed += changed
     return tally
+
+
+def _check_offline(capture: Any, deletion: Deletion, before: Bag, expected: Bag, what: str) -> str:
+    """Hold the in-memory engine against the same answer; return how it counts."""
+    read = capture.manifest.relations
+    asked = {name: keys for name, keys in deletion.key_lists().items() if name in read}
+    try:
+        w = capture.what_if(asked)
+        actual, changes = from_arrow(w.df), from_arrow(w.changes)
+    except CaptureError as error:
+        if "Spark" not in str(error):
+            raise
+        return "needs Spark"
+    assert_same_bag(expected, actual, f"offline, {what}")
+    check_changes(before, expected, changes, f"changes offline, {what}", empty=len(deletion) == 0)
+    return "offline"
 
 
 def _short(deletion: Deletion, limit: int = 600) -> str:

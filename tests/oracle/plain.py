@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tests.oracle.database import NOTHING, Database, Deletion
+import pyarrow.parquet as pq
+
+from tests.oracle.database import NOTHING, Database, Deletion, Relation
 from tests.oracle.rows import Bag, from_spark
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 _COPIED = (
@@ -17,6 +22,9 @@ _COPIED = (
     "spark.sql.adaptive.enabled",
     "spark.sql.caseSensitive",
 )
+
+
+_ROWS_IN_PLAN = 1_000
 
 
 class Engine(Protocol):
@@ -43,6 +51,8 @@ class PlainSpark:
         self._whole: dict[str, DataFrame] = {}
         self._gone: dict[str, frozenset[tuple[object, ...]] | None] = {}
         self._answers: dict[str, Bag] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="oracle-")
+        self._files = 0
 
     def answer(self, sql: str, deletion: Deletion = NOTHING) -> Bag:
         """Return the rows of the query over what the deletion leaves: one action."""
@@ -59,6 +69,16 @@ class PlainSpark:
         for name in self._gone:
             self.spark.catalog.dropTempView(name)
         self._gone.clear()
+        self._folder.cleanup()
+
+    def _frame(self, relation: Relation, data: pa.Table) -> DataFrame:
+        """Return rows as a frame: small ones in the plan, others through a file."""
+        if data.num_rows <= _ROWS_IN_PLAN:
+            return relation.frame(self.spark, data)
+        self._files += 1
+        path = Path(self._folder.name) / f"{relation.name}-{self._files}.parquet"
+        pq.write_table(data, path)
+        return self.spark.read.schema(relation.schema).parquet(str(path))
 
     def _reduce(self, deletion: Deletion) -> None:
         for name, relation in self.database.relations.items():
@@ -66,8 +86,10 @@ class PlainSpark:
             if self._gone.get(name) == gone:
                 continue
             if gone:
-                frame = relation.frame(self.spark, relation.without(gone))
+                frame = self._frame(relation, relation.without(gone))
             else:
-                frame = self._whole.setdefault(name, relation.frame(self.spark))
+                if name not in self._whole:
+                    self._whole[name] = self._frame(relation, relation.data)
+                frame = self._whole[name]
             frame.createOrReplaceTempView(name)
             self._gone[name] = gone
