@@ -75,27 +75,28 @@ class Evaluation:
         spark: SparkSession,
         root: Block,
         members_view: Callable[[Block], str],
+        rows_views: Mapping[str, str],
         semiring: Semiring[Any],
         valuations: Mapping[str, Valuation[Any]],
     ) -> None:
         self._spark = spark
         self._root = root
         self._members_view = members_view
+        self._rows_views = rows_views
         self._semiring = semiring
         self._valuations = dict(valuations)
         self._id = uuid.uuid4().hex[:8]
         self._type = _transport(semiring)
 
-    def run(self, rows: DataFrame | None = None) -> DataFrame:
-        """Return the root's outputs in the answer's order, then ``_value``.
-
-        ``rows`` are the root's as a capture keeps them; computed from members if None.
-        """
+    def run(self) -> DataFrame:
+        """Return the root's outputs in the answer's order, then ``_value``."""
         values: dict[str, DataFrame] = {}
         for block in topological(self._root):
             values[block.name] = self._block(block, values)
             values[block.name].createOrReplaceTempView(self._values_view(block))
-        if rows is None:
+        if self._root.name in self._rows_views:
+            rows = self._spark.table(self._rows_views[self._root.name])
+        else:
             rows = self._spark.sql(rows_sql(self._root, self._members_view))
         keys = [f"`{name}`" for name in self._root.identity]
         mine = values[self._root.name].toDF(*(f"_k{i}" for i in range(len(keys))), VALUE)
@@ -115,7 +116,9 @@ class Evaluation:
             return self._union(block, values)
         if block.kind is Kind.GROUP and not block.keys:
             return self._spark.range(1).select(self._constant().alias(VALUE))
-        sql, found = contributions_sql(block, self._members_view, self._values_view)
+        sql, found = contributions_sql(
+            block, self._members_view, self._values_view, self._rows_views
+        )
         frame = self._spark.sql(sql)
         keys = [frame.schema[name] for name in block.identity]
         schema = StructType([*keys, StructField(VALUE, self._type)])

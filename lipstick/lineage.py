@@ -22,6 +22,7 @@ def lineage_tokens(
     manifest: Manifest,
     rows: DataFrame,
     members_view: Callable[[Block], str],
+    rows_views: Mapping[str, str],
     where: str | Column | None,
 ) -> dict[str, DataFrame]:
     """Return, per relation, the tokens in the annotations of the selected rows, each once.
@@ -42,10 +43,10 @@ def lineage_tokens(
     whole: set[str] = set()
     for block in reversed(topological(root)):
         if block.name in whole:
-            _block(spark, block, members_view, None, wanted, tokens, whole)
+            _block(spark, block, members_view, rows_views, None, wanted, tokens, whole)
         elif block.name in wanted:
             selected = reduce(DataFrame.union, wanted[block.name]).distinct()
-            _block(spark, block, members_view, selected, wanted, tokens, whole)
+            _block(spark, block, members_view, rows_views, selected, wanted, tokens, whole)
     return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
 
 
@@ -77,6 +78,7 @@ def _block(
     spark: SparkSession,
     block: Block,
     members_view: Callable[[Block], str],
+    rows_views: Mapping[str, str],
     selected: DataFrame | None,
     wanted: dict[str, list[DataFrame]],
     tokens: dict[str, list[DataFrame]],
@@ -95,7 +97,7 @@ def _block(
                 _identified(mine.select(*columns) if columns else mine, branch.identity)
             )
         return
-    sql, found = contributions_sql(block, members_view)
+    sql, found = contributions_sql(block, members_view, rows=rows_views)
     members = spark.sql(sql)
     if selected is not None:
         members = _matching(members, selected, block.identity)

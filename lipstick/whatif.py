@@ -8,7 +8,7 @@ from operator import and_
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 from pyspark.sql.window import Window
 
 from lipstick import display
@@ -117,6 +117,8 @@ class SparkWhatIf(WhatIf):
     @cached_property
     def changes(self) -> DataFrame:
         """See :attr:`WhatIf.changes`."""
-        answer = StructType.fromJson(json.loads(self._manifest.schema))
+        fields = StructType.fromJson(json.loads(self._manifest.schema)).fields
+        # pyarrow looks for NULLs in the fields of a struct that is NULL itself.
+        answer = StructType([StructField(field.name, field.dataType) for field in fields])
         schema = StructType().add(CHANGE, "string").add("old", answer).add("new", answer)
         return self._spark.createDataFrame(self._memory.changes, schema=schema)

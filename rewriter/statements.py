@@ -77,7 +77,10 @@ def members_from_sources_sql(block: Block) -> str:
 
 
 def members_sql(
-    block: Block, views: ViewOf, columns: tuple[str, ...] | None = None, kept: str | None = None
+    block: Block,
+    views: ViewOf,
+    columns: tuple[str, ...] | None = None,
+    kept: str | None = None,
 ) -> str:
     """Return the statement that makes a block's members from the sources.
 
@@ -134,10 +137,17 @@ def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
     return text(statement(block, query, make))
 
 
-def rows_sql(block: Block, views: ViewOf, *, from_sources: bool = False) -> str:
+def rows_sql(
+    block: Block,
+    views: ViewOf,
+    rows: Mapping[str, str] | None = None,
+    *,
+    from_sources: bool = False,
+) -> str:
     """Return the statement of a block's rows over captured members, as a capture keeps them.
 
-    ``from_sources``: the block's own members are not captured with their values; run its core.
+    ``rows`` gives views of the captured rows of other blocks, by name. ``from_sources``: the
+    block's own members are not captured with their values; run its core.
     """
     query = rows_query(
         block,
@@ -153,7 +163,7 @@ def rows_sql(block: Block, views: ViewOf, *, from_sources: bool = False) -> str:
             return members_query(inner, CTE_TABLES)
         return _captured(views)(inner)
 
-    return text(statement(block, query, make))
+    return text(statement(block, query, make, captured_rows=rows or {}))
 
 
 def lookup_sql(
@@ -203,11 +213,18 @@ def hypothetical_sql(
 
 
 def contributions_sql(
-    block: Block, views: ViewOf, values: ViewOf | None = None
+    block: Block,
+    views: ViewOf,
+    values: ViewOf | None = None,
+    rows: Mapping[str, str] | None = None,
 ) -> tuple[str, Contributions]:
-    """Return the statement of :func:`rewriter.emit.contributions` over captured members."""
+    """Return the statement of :func:`rewriter.emit.contributions` over captured members.
+
+    ``rows`` gives views of captured rows, by the name of their block.
+    """
     found = contributions(block, CTE_TABLES, values)
-    return text(statement(block, found.query, _captured(views))), found
+    query = statement(block, found.query, _captured(views), captured_rows=rows or {})
+    return text(query), found
 
 
 def comparisons_sql(root: Block) -> tuple[str, ...]:

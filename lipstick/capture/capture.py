@@ -83,6 +83,11 @@ class Capture:
             self._views.add(view)
         return view
 
+    def _rows_views(self) -> dict[str, str]:
+        """Return views of all captured rows, by block."""
+        blocks = topological(self.manifest.root)
+        return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}
+
     def _hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
         assert self._spark is not None
         sql = hypothetical_sql(self.manifest.root, self._members_view, deleted)
@@ -156,7 +161,12 @@ class Capture:
                 )
             return dict(self.memory.lineage(None))
         tokens = lineage_tokens(
-            self._spark, self.manifest, self._present(), self._members_view, where
+            self._spark,
+            self.manifest,
+            self._present(),
+            self._members_view,
+            self._rows_views(),
+            where,
         )
         sources = {
             name: (record.view, record.token, record.columns)
@@ -194,9 +204,9 @@ class Capture:
         )
         if self._spark is None:
             return self.memory.evaluate(semiring, valuations)
-        evaluation = Evaluation(self._spark, root, self._members_view, semiring, valuations)
-        rows = self._spark.table(self._dataset_view(root, "rows")) if needs_rows(root) else None
-        return evaluation.run(rows).toDF(*self.manifest.names, "_value")
+        views = self._rows_views()
+        evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
+        return evaluation.run().toDF(*self.manifest.names, "_value")
 
     # -- hypothetical answers --------------------------------------------------------------
 

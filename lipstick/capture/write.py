@@ -46,6 +46,7 @@ class CaptureWriter:
         self._progress = progress
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
+        self._rows_views: dict[str, str] = {}
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}
         self.pruned: list[str] = []
@@ -69,8 +70,12 @@ class CaptureWriter:
             # A core of one scan is run again for values that are not kept: cheaper than keeping
             # them for a moment. A join is not run twice.
             again = bool(referenced) and not _joins(block)
-            sql = rows_sql(block, self._members_view, from_sources=again)
-            self._dataset(block, "rows", self._spark.sql(sql))
+            sql = rows_sql(block, self._members_view, self._rows_views, from_sources=again)
+            frame = self._spark.sql(sql)
+            path = self._dataset(block, "rows", frame)
+            if block is not self._root:
+                view = self._view(f"{block.name}_rows", self._read(path, frame))
+                self._rows_views[block.name] = view
         if referenced and _joins(block):
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
             self._dataset(block, "members", kept)

@@ -125,6 +125,8 @@ class Memory:
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:
         """The tokens that rows of the answer were made from, each once.
 
+        The inputs of a scalar subquery are in the lineage of every row that it may have decided.
+
         Parameters
         ----------
         where

@@ -46,15 +46,16 @@ class Reached:
         return np.searchsorted(self.positions, positions)
 
 
-def reach(engine: Engine, positions: Array) -> dict[str, Reached]:
+def reach(engine: Engine, positions: Array, *, scalars: bool = False) -> dict[str, Reached]:
     """The tuples that rows of the answer were made from, per block, outer blocks first.
-
-    Operands of comparisons are not factors of an annotation: scalar subqueries are not followed.
 
     Parameters
     ----------
     positions
         Positions of rows of the answer.
+    scalars
+        Also follow scalar subqueries, whole: their values are no factors of an annotation, but may
+        have decided a row or gone into it.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
     found: dict[str, Reached] = {}
@@ -65,9 +66,20 @@ def reach(engine: Engine, positions: Array) -> dict[str, Reached]:
         chosen = np.unique(np.concatenate(wanted[name]))
         members, owners = _members(rows, chosen)
         found[name] = Reached(block, chosen, members, owners)
-        for inner, references in _references(rows, chosen, members):
-            wanted.setdefault(inner, []).append(references)
+        for inner, positions in _references(rows, chosen, members):
+            wanted.setdefault(inner, []).append(positions)
+        if scalars:
+            for lookup in block.lookups:
+                if lookup.scalar:
+                    everything = _everything(engine.rows(lookup.block.name))
+                    wanted.setdefault(lookup.block.name, []).append(everything)
     return found
+
+
+def _everything(rows: Rows) -> Array:
+    """All positions of a block, before LIMIT."""
+    alive = rows.members.base_alive if isinstance(rows, MemberRows) else None
+    return every(rows.base.size) if alive is None else np.flatnonzero(alive)
 
 
 def _members(rows: Rows, positions: Array) -> tuple[Array, Array]:
@@ -110,7 +122,7 @@ def _references(rows: Rows, positions: Array, chosen: Array) -> list[tuple[str, 
 
 
 def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
-    """The tokens that occur in the annotations of some rows, per relation, each once.
+    """The tokens that some rows were made from or decided by, per relation, each once.
 
     Returns
     -------
@@ -118,7 +130,7 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
         For every relation with tokens that the query reads, a table of its token columns.
     """
     found: dict[str, list[list[pa.Array]]] = {}
-    for name, reached in reach(engine, positions).items():
+    for name, reached in reach(engine, positions, scalars=True).items():
         members = members_of(engine.rows(name))
         for number, token in enumerate(reached.block.tokens):
             assert members is not None

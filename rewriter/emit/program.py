@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 from sqlglot import exp
 
-from rewriter.blocks import Block, topological
+from rewriter.blocks import Block, qualified, topological
 from rewriter.emit.core import CTE_TABLES, members_query
 from rewriter.emit.potential import potential_query
 from rewriter.emit.tail import rows_query
-from rewriter.emit.trees import PROVENANCE, visible
+from rewriter.emit.trees import PRESENT, PROVENANCE, table, visible
 
 
 def program(root: Block, *, provenance: bool, identity: bool = False) -> exp.Select:
@@ -43,11 +44,13 @@ def statement(
     query: exp.Select,
     members: Callable[[Block], exp.Query] | None = None,
     annotated: Set[str] = frozenset(),
+    captured_rows: Mapping[str, str] = MappingProxyType({}),
 ) -> exp.Select:
     """Complete a query over ``CTE_TABLES`` by the expressions it reads.
 
     ``members`` gives the query of each block's members; the default is its core. ``annotated``
-    names the blocks whose rows carry their annotation.
+    names the blocks whose rows carry their annotation. ``captured_rows`` gives views of rows as a
+    capture keeps them, by block; the other blocks' rows are computed from members.
     """
     make = members or (lambda one: members_query(one, CTE_TABLES))
     makers: dict[str, Callable[[], exp.Query]] = {}
@@ -56,7 +59,10 @@ def statement(
             makers[CTE_TABLES.members(inner)] = partial(make, inner)
         if inner.potential_known:
             makers[CTE_TABLES.potential(inner)] = partial(potential_query, inner, CTE_TABLES)
-        if inner is not block:
+        if inner.name in captured_rows and inner is not block and not inner.limited:
+            view = captured_rows[inner.name]
+            makers[CTE_TABLES.rows(inner)] = partial(_present_rows, view)
+        elif inner is not block:
             makers[CTE_TABLES.rows(inner)] = partial(
                 rows_query, inner, CTE_TABLES, provenance=inner.name in annotated
             )
@@ -64,6 +70,11 @@ def statement(
     for name in (name for name in makers if name in steps):
         query = query.with_(exp.to_identifier(name, quoted=True), as_=steps[name], copy=False)
     return query
+
+
+def _present_rows(view: str) -> exp.Select:
+    rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("r")))
+    return rows.from_(table(view, "r")).where(qualified("r", PRESENT))
 
 
 def _needed(

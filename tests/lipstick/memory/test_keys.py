@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from lipstick.errors import CaptureError
 from lipstick.memory.keys import KeyTable, distinct
 

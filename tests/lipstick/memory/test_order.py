@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+
 from lipstick.memory.order import Key, order
 
 NAN, INF = float("nan"), float("inf")

@@ -7,7 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from rewriter.interpret import FailedError, UninterpretableError, Vector, cast, from_arrow, interpret
+
+from rewriter.interpret import (
+    FailedError,
+    UninterpretableError,
+    Vector,
+    cast,
+    from_arrow,
+    interpret,
+)
 from rewriter.serialize import scalar
 
 

@@ -8,7 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from rewriter.interpret import UninterpretableError, aggregate_call, comparison, from_arrow, interpret
+
+from rewriter.interpret import (
+    UninterpretableError,
+    aggregate_call,
+    comparison,
+    from_arrow,
+    interpret,
+)
 from rewriter.serialize import scalar
 
 NAN = float("nan")
