@@ -26,9 +26,14 @@ class Deletion:
     tokens: Mapping[str, pa.Table]
 
     def views(self, spark: SparkSession) -> dict[str, tuple[str, tuple[str, ...]]]:
-        """Register the tokens as temporary views; return view and columns per relation."""
+        """Register the tokens as temporary views; return view and columns per relation.
+
+        Relations of which nothing is deleted have none.
+        """
         views = {}
         for name, table in self.tokens.items():
+            if not table.num_rows:
+                continue
             view = f"_lipstick_deleted_{uuid.uuid4().hex[:8]}"
             frame = spark.createDataFrame(table)
             frame.createOrReplaceTempView(view)

@@ -138,6 +138,8 @@ class CaptureWriter:
 def _storable(frame: DataFrame) -> DataFrame:
     """Give columns that are NULL and nothing else a type that Parquet has."""
     untyped = [field.name for field in frame.schema if isinstance(field.dataType, NullType)]
+    if not untyped:
+        return frame
     return frame.withColumns({name: F.col(f"`{name}`").cast("boolean") for name in untyped})
 
 

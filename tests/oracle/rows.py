@@ -75,12 +75,29 @@ def from_spark(frame: DataFrame) -> Bag:
 def from_arrow(table: pa.Table) -> Bag:
     """Return the rows of an Arrow table."""
     columns = [
-        [_from_arrow(value, field.type) for value in table.column(index).to_pylist()]
+        [_from_arrow(value, field.type) for value in _numbered(table.column(index)).to_pylist()]
         for index, field in enumerate(table.schema)
     ]
     types = tuple(arrow_type_name(field.type) for field in table.schema)
     rows = tuple(zip(*columns, strict=True)) if columns else ((),) * table.num_rows
     return Bag(tuple(table.schema.names), types, rows)
+
+
+def _numbered(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a struct column with numbers for field names: Python's rows cannot repeat a name."""
+    if not pa.types.is_struct(column.type):
+        return column
+    fields = [column.type.field(number) for number in range(column.type.num_fields)]
+    named = [field.with_name(f"_{number}") for number, field in enumerate(fields)]
+    chunks = [
+        pa.StructArray.from_arrays(
+            [chunk.field(number) for number in range(len(named))],
+            fields=named,
+            mask=chunk.is_null(),
+        )
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, type=pa.struct(named))
 
 
 def bag_of(source: Any) -> Bag:
@@ -113,7 +130,8 @@ def _from_arrow(value: Any, kind: pa.DataType) -> Any:
         return None
     if pa.types.is_struct(kind):
         fields = [kind.field(index) for index in range(kind.num_fields)]
-        return tuple(_from_arrow(value[field.name], field.type) for field in fields)
+        pairs = zip(value.values(), fields, strict=True)
+        return tuple(_from_arrow(item, field.type) for item, field in pairs)
     if pa.types.is_map(kind):
         return normal(
             {

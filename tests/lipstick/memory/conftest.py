@@ -1,4 +1,4 @@
-"""A relation with every kind of awkward value, tracked, and captures written by hand."""
+"""A relation with every kind of awkward value, tracked."""
 
 from __future__ import annotations
 
