@@ -226,7 +226,7 @@ class AnnotatedFrame:
         for name, (gone, columns) in deletion.views(spark).items():
             tracked = self.relations[name]
             rows, tokens = spark.table(tracked.view), spark.table(gone)
-            match = [rows[f"`{column}`"] == tokens[f"`{column}`"] for column in columns]
+            match = [rows[f"`{column}`"].eqNullSafe(tokens[f"`{column}`"]) for column in columns]
             views[tracked.view] = f"{gone}_reduced"
             rows.join(tokens, match, "left_anti").createOrReplaceTempView(views[tracked.view])
         new = spark.sql(plain_sql(self._root, views, identity=True))

@@ -142,6 +142,6 @@ def lineage_rows(
         view, token, columns = sources[relation]
         named = frame.toDF(*(f"_k{i}" for i in range(len(token))))
         rows = spark.table(view)
-        match = [rows[f"`{name}`"] == named[f"_k{i}"] for i, name in enumerate(token)]
+        match = [rows[f"`{name}`"].eqNullSafe(named[f"_k{i}"]) for i, name in enumerate(token)]
         found[relation] = rows.join(named, match, "left_semi").select(*_columns(columns))
     return found

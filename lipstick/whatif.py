@@ -89,7 +89,7 @@ class WhatIf:
         ]
         single = not self._manifest.root.identity and self._manifest.root.aggregates
         keys = [F.col(f"`{column}`") for column in identity]
-        if not identity and not single:
+        if not (single or (identity and self._manifest.root.unique_identity)):
             columns = [F.col(f"`{output.name}`") for output in outputs]
             ordinal = F.row_number().over(Window.partitionBy(*columns).orderBy(F.lit(1)))
             keys = [*columns, ordinal]

@@ -314,7 +314,7 @@ def _surviving(
         inner = exp.select(exp.Literal.number(1)).from_(table(gone, "d"))
         for mine, its in zip(token.columns, columns, strict=True):
             inner = inner.where(
-                exp.EQ(this=qualified("d", its), expression=qualified(MEMBER, mine))
+                exp.NullSafeEQ(this=qualified("d", its), expression=qualified(MEMBER, mine))
             )
         members = members.where(exp.Not(this=exp.Exists(this=inner)))
     return members

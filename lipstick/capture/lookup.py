@@ -55,7 +55,7 @@ class ValueLookup:
             record = self._relations[token.relation]
             rows = self._spark.table(record.view)
             match = [
-                rows[f"`{its}`"] == wanted[f"`{mine}`"]
+                rows[f"`{its}`"].eqNullSafe(wanted[f"`{mine}`"])
                 for its, mine in zip(record.token, token.columns, strict=True)
             ]
             few = rows.join(wanted, reduce(and_, match), "left_semi")
