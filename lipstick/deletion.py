@@ -53,7 +53,7 @@ def resolve_deletion(
     ----------
     delete
         Per relation a predicate over its columns (text or Column), a list of keys (tuples where
-        the key is composite), or a data frame with the key columns.
+        the key is composite), or a data frame or Arrow table with the key columns.
     cascade
         Per child relation ``(columns, parent)``: rows of the child whose columns hold the key of
         a deleted parent row are deleted too.
@@ -115,6 +115,8 @@ def _in_order(cascade: Cascade, frames: Mapping[str, DataFrame]) -> Cascade:
 
 def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame:
     rows = spark.table(record.view)
+    if isinstance(what, pa.Table):
+        what = spark.createDataFrame(what)
     if isinstance(what, DataFrame):
         missing = [column for column in record.token if column not in what.columns]
         if missing:
