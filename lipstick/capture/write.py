@@ -64,35 +64,39 @@ class CaptureWriter:
 
     def _block(self, block: Block) -> None:
         referenced = value_columns(block) if self._values == "reference" else ()
+        whole = False
         if block.core is not None:
-            self._members(block, referenced)
+            whole = self._members(block, referenced)
         if needs_rows(block):
             # A core of one scan is run again for values that are not kept: cheaper than keeping
-            # them for a moment. A join is not run twice.
-            again = bool(referenced) and not _joins(block)
+            # them for a moment. A join is not run twice, nor a core of a few groups.
+            again = bool(referenced) and not whole
             sql = rows_sql(block, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
             path = self._dataset(block, "rows", frame)
             if block is not self._root:
                 view = self._view(f"{block.name}_rows", self._read(path, frame))
                 self._rows_views[block.name] = view
-        if referenced and _joins(block):
+        if referenced and whole:
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
             self._dataset(block, "members", kept)
 
-    def _members(self, block: Block, referenced: tuple[str, ...]) -> None:
+    def _members(self, block: Block, referenced: tuple[str, ...]) -> bool:
+        """Write members; return whether they have, for a moment, the values by reference too."""
         assert block.core is not None
         kept = self._kept_groups(block)
+        whole = _joins(block) or kept is not None
         names = tuple(name for name, _ in block.core.select)
-        if referenced and not _joins(block):
+        if referenced and not whole:
             names = tuple(name for name in names if name not in referenced)
         frame = self._spark.sql(members_sql(block, self._members_view, names, kept))
-        if referenced and _joins(block):
+        if referenced and whole:
             path = self._directory / "tmp" / f"{block.name}-members"
             self._write(frame, path)
         else:
             path = self._dataset(block, "members", frame)
         self._view(f"{block.name}_members", self._read(path, frame))
+        return whole
 
     def _kept_groups(self, block: Block) -> str | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
