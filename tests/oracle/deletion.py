@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
@@ -256,12 +257,16 @@ def check_deletion(
     AssertionError
         With the statement, the deletion, and the rows that are missing or unexpected.
     """
-    engine = PlainSpark(q.df.sparkSession, database) if plain is None else plain
+    if plain is None:
+        with closing(PlainSpark(q.df.sparkSession, database)) as engine:
+            return check_deletion(
+                ls, q, sql, database, deletions, exact=exact, plain=engine, offline=offline
+            )
     tally = Tally()
-    before = engine.answer(sql)
+    before = plain.answer(sql)
     for deletion in deletions:
         what = f"deleting {_short(deletion)}\n{sql}"
-        expected = engine.answer(sql, deletion)
+        expected = plain.answer(sql, deletion)
         changed = bool(difference(before.rows, expected.rows))
         if changed and deletion.kind == UNRELATED:
             raise AssertionError(f"rows outside of the lineage matter: {what}")
