@@ -33,7 +33,14 @@ import semiring as semiring_package
 from lipstick.errors import CapabilityError
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import VALUE
-from rewriter.statements import answer_sql, compares_aggregates, contributions_sql, rows_sql
+from rewriter.statements import (
+    answer_sql,
+    compares_aggregates,
+    contributions_sql,
+    has_difference,
+    limits_inside,
+    rows_sql,
+)
 from semiring.base import Semiring
 from semiring.evaluator import fold, product
 from semiring.expression import Expression
@@ -67,6 +74,18 @@ def check_comparisons(root: Block, semiring: Semiring[Any], valued: bool) -> Non
     )
 
 
+def check_difference(root: Block, semiring: Semiring[Any]) -> None:
+    """Refuse to evaluate outer joins, NOT EXISTS and EXCEPT in a semiring without monus.
+
+    Raises
+    ------
+    CapabilityError
+        With the reason why the semiring has none.
+    """
+    if has_difference(root) and not semiring.has_monus:
+        semiring.monus(semiring.one, semiring.one)
+
+
 class Evaluation:
     """One evaluation of a capture's annotations."""
 
@@ -87,6 +106,7 @@ class Evaluation:
         self._valuations = dict(valuations)
         self._id = uuid.uuid4().hex[:8]
         self._type = _transport(semiring)
+        self._potential = not (compares_aggregates(root) or limits_inside(root))
 
     def run(self) -> DataFrame:
         """Return the root's outputs in the answer's order, then ``_value``."""
@@ -117,7 +137,11 @@ class Evaluation:
         if block.kind is Kind.GROUP and not block.keys:
             return self._spark.range(1).select(self._constant().alias(VALUE))
         sql, found = contributions_sql(
-            block, self._members_view, self._values_view, self._rows_views
+            block,
+            self._members_view,
+            self._values_view,
+            self._rows_views,
+            potential=self._potential,
         )
         frame = self._spark.sql(sql)
         keys = [frame.schema[name] for name in block.identity]
@@ -128,7 +152,7 @@ class Evaluation:
             self._valuations,
             tuple(block.identity),
             found.tokens,
-            tuple(name for _, (name,) in found.references),
+            tuple((r.columns[0], r.optional, r.negated) for r in found.references),
             grouped,
         )
         partial = frame.mapInArrow(member, schema)
@@ -214,16 +238,33 @@ def _unpack(semiring: Semiring[Any], column: pa.Array) -> Any:
     return semiring.pack([_Unpickler(io.BytesIO(value)).load() for value in column.to_pylist()])
 
 
+def _reference(semiring: Semiring[Any], column: pa.Array, optional: bool, negated: bool) -> Any:
+    if not optional:
+        return _unpack(semiring, column)
+    there = column.is_valid().to_numpy(zero_copy_only=False)
+    values = semiring.ones(len(column))
+    if there.any():
+        found = _unpack(semiring, column.filter(pa.array(there)))
+        if negated:
+            found = semiring.monus_array(semiring.ones(len(found)), semiring.delta_array(found))
+        values[there] = found
+    return values
+
+
 def member_values(
     semiring: Semiring[Any],
     valuations: Mapping[str, Valuation[Any]],
     identity: Sequence[str],
     tokens: Tokens,
-    references: Sequence[str],
+    references: Sequence[tuple[str, bool, bool]],
     grouped: bool,
 ) -> Callable[[Batches], Batches]:
-    """Return the pass that values members and adds up those of a tuple within a batch."""
-    pack, unpack = _pack, _unpack
+    """Return the pass that values members and adds up those of a tuple within a batch.
+
+    ``references`` are columns of annotations, each with whether it may be NULL, for a factor 1,
+    and whether the factor is 1 ⊖ δ of it.
+    """
+    pack, reference = _pack, _reference
 
     def run(batches: Batches) -> Batches:
         for batch in batches:
@@ -231,7 +272,10 @@ def member_values(
                 valuations[relation].lookup([batch.column(name) for name in names])
                 for relation, names in tokens
             ]
-            factors += [unpack(semiring, batch.column(name)) for name in references]
+            factors += [
+                reference(semiring, batch.column(name), optional, negated)
+                for name, optional, negated in references
+            ]
             values = product(semiring, factors, batch.num_rows)
             keys = batch.select(list(identity))
             if grouped and batch.num_rows:

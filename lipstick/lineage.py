@@ -105,11 +105,11 @@ def _block(
         taken = members.select(*_columns(names))
         absent = reduce(and_, (F.col(name).isNull() for name in names))
         tokens.setdefault(relation, []).append(taken.where(~absent))
-    for name, parts in found.references:
-        inner = next(b for b in block.derived if b.name == name)
-        pairs = zip(parts, inner.identity, strict=True)
-        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if parts else members
-        wanted.setdefault(name, []).append(_identified(referred, inner.identity))
+    for reference in found.references:
+        inner = next(b for b in block.derived if b.name == reference.block)
+        pairs = list(zip(reference.columns, inner.identity, strict=True))
+        referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if pairs else members
+        wanted.setdefault(inner.name, []).append(_identified(referred, inner.identity))
 
 
 def _matching(members: DataFrame, selected: DataFrame, identity: Sequence[str]) -> DataFrame:

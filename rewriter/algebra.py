@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -203,6 +204,70 @@ class SemiJoin(Relation):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.left.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
+class AntiJoin(Relation):
+    """Rows of the left for which no row of the right makes the condition true: t · (1 ⊖ δ(Σ)).
+
+    LEFT ANTI JOIN, NOT EXISTS, NOT IN and EXCEPT, as SemiJoin for the others.
+    """
+
+    left: Relation
+    right: Relation
+    condition: Scalar | None = None
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if self.condition is not None:
+            _require(self, self.condition, self.left, self.right)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.left.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+class Side(Enum):
+    """The inputs of an outer join whose rows are kept without a partner."""
+
+    LEFT = "LEFT"
+    RIGHT = "RIGHT"
+    FULL = "FULL"
+
+    @property
+    def keeps_left(self) -> bool:
+        return self is not Side.RIGHT
+
+    @property
+    def keeps_right(self) -> bool:
+        return self is not Side.LEFT
+
+
+@dataclass(frozen=True, slots=True)
+class OuterJoin(Relation):
+    """The inner join, and the rows of the kept sides without a partner, padded with NULLs."""
+
+    left: Relation
+    right: Relation
+    side: Side
+    condition: Scalar | None = None
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        if self.condition is not None:
+            _require(self, self.condition, self.left, self.right)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.left.attributes + self.right.attributes
 
     @property
     def inputs(self) -> tuple[Relation, ...]:

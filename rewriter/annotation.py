@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import GROUP, Block, Kind
+from rewriter.blocks import GROUP, Block, Kind, Semi
 from rewriter.emit import dependent
 from rewriter.serialize import text
 from semiring.annotation import (
@@ -17,6 +17,7 @@ from semiring.annotation import (
     Compare,
     Delta,
     Literal,
+    Monus,
     One,
     Ref,
     Sum,
@@ -71,13 +72,18 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
         for lookup in block.lookups
         if not lookup.scalar
     ]
-    factors += [Delta(Ref(semi.block.name, semi.block.identity)) for semi in block.semis]
+    factors += [_membership(semi) for semi in block.semis]
     for condition in block.conditions:
         if dependent(condition, block):
             factors.append(BlackBox(f"[{text(condition)}]", ()))
     if not factors:
         return One()
     return factors[0] if len(factors) == 1 else Times(tuple(factors))
+
+
+def _membership(semi: Semi) -> AnnotationType:
+    found = Delta(Ref(semi.block.name, semi.block.identity))
+    return Monus(One(), found) if semi.negated else found
 
 
 def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:

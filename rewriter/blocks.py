@@ -91,21 +91,42 @@ class BlockSource:
 
 
 @dataclass(frozen=True, slots=True)
+class ValuesSource:
+    """The distinct rows of a core in FROM, as values: no tuple, annotated 1."""
+
+    alias: str
+    core: Core
+
+
+@dataclass(frozen=True, slots=True)
 class OneRowSource:
     """One row of no columns."""
 
     alias: str
 
 
-Source: TypeAlias = ScanSource | UnionSource | BlockSource | OneRowSource
+Source: TypeAlias = ScanSource | UnionSource | BlockSource | ValuesSource | OneRowSource
 
 
 @dataclass(frozen=True, slots=True)
 class Semi:
-    """Membership of the pairs' left sides in another block, whose columns are the right sides."""
+    """Membership of the pairs' left sides in another block, whose columns are the right sides.
+
+    Parameters
+    ----------
+    negated
+        The member is there if there is no such tuple: a factor 1 ⊖ δ.
+    null_safe
+        NULL equals NULL in the pairs.
+    guard
+        Asked only of members for which this is true (never NULL); others pass, by a factor 1.
+    """
 
     block: Block
     pairs: tuple[tuple[Scalar, str], ...]
+    negated: bool = False
+    null_safe: bool = False
+    guard: Scalar | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +160,11 @@ class Output:
     name: str
     scalar: Scalar
     stable: bool
+
+    @property
+    def always_null(self) -> bool:
+        """Whether it is the literal NULL, which has no type of its own."""
+        return isinstance(self.scalar, exp.Null)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +244,14 @@ def core_blocks(core: Core) -> Iterator[Block]:
         elif isinstance(source, UnionSource):
             for branch in source.branches:
                 yield from core_blocks(branch)
+        elif isinstance(source, ValuesSource):
+            yield from core_blocks(source.core)
     for semi in core.semis:
         yield semi.block
 
 
 def core_relations(core: Core) -> Iterator[ScanSource]:
-    """Yield the scans of a core, also those inside unions."""
+    """Yield the scans of a core whose tuples its members are made of, also those inside unions."""
     for source in core.sources:
         if isinstance(source, ScanSource):
             yield source

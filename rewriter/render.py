@@ -7,10 +7,12 @@ from itertools import count
 
 from rewriter.algebra import (
     Aggregate,
+    AntiJoin,
     Attribute,
     Filter,
     InnerJoin,
     Limit,
+    OuterJoin,
     Project,
     Relation,
     Scalar,
@@ -68,8 +70,10 @@ def _header(relation: Relation) -> str:
             return f"Filter: {_sql(relation.predicate)}"
         case Project():
             return f"Project: {_definitions(relation.output, relation.scalars)}"
-        case InnerJoin() | SemiJoin():
+        case InnerJoin() | SemiJoin() | AntiJoin() | OuterJoin():
             name = type(relation).__name__
+            if isinstance(relation, OuterJoin):
+                name = f"{relation.side.value.title()}{name}"
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case ScalarSubquery():
             return f"ScalarSubquery: {relation.output.id}"

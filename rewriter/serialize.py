@@ -26,6 +26,7 @@ from rewriter.blocks import (
     Source,
     TokenColumns,
     UnionSource,
+    ValuesSource,
     topological,
 )
 from rewriter.dialect import SparkSQL
@@ -78,12 +79,19 @@ def _read_named(columns: Sequence[Sequence[str]]) -> tuple[Named, ...]:
 
 
 def _semi(semi: Semi) -> Json:
-    return {"block": semi.block.name, "pairs": [[text(left), right] for left, right in semi.pairs]}
+    return {
+        "block": semi.block.name,
+        "pairs": [[text(left), right] for left, right in semi.pairs],
+        "negated": semi.negated,
+        "null_safe": semi.null_safe,
+        "guard": None if semi.guard is None else text(semi.guard),
+    }
 
 
 def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Semi:
     pairs = tuple((scalar(left), right) for left, right in document["pairs"])
-    return Semi(known[document["block"]], pairs)
+    guard = None if document["guard"] is None else scalar(document["guard"])
+    return Semi(known[document["block"]], pairs, document["negated"], document["null_safe"], guard)
 
 
 def _source(source: Source) -> Json:
@@ -93,6 +101,8 @@ def _source(source: Source) -> Json:
         return {"block": source.block.name, "alias": source.alias}
     if isinstance(source, UnionSource):
         return {"union": [_core(branch) for branch in source.branches], "alias": source.alias}
+    if isinstance(source, ValuesSource):
+        return {"values": _core(source.core), "alias": source.alias}
     raise TypeError(f"{type(source).__name__} is not written")
 
 
@@ -102,6 +112,8 @@ def _read_source(document: Mapping[str, Any], known: Mapping[str, Block]) -> Sou
         return ScanSource(alias, document["scan"], document["view"])
     if "block" in document:
         return BlockSource(alias, known[document["block"]])
+    if "values" in document:
+        return ValuesSource(alias, _read_core(document["values"], known))
     return UnionSource(alias, tuple(_read_core(branch, known) for branch in document["union"]))
 
 

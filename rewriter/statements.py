@@ -17,6 +17,7 @@ from rewriter.blocks import (
     BlockSource,
     Kind,
     Named,
+    ValuesSource,
     core_relations,
     qualified,
     topological,
@@ -217,12 +218,14 @@ def contributions_sql(
     views: ViewOf,
     values: ViewOf | None = None,
     rows: Mapping[str, str] | None = None,
+    *,
+    potential: bool = False,
 ) -> tuple[str, Contributions]:
     """Return the statement of :func:`rewriter.emit.contributions` over captured members.
 
     ``rows`` gives views of captured rows, by the name of their block.
     """
-    found = contributions(block, CTE_TABLES, values)
+    found = contributions(block, CTE_TABLES, values, potential=potential)
     query = statement(block, found.query, _captured(views), captured_rows=rows or {})
     return text(query), found
 
@@ -251,6 +254,16 @@ def compares_aggregates(root: Block) -> bool:
     )
 
 
+def has_difference(root: Block) -> bool:
+    """Whether some annotation has a factor 1 ⊖ δ: tuples may appear by a deletion."""
+    return any(semi.negated for block in topological(root) for semi in block.semis)
+
+
+def limits_inside(root: Block) -> bool:
+    """Whether a block that another one reads is cut by LIMIT or OFFSET."""
+    return any(block.limited for block in topological(root) if block is not root)
+
+
 def supporting_aggregates(block: Block) -> tuple[Named, ...]:
     """Return what a grouping keeps beside its aggregates, to re-evaluate them without Spark.
 
@@ -277,7 +290,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     """
     if block.core is None or block.kind is not Kind.GROUP:
         return ()
-    derived = any(isinstance(source, BlockSource) for source in block.core.sources)
+    derived = any(isinstance(s, BlockSource | ValuesSource) for s in block.core.sources)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}

@@ -20,7 +20,7 @@ from lipstick.capture.manifest import Manifest
 from lipstick.capture.write import needs_rows
 from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
 from lipstick.errors import CaptureError
-from lipstick.evaluate import Evaluation, check_comparisons
+from lipstick.evaluate import Evaluation, check_comparisons, check_difference
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf
 from lipstick.valuation import compile_valuations, is_valued
@@ -199,6 +199,7 @@ class Capture:
         """
         root = self.manifest.root
         check_comparisons(root, semiring, is_valued(valuation))
+        check_difference(root, semiring)
         valuations = compile_valuations(
             semiring, valuation, default, self.manifest.relations, self._spark
         )

@@ -132,7 +132,7 @@ class CaptureWriter:
 
     def _read(self, path: Path, written: DataFrame) -> DataFrame:
         """Read what was just written, without a job to learn its schema."""
-        return self._spark.read.schema(written.schema).parquet(str(path))
+        return self._spark.read.schema(_storable(written).schema).parquet(str(path))
 
     @staticmethod
     def _write(frame: DataFrame, path: Path) -> None:

@@ -11,11 +11,11 @@ import pyarrow as pa
 from lipstick.errors import CapabilityError
 from lipstick.memory.engine import Engine
 from lipstick.memory.members import Members
-from lipstick.memory.reach import Reached, members_of, reach, references
+from lipstick.memory.reach import Reached, Referred, members_of, reach, references
 from lipstick.memory.unions import UnionRows
 from rewriter.blocks import Kind
 from rewriter.emit import VALUE
-from rewriter.statements import compares_aggregates
+from rewriter.statements import compares_aggregates, has_difference, limits_inside
 from semiring.base import Array, Semiring
 from semiring.evaluator import fold, product
 from semiring.valuation import Valuation
@@ -54,6 +54,8 @@ class _Evaluation:
         self._compares = compares_aggregates(engine.root)
         if self._compares and semiring.name not in _CONDITIONAL:
             raise self._incapable()
+        if has_difference(engine.root) and not semiring.has_monus:
+            semiring.monus(semiring.one, semiring.one)
 
     def _incapable(self) -> CapabilityError:
         return CapabilityError(
@@ -64,7 +66,8 @@ class _Evaluation:
 
     def run(self, ordered: Array) -> Array:
         """The annotations of the rows of the answer at some positions."""
-        reached = reach(self._engine, ordered)
+        potential = not (self._compares or limits_inside(self._engine.root))
+        reached = reach(self._engine, ordered, potential=potential)
         values: dict[str, Array] = {}
         for name in reversed(reached):
             values[name] = self._block(reached, name, values)
@@ -118,9 +121,26 @@ class _Evaluation:
             if self._compares and not (found == self._semiring.one).all():
                 raise self._incapable()
             factors.append(found)
-        for name, positions in references(members, own.members):
-            factors.append(values[name][reached[name].place(positions)])
+        for referred in references(members, own.members):
+            factors.append(self._referred(referred, reached, values))
         return product(self._semiring, factors, len(own.members))
+
+    def _referred(
+        self, referred: Referred, reached: Mapping[str, Reached], values: Mapping[str, Array]
+    ) -> Array:
+        """The factors that are annotations of tuples of another block."""
+        there = referred.positions >= 0
+        factors = self._semiring.ones(len(there))
+        if referred.block not in values or not there.any():
+            return factors
+        places = reached[referred.block].place(referred.positions[there])
+        found = values[referred.block][places]
+        if not referred.optional:
+            return found
+        if referred.negated:
+            ones = self._semiring.ones(len(found))
+            found = self._semiring.monus_array(ones, self._semiring.delta_array(found))
+        return _put(factors, np.flatnonzero(there), found)
 
 
 def _put(values: Array, places: Array, new: Array) -> Array:

@@ -88,6 +88,9 @@ class Members:
         self._semi_sides = tuple(
             tuple(interpret(left) for left, _ in semi.pairs) for semi in block.semis
         )
+        self._guards = tuple(
+            None if semi.guard is None else interpret(semi.guard) for semi in block.semis
+        )
         self._tokens: dict[int, TokenIndex] = {}
         self._semi_kinds: dict[int, list[pa.DataType]] = {}
         self._references: dict[str, Array] = {}
@@ -172,21 +175,28 @@ class Members:
         return self._references[lookup.alias]
 
     def semi_refer(self, number: int, positions: Array, context: Context) -> Array:
-        """The positions of the tuples that a semi join finds for members; -1: none."""
+        """The positions of the tuples that a membership finds for members; -1: none."""
         semi = self.block.semis[number]
         if self._stable(number):
             found = self._semi_reference(number)[positions]
         else:
             left = self._left(number, positions, context)
-            found = self._semi_table(number).find(left, len(positions), nulls=False)
+            found = self._semi_table(number).find(left, len(positions), nulls=semi.null_safe)
         inner, base = context(semi.block.name), self.base(semi.block.name)
         if inner.size > base.size:
             new = np.arange(base.size, inner.size)
             table = KeyTable(self._right(number, inner, new), len(new))
             left = self._left(number, positions, context)
-            places = table.find(left, len(positions), nulls=False)
+            places = table.find(left, len(positions), nulls=semi.null_safe)
             found = np.where(places >= 0, base.size + places, found)
         return found
+
+    def asked(self, number: int, positions: Array, context: Context) -> Array | None:
+        """Boolean array: of which members a membership is asked; None: of all."""
+        guard = self._guards[number]
+        if guard is None:
+            return None
+        return holds(guard, self.resolve(positions, context), len(positions))
 
     def _stable(self, number: int) -> bool:
         return not self.dependent(self._semi_sides[number])
@@ -196,7 +206,8 @@ class Members:
         if name not in self._references:
             left = self._left(number, every(self.count), self.base)
             table = self._semi_table(number)
-            self._references[name] = table.find(left, self.count, nulls=False)
+            safe = self.block.semis[number].null_safe
+            self._references[name] = table.find(left, self.count, nulls=safe)
         return self._references[name]
 
     def _semi_table(self, number: int) -> KeyTable:
@@ -269,7 +280,9 @@ class Members:
         valued
             The scalars whose values matter beyond presence.
         """
-        deciding = (*self.conditions, *(side for sides in self._semi_sides for side in sides))
+        sides = (side for sides in self._semi_sides for side in sides)
+        guards = (guard for guard in self._guards if guard is not None)
+        deciding = (*self.conditions, *sides, *guards)
         read = self.dependent((*deciding, *valued))
         if self._scalar_changed(context, (*deciding, *valued)):
             return every(self.size(context))
@@ -315,8 +328,12 @@ class Members:
         for lookup in self.lookups:
             alive &= _present(self.refer(lookup, positions), context(lookup.block.name).present)
         for number, semi in enumerate(self.block.semis):
-            found = self.semi_refer(number, positions, context)
-            alive &= _present(found, context(semi.block.name).present)
+            there = _present(
+                self.semi_refer(number, positions, context), context(semi.block.name).present
+            )
+            passes = ~there if semi.negated else there
+            asked = self.asked(number, positions, context)
+            alive &= passes if asked is None else passes | ~asked
         if self.conditions:
             rows = np.flatnonzero(alive)
             alive[rows] = self._satisfy(positions[rows], context)
@@ -336,6 +353,21 @@ class Members:
             return None
         alive = self.alive(every(self.count), self.base, NOTHING)
         return None if alive.all() else alive
+
+    def possible(self, positions: Array) -> Array:
+        """Which of some captured members may be there after a deletion, conditions left aside.
+
+        Every tuple they refer to is captured; what an anti join must not find may be.
+        """
+        possible = np.ones(len(positions), dtype=np.bool_)
+        for lookup in self.lookups:
+            possible &= self.refer(lookup, positions) >= 0
+        for number, semi in enumerate(self.block.semis):
+            if not semi.negated:
+                found = self.semi_refer(number, positions, self.base) >= 0
+                asked = self.asked(number, positions, self.base)
+                possible &= found if asked is None else found | ~asked
+        return possible
 
     def was_alive(self, positions: Array) -> Array:
         """Which of some members are there without any deletion."""

@@ -46,7 +46,30 @@ class Reached:
         return np.searchsorted(self.positions, positions)
 
 
-def reach(engine: Engine, positions: Array, *, scalars: bool = False) -> dict[str, Reached]:
+@dataclass(frozen=True, slots=True)
+class Referred:
+    """The tuples of another block that members refer to, one for each member.
+
+    Attributes
+    ----------
+    membership
+        The factor is δ of the tuple's annotation.
+    positions
+        -1 where an optional reference finds none: then the factor is 1.
+    negated
+        The factor is 1 ⊖ δ of the tuple's annotation.
+    """
+
+    block: str
+    positions: Array
+    membership: bool = False
+    optional: bool = False
+    negated: bool = False
+
+
+def reach(
+    engine: Engine, positions: Array, *, scalars: bool = False, potential: bool = False
+) -> dict[str, Reached]:
     """The tuples that rows of the answer were made from, per block, outer blocks first.
 
     Parameters
@@ -56,6 +79,8 @@ def reach(engine: Engine, positions: Array, *, scalars: bool = False) -> dict[st
     scalars
         Also follow scalar subqueries, whole: their values are no factors of an annotation, but may
         have decided a row or gone into it.
+    potential
+        Also take members that an anti join drops, and follow what it must not find.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
     found: dict[str, Reached] = {}
@@ -64,10 +89,15 @@ def reach(engine: Engine, positions: Array, *, scalars: bool = False) -> dict[st
             continue
         block, rows = engine.blocks[name], engine.rows(name)
         chosen = np.unique(np.concatenate(wanted[name]))
-        members, owners = _members(rows, chosen)
+        members, owners = _members(rows, chosen, potential)
         found[name] = Reached(block, chosen, members, owners)
-        for inner, positions in _references(rows, chosen, members):
-            wanted.setdefault(inner, []).append(positions)
+        for referred in _references(rows, chosen, members):
+            if referred.negated and not potential:
+                continue
+            there = referred.positions
+            if referred.optional:
+                there = there[there >= 0]
+            wanted.setdefault(referred.block, []).append(there)
         if scalars:
             for lookup in block.lookups:
                 if lookup.scalar:
@@ -82,7 +112,7 @@ def _everything(rows: Rows) -> Array:
     return every(rows.base.size) if alive is None else np.flatnonzero(alive)
 
 
-def _members(rows: Rows, positions: Array) -> tuple[Array, Array]:
+def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Array]:
     if isinstance(rows, MemberRows):
         return positions, every(len(positions))
     if not isinstance(rows, GroupRows):
@@ -90,7 +120,7 @@ def _members(rows: Rows, positions: Array) -> tuple[Array, Array]:
     members, owners = rows.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:
-        there = alive[members]
+        there = rows.members.possible(members) if potential else alive[members]
         members, owners = members[there], owners[there]
     return members, owners
 
@@ -100,20 +130,27 @@ def members_of(rows: Rows) -> Members | None:
     return rows.members if isinstance(rows, (GroupRows, MemberRows)) else None
 
 
-def references(members: Members, positions: Array) -> list[tuple[str, Array]]:
-    """The tuples of other blocks that members refer to: by block, one for each member."""
+def references(members: Members, positions: Array) -> list[Referred]:
+    """The tuples of other blocks that members refer to."""
     base = members.base
-    found = [(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups]
+    found = [
+        Referred(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
+    ]
     for number, semi in enumerate(members.block.semis):
-        found.append((semi.block.name, members.semi_refer(number, positions, base)))
+        there = members.semi_refer(number, positions, base)
+        asked = members.asked(number, positions, base)
+        if asked is not None:
+            there = np.where(asked, there, -1)
+        optional = semi.negated or asked is not None
+        found.append(Referred(semi.block.name, there, True, optional, semi.negated))
     return found
 
 
-def _references(rows: Rows, positions: Array, chosen: Array) -> list[tuple[str, Array]]:
+def _references(rows: Rows, positions: Array, chosen: Array) -> list[Referred]:
     if isinstance(rows, UnionRows):
         branches, inside = rows.places(rows.context)
         return [
-            (branch.name, inside[positions[branches[positions] == number]])
+            Referred(branch.name, inside[positions[branches[positions] == number]])
             for number, branch in enumerate(rows.block.branches)
         ]
     members = members_of(rows)

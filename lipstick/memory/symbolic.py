@@ -16,7 +16,7 @@ from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
-from lipstick.memory.reach import members_of
+from lipstick.memory.reach import Referred, members_of, references
 from lipstick.memory.state import needs_spark
 from lipstick.memory.unions import UnionRows
 from lipstick.tracking import ROW_BITS
@@ -109,12 +109,7 @@ class Symbolic:
             return np.ones(len(chosen), dtype=np.bool_)
         if not self._conditions(members)[1]:
             return members.base_alive[chosen]
-        able = np.ones(len(chosen), dtype=np.bool_)
-        for lookup in members.lookups:
-            able &= members.refer(lookup, chosen) >= 0
-        for number in range(len(members.block.semis)):
-            able &= members.semi_refer(number, chosen, members.base) >= 0
-        return able
+        return members.possible(chosen)
 
     # -- members ---------------------------------------------------------------------------
 
@@ -132,15 +127,23 @@ class Symbolic:
         found: list[Annotation] = [_ALGEBRA.one] * len(chosen)
         for number in range(len(members.block.tokens)):
             found = _times(found, self._tokens(members, number, chosen))
-        for lookup in members.lookups:
-            inner = self.tuples(lookup.block.name, members.refer(lookup, chosen))
-            found = _times(found, inner)
-        for number, semi in enumerate(members.block.semis):
-            positions = members.semi_refer(number, chosen, members.base)
-            inner = self.tuples(semi.block.name, positions)
-            found = _times(found, [_ALGEBRA.delta(annotation) for annotation in inner])
+        for referred in references(members, chosen):
+            found = _times(found, self._referred(referred))
         for factor in self._conditions(members)[0]:
             found = _times(found, _compared(factor, chosen))
+        return found
+
+    def _referred(self, referred: Referred) -> list[Annotation]:
+        """The factors that are annotations of tuples of another block."""
+        there = np.flatnonzero(referred.positions >= 0)
+        inner = self.tuples(referred.block, referred.positions[there])
+        if referred.negated:
+            inner = [_ALGEBRA.monus(_ALGEBRA.one, _ALGEBRA.delta(found)) for found in inner]
+        elif referred.membership:
+            inner = [_ALGEBRA.delta(found) for found in inner]
+        found: list[Annotation] = [_ALGEBRA.one] * len(referred.positions)
+        for place, annotation in zip(there.tolist(), inner, strict=True):
+            found[place] = annotation
         return found
 
     def _tokens(self, members: Members, number: int, chosen: Array) -> list[Annotation]:

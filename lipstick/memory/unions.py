@@ -171,8 +171,12 @@ class UnionRows(Rows):
         parts, rows = [], []
         for number, branch in enumerate(self.block.branches):
             mine = np.flatnonzero(where == number)
-            output = branch.outputs[self._columns[name]].name
-            parts.append(from_arrow(context(branch.name).take(output, places[mine])))
+            output = branch.outputs[self._columns[name]]
+            if output.always_null:
+                part = pa.nulls(len(mine))
+            else:
+                part = context(branch.name).take(output.name, places[mine])
+            parts.append(from_arrow(part))
             rows.append(mine)
         kind = unify(*(part.type for part in parts))
         arrays = [cast(part, kind).to_arrow(len(part)) for part in parts]

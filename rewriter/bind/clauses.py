@@ -68,15 +68,6 @@ def refuse_join_clauses(join: exp.Join, source: Source) -> None:
         name = "LATERAL VIEW" if join.this.args.get("view") else "LATERAL"
         place = keyword_before(source.sql, join.this, "LATERAL")
         raise source.unsupported(f"{name} is not supported", _LATERAL, place or join)
-    side, kind = join.side, join.kind
-    semi = kind == "SEMI" and side in ("", "LEFT")
-    if not semi and (side or kind not in ("", "INNER", "CROSS")):
-        outer = kind not in ("SEMI", "ANTI")
-        words = (side or "LEFT", "OUTER" if outer else kind, "JOIN")
-        name = " ".join(words)
-        place = keyword_before(source.sql, join.this, side or kind)
-        advice = "INNER JOIN, CROSS JOIN and LEFT SEMI JOIN have rules."
-        raise source.unsupported(f"{name} is not supported", advice, place or join)
     _refuse(join, _JOIN, source)
 
 
@@ -115,21 +106,17 @@ def group_span(select: exp.Expr | None, source: Source) -> Span | None:
 
 
 def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
-    """Raise for a set operation other than UNION."""
-    if isinstance(operation, exp.Union):
-        if operation.args.get("by_name"):
-            advice = "List the columns in the same order in both queries."
-            place = keyword_after(source.sql, operation.this, "UNION")
-            raise source.unsupported("UNION BY NAME is not supported", advice, place)
-        return
+    """Raise for a set operation that has no rule."""
     name = type(operation).__name__.upper()
     words = (name, "MINUS") if name == "EXCEPT" else (name,)
     place = keyword_after(source.sql, operation.this, *words)
-    if not operation.args.get("distinct"):
-        name += " ALL"
-    raise source.unsupported(
-        f"{name} is not supported", "Of the set operations UNION [ALL] has a rule.", place
-    )
+    if operation.args.get("by_name"):
+        advice = "List the columns in the same order in both queries."
+        raise source.unsupported(f"{name} BY NAME is not supported", advice, place)
+    if isinstance(operation, exp.Union) or operation.args.get("distinct"):
+        return
+    advice = "Of the set operations UNION [ALL], EXCEPT and INTERSECT have rules."
+    raise source.unsupported(f"{name} ALL is not supported", advice, place)
 
 
 def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:

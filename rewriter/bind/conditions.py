@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Filter, Relation, Scalar, SemiJoin, bracketed
+from rewriter.algebra import AntiJoin, Filter, Relation, Scalar, SemiJoin, bracketed
+from rewriter.bind.context import Members
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Outer
 from rewriter.bind.subqueries import Subqueries
-from rewriter.position import Span, keyword_after, keyword_before, keyword_before_offset
+from rewriter.position import Span, keyword_after, keyword_before
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """IN or EXISTS: some row of ``right`` makes the condition true."""
+    """IN or EXISTS: some row of ``right`` makes the condition true; ``negated``: none does."""
 
     right: Relation
     condition: Scalar | None
     span: Span | None
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +35,18 @@ class Condition:
 
 
 def bind_condition(node: exp.Expr, binder: ScalarBinder) -> Condition:
-    """Bind a condition, its top-level IN and EXISTS as memberships."""
+    """Bind a condition, its top-level [NOT] IN and [NOT] EXISTS as memberships."""
     predicates: list[Scalar] = []
     memberships: list[Membership] = []
     for conjunct in conjuncts(node):
         bare = unwrap(conjunct)
-        if isinstance(bare, exp.Exists) and isinstance(bare.this, exp.Query):
-            memberships.append(_exists(bare, binder))
-        elif isinstance(bare, exp.In) and bare.args.get("query") is not None:
-            memberships.append(_in(bare, binder))
+        negated = isinstance(bare, exp.Not)
+        asked = unwrap(bare.this) if negated else bare
+        if isinstance(asked, exp.Exists) and isinstance(asked.this, exp.Query):
+            memberships.append(replace(_exists(asked, binder), negated=negated))
+        elif isinstance(asked, exp.In) and asked.args.get("query") is not None:
+            memberships += _not_in(asked, binder) if negated else [_in(asked, binder)]
         else:
-            _refuse_negated(bare, binder)
             predicates.append(binder.bind(conjunct))
     return Condition(tuple(predicates), tuple(memberships))
 
@@ -59,7 +62,8 @@ def restrict(
         scalar = membership.condition
         if scalar is not None:
             relation, (scalar,) = subqueries.attach(relation, [scalar])
-        relation = SemiJoin(relation, membership.right, scalar, membership.span)
+        join = AntiJoin if membership.negated else SemiJoin
+        relation = join(relation, membership.right, scalar, membership.span)
     return relation
 
 
@@ -88,6 +92,48 @@ def _exists(node: exp.Exists, binder: ScalarBinder) -> Membership:
 
 
 def _in(node: exp.In, binder: ScalarBinder) -> Membership:
+    members, pairs = _compared(node, binder)
+    equalities = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
+    condition = conjunction((*equalities, *members.conditions))
+    return Membership(members.relation, condition, _in_span(node, binder))
+
+
+def _not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
+    """Return NOT IN: no row of the subquery is equal, or may be but for a NULL on either side.
+
+    Of one column these are three memberships, of which only the first compares two values.
+    """
+    members, pairs = _compared(node, binder)
+    equal = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
+    unknown = [
+        [exp.Is(this=bracketed(s.copy()), expression=exp.null()) for s in pair] for pair in pairs
+    ]
+    cases: list[Scalar]
+    if len(pairs) == 1:
+        cases = [equal[0], *unknown[0]]
+    else:
+        cases = [
+            conjunction(
+                tuple(
+                    exp.paren(exp.or_(one, *parts))
+                    for one, parts in zip(equal, unknown, strict=True)
+                )
+            )
+        ]
+    span = _in_span(node, binder)
+    return [
+        Membership(
+            members.relation,
+            conjunction((case, *(condition.copy() for condition in members.conditions))),
+            span,
+            negated=True,
+        )
+        for case in cases
+    ]
+
+
+def _compared(node: exp.In, binder: ScalarBinder) -> tuple[Members, list[tuple[Scalar, Scalar]]]:
+    """Return the subquery of IN, and what it compares: the outer and the inner scalars."""
     context = binder.context
     left = unwrap(node.this)
     parts = left.expressions if isinstance(left, exp.Tuple) else [node.this]
@@ -96,12 +142,10 @@ def _in(node: exp.In, binder: ScalarBinder) -> Membership:
     if len(members.values) != len(parts):
         problem = f"IN compares {len(parts)} with {len(members.values)} columns"
         raise context.source.error(problem, "Select as many columns as stand before IN.", node)
-    equalities = [
-        exp.EQ(this=bracketed(binder.bind(part)), expression=bracketed(value.copy()))
-        for part, value in zip(parts, members.values, strict=True)
+    pairs = [
+        (binder.bind(part), value.copy()) for part, value in zip(parts, members.values, strict=True)
     ]
-    condition = conjunction((*equalities, *members.conditions))
-    return Membership(members.relation, condition, _in_span(node, binder))
+    return members, pairs
 
 
 def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:
@@ -110,17 +154,3 @@ def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:
 
 def _in_span(node: exp.In, binder: ScalarBinder) -> Span | None:
     return keyword_after(binder.context.source.sql, node.this, "IN")
-
-
-def _refuse_negated(node: exp.Expr, binder: ScalarBinder) -> None:
-    inner = unwrap(node.this) if isinstance(node, exp.Not) else None
-    if isinstance(inner, exp.Exists) and isinstance(inner.this, exp.Query):
-        name, keyword = "NOT EXISTS", _exists_span(inner, binder)
-    elif isinstance(inner, exp.In) and inner.args.get("query") is not None:
-        name, keyword = "NOT IN (subquery)", _in_span(inner, binder)
-    else:
-        return
-    source = binder.context.source
-    place = keyword and (keyword_before_offset(source.sql, keyword.start, "NOT") or keyword)
-    advice = "Difference has no rule yet; annotate the query without this condition."
-    raise source.unsupported(f"{name} is not supported", advice, place)

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from sqlglot import exp
 
-from rewriter.algebra import InnerJoin, OneRow, Scalar, SemiJoin
+from rewriter.algebra import (
+    AntiJoin,
+    InnerJoin,
+    OneRow,
+    OuterJoin,
+    Project,
+    Relation,
+    Scalar,
+    SemiJoin,
+    Side,
+)
 from rewriter.bind.clauses import refuse_join_clauses
 from rewriter.bind.conditions import (
     Condition,
@@ -21,6 +32,12 @@ from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_table
 from rewriter.bind.subqueries import Subqueries
 from rewriter.position import Span, keyword_before
+
+Joined: TypeAlias = type[InnerJoin] | type[SemiJoin] | type[AntiJoin] | Side
+
+_KINDS: dict[str, Joined] = {"SEMI": SemiJoin, "ANTI": AntiJoin}
+_SIDES: dict[str, Joined] = {side.value: side for side in Side}
+_MEMBERSHIPS = (SemiJoin, AntiJoin)
 
 
 def bind_from(
@@ -66,27 +83,27 @@ class _FromBinder:
     def _join(self, left: Bound, join: exp.Join) -> Bound:
         refuse_join_clauses(join, self._context.source)
         right = self.source(join.this)
-        semi = join.kind == "SEMI"
+        kind = _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
         span = keyword_before(self._context.source.sql, join.this, "JOIN", ",")
         using = self._using(left.scope, right.scope, join)
         if using is not None:
-            return self._using_join(left, right, using, semi=semi, span=span)
-        return self._on_join(left, right, join, semi=semi, span=span)
+            return self._using_join(left, right, using, kind, span)
+        return self._on_join(left, right, join, kind, span)
 
     def _on_join(
-        self, left: Bound, right: Bound, join: exp.Join, *, semi: bool, span: Span | None
+        self, left: Bound, right: Bound, join: exp.Join, kind: Joined, span: Span | None
     ) -> Bound:
         scope = left.scope + right.scope
         condition = self._condition(join.args.get("on"), scope)
-        if semi and condition.memberships:
+        if kind is not InnerJoin and condition.memberships:
             advice = "Put the condition into WHERE, or into a derived table on the right."
-            problem = "a subquery in the condition of LEFT SEMI JOIN is not supported"
+            problem = f"a subquery in the condition of {_name(join)} is not supported"
             raise self._context.source.unsupported(problem, advice, condition.memberships[0].span)
         relation, predicates = self._subqueries.attach(left.relation, condition.predicates)
         predicate = conjunction(predicates) if predicates else None
-        if semi:
-            return Bound(SemiJoin(relation, right.relation, predicate, span), left.scope)
-        joined = InnerJoin(relation, right.relation, predicate, span)
+        joined = _joined(kind, relation, right.relation, predicate, span)
+        if kind in _MEMBERSHIPS:
+            return Bound(joined, left.scope)
         memberships = Condition((), condition.memberships)
         return Bound(restrict(joined, memberships, self._subqueries), scope)
 
@@ -113,7 +130,7 @@ class _FromBinder:
                 if any(entry.named(name.name) for entry in right.visible)
             ]
         if join.method:
-            advice = "INNER JOIN, CROSS JOIN and LEFT SEMI JOIN have rules."
+            advice = "Joins with ON, USING and NATURAL have rules."
             problem = f"{join.method} JOIN is not supported"
             raise self._context.source.unsupported(problem, advice, join)
         using = join.args.get("using")
@@ -138,8 +155,7 @@ class _FromBinder:
         left: Bound,
         right: Bound,
         pairs: Sequence[tuple[Entry, Entry]],
-        *,
-        semi: bool,
+        kind: Joined,
         span: Span | None,
     ) -> Bound:
         equalities: tuple[Scalar, ...] = tuple(
@@ -147,16 +163,52 @@ class _FromBinder:
             for key, other in pairs
         )
         predicate = conjunction(equalities) if equalities else None
+        joined = _joined(kind, left.relation, right.relation, predicate, span)
         keys = [key for key, _ in pairs]
         others = [other for _, other in pairs]
         rest = tuple(entry for entry in left.scope.entries if entry not in keys)
-        if semi:
-            joined = SemiJoin(left.relation, right.relation, predicate, span)
+        if kind in _MEMBERSHIPS:
             return Bound(joined, Scope((*keys, *rest)))
-        hidden = tuple(replace(entry, hidden=True) for entry in others)
         right_rest = tuple(entry for entry in right.scope.entries if entry not in others)
-        scope = Scope((*keys, *rest, *right_rest, *hidden))
-        return Bound(InnerJoin(left.relation, right.relation, predicate, span), scope)
+        shown, hidden = keys, others
+        if kind is Side.RIGHT:
+            shown, hidden = others, keys
+        elif kind is Side.FULL and pairs:
+            joined, shown = self._coalesced(joined, pairs)
+            hidden = [*keys, *others]
+        out_of_sight = tuple(replace(entry, hidden=True) for entry in hidden)
+        return Bound(joined, Scope((*shown, *rest, *right_rest, *out_of_sight)))
+
+    def _coalesced(
+        self, joined: Relation, pairs: Sequence[tuple[Entry, Entry]]
+    ) -> tuple[Relation, list[Entry]]:
+        """Return a full outer join with the columns of USING: either side's, where it is there."""
+        added = []
+        scalars: list[Scalar] = [attribute.column() for attribute in joined.attributes]
+        for key, other in pairs:
+            added.append(self._context.names.attribute(key.name))
+            columns = [key.attribute.column(), other.attribute.column()]
+            scalars.append(exp.Coalesce(this=columns[0], expressions=columns[1:]))
+        output = (*joined.attributes, *added)
+        entries = [
+            Entry(attribute, key.name, origin=attribute.id)
+            for attribute, (key, _) in zip(added, pairs, strict=True)
+        ]
+        return Project(joined, output, tuple(scalars)), entries
+
+
+def _joined(
+    kind: Joined, left: Relation, right: Relation, condition: Scalar | None, span: Span | None
+) -> Relation:
+    if isinstance(kind, Side):
+        return OuterJoin(left, right, kind, condition, span)
+    return kind(left, right, condition, span)
+
+
+def _name(join: exp.Join) -> str:
+    if join.kind in _KINDS:
+        return f"LEFT {join.kind} JOIN"
+    return f"{join.side} OUTER JOIN"
 
 
 def _is_query(node: exp.Expr) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
-from rewriter.algebra import UnionAll
+from rewriter.algebra import AntiJoin, SemiJoin, UnionAll
 from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
 from rewriter.bind.context import Context, Members
 from rewriter.bind.grouping import distinct
@@ -13,7 +15,7 @@ from rewriter.bind.ordering import order_and_limit
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.selects import bind_select
 from rewriter.bind.sources import define_ctes
-from rewriter.position import keyword_after, keyword_before
+from rewriter.position import Span, keyword_after, keyword_before
 
 _CLAUSES = ("with_", "order", "limit", "offset")
 
@@ -28,7 +30,7 @@ class QueryBinder:
             return bind_select(query, inner, outer)
         refuse_query_clauses(query, context.source)
         if isinstance(query, exp.SetOperation):
-            bound = self._union(query, inner, outer)
+            bound = self._set_operation(query, inner, outer)
         elif isinstance(query.this, exp.Query):
             bound = self.query(query.this, inner, outer)
         else:
@@ -50,25 +52,45 @@ class QueryBinder:
         values = tuple(entry.attribute.column() for entry in bound.scope.entries)
         return Members(bound.relation, values, ())
 
-    def _union(self, operation: exp.SetOperation, context: Context, outer: Outer | None) -> Bound:
+    def _set_operation(
+        self, operation: exp.SetOperation, context: Context, outer: Outer | None
+    ) -> Bound:
         source = context.source
         refuse_set_operation(operation, source)
+        name = type(operation).__name__.upper()
         operands = _operands(operation)
-        refused = outer.refused("UNION in a subquery") if outer else None
+        refused = outer.refused(f"{name} in a subquery") if outer else None
         branches = [self.query(operand, context, refused) for operand in operands]
         first = branches[0]
-        span = keyword_after(source.sql, operation.this, "UNION")
+        words = (name, "MINUS") if name == "EXCEPT" else (name,)
+        span = keyword_after(source.sql, operation.this, *words)
         for branch, operand in zip(branches[1:], operands[1:], strict=True):
             have, need = len(branch.scope.entries), len(first.scope.entries)
             if have != need:
                 advice = "Select as many columns in each of them."
-                problem = f"UNION of queries of {need} and {have} columns"
+                problem = f"{name} of queries of {need} and {have} columns"
                 raise source.error(problem, advice, operand)
+        if not isinstance(operation, exp.Union):
+            return _difference(operation, branches, context, span)
         names = [attribute.name for attribute in first.relation.attributes]
         output = tuple(context.names.attribute(name) for name in names)
         union = UnionAll(tuple(branch.relation for branch in branches), output, span)
         bound = Bound(union, first.scope.over(output))
         return distinct(bound, context, span) if operation.args.get("distinct") else bound
+
+
+def _difference(
+    operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
+) -> Bound:
+    """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
+    left, right = distinct(branches[0], context, span), branches[1]
+    pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
+    equal = exp.and_(
+        *(exp.NullSafeEQ(this=one.column(), expression=other.column()) for one, other in pairs),
+        copy=False,
+    )
+    join = AntiJoin if isinstance(operation, exp.Except) else SemiJoin
+    return Bound(join(left.relation, right.relation, equal, span), left.scope)
 
 
 def _has_clauses(query: exp.Query) -> bool:
@@ -77,7 +99,7 @@ def _has_clauses(query: exp.Query) -> bool:
 
 def _operands(operation: exp.SetOperation) -> list[exp.Query]:
     """Return the inputs of a union; a chain of UNION ALL is one with many."""
-    if operation.args.get("distinct"):
+    if operation.args.get("distinct") or not isinstance(operation, exp.Union):
         return [operation.this, operation.expression]
     operands = [operation.expression]
     left = operation.this

@@ -23,7 +23,11 @@ def monomial(block: Block) -> Scalar:
             fields.append((lookup.alias, pack(ids)))
     for number, semi in enumerate(block.semis):
         name = semi.block.name if number == 0 else f"{semi.block.name}_{number + 1}"
-        fields.append((f"{name}_exists", pack([left for left, _ in semi.pairs])))
+        word = "absent" if semi.negated else "exists"
+        asked = pack([left for left, _ in semi.pairs])
+        if semi.guard is not None:
+            asked = exp.Case().when(semi.guard.copy(), asked.copy())
+        fields.append((f"{name}_{word}", asked))
     for name, call in block.aggregates:
         arguments = [n for n in aggregate_arguments(call) if not isinstance(n, exp.Star)]
         if arguments:

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.blocks import MEMBER, NOTHING, Block, Kind, Named, qualified
-from rewriter.emit.core import TableOf, Tables
+from rewriter.algebra import Scalar, bracketed
+from rewriter.blocks import MEMBER, NOTHING, Block, Kind, Named, Semi, TokenColumns, qualified
+from rewriter.emit.core import TableOf, Tables, equalities, exists
 from rewriter.emit.tail import fill, read
 from rewriter.emit.trees import VALUE, from_, named, table, where
+
+_THERE = "_there"
+_FOUND = "_found"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A factor of members that is the annotation of a tuple of another block.
+
+    Parameters
+    ----------
+    block
+        The other block's name.
+    columns
+        The identity of the tuple, or its annotation. All NULL where an optional one is not there.
+    optional
+        There may be no tuple: then the factor is 1.
+    negated
+        The factor is 1 ⊖ δ(the annotation).
+    """
+
+    block: str
+    columns: tuple[str, ...]
+    optional: bool = False
+    negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,57 +49,181 @@ class Contributions:
 
     query: exp.Select
     tokens: tuple[tuple[str, tuple[str, ...]], ...]
-    references: tuple[tuple[str, tuple[str, ...]], ...]
+    references: tuple[Reference, ...]
 
 
 def comparisons(block: Block, tables: Tables) -> exp.Select:
-    """Return what a block's memberships compare: each outer value, then the inner one."""
+    """Return what a block's memberships compare: each outer value, then the inner one.
+
+    Their types are what is asked for: the query has no rows.
+    """
+    select = read(block, tables, memberships=False).where(exp.false())
     columns: list[Named] = []
     for number, semi in enumerate(block.semis):
+        select = from_(select, table(tables.rows(semi.block), f"s{number}"))
         for left, column in semi.pairs:
             place = len(columns) // 2
             columns.append((f"_left{place}", fill(left, block, tables)))
             columns.append((f"_right{place}", qualified(f"s{number}", column)))
-    return read(block, tables, semis_as_joins=True).select(*named(columns or NOTHING))
+    return select.select(*named(columns or NOTHING))
 
 
-def contributions(block: Block, tables: Tables, values: TableOf | None = None) -> Contributions:
+def contributions(
+    block: Block, tables: Tables, values: TableOf | None = None, *, potential: bool = False
+) -> Contributions:
     """Return the members of a block with their factors.
 
     Parameters
     ----------
     values
         Tables of other blocks' annotations (identity, then ``_value``): a reference is then one
-        column, the annotation. None: a reference is the identity of the tuple referred to.
+        column, the annotation, and members that an anti join drops are there too, with a factor
+        that says so. None: a reference is the identity of the tuple referred to.
+    potential
+        Refer to potential tuples of other blocks, not only to those that are there now, where
+        nothing else of them is read.
     """
-    select = read(block, tables, semis_as_joins=True)
-    if block.kind is Kind.ROWS:
-        columns: list[Named] = list(block.keys)
-    else:
-        columns = [(name, fill(key, block, tables)) for name, key in block.keys]
-    tokens = []
-    for number, token in enumerate(block.tokens):
-        names = tuple(f"_t{number}_{part}" for part in range(len(token.columns)))
+    chosen = _potential(block, tables) if potential else tables
+    factors = _Factors(block, chosen, values)
+    for token in block.tokens:
+        factors.add_token(token)
+    for lookup in block.lookups:
+        if not lookup.scalar:
+            factors.add_tuple(lookup.alias, lookup.block)
+    for number, semi in enumerate(block.semis):
+        factors.add_membership(f"s{number}", semi)
+    return factors.contributions()
+
+
+class _Factors:
+    """The factors of a block's members, one added after the other."""
+
+    def __init__(self, block: Block, tables: Tables, values: TableOf | None) -> None:
+        self._block = block
+        self._tables = tables
+        self._values = values
+        self._select = read(block, tables, memberships=False)
+        self._left_joins: list[exp.Join] = []
+        self._tokens: list[tuple[str, tuple[str, ...]]] = []
+        self._references: list[Reference] = []
+        if block.kind is Kind.ROWS:
+            self._columns: list[Named] = list(block.keys)
+        else:
+            self._columns = [(name, self._fill(key)) for name, key in block.keys]
+
+    def _fill(self, scalar: Scalar) -> Scalar:
+        return fill(scalar, self._block, self._tables)
+
+    def _where(self, conditions: Sequence[Scalar]) -> None:
+        self._select = where(self._select, [self._fill(condition) for condition in conditions])
+
+    def add_token(self, token: TokenColumns) -> None:
+        place = len(self._tokens)
+        names = tuple(f"_t{place}_{part}" for part in range(len(token.columns)))
         mine = [qualified(MEMBER, column) for column in token.columns]
-        columns += list(zip(names, mine, strict=True))
-        tokens.append((token.relation, names))
-    references = []
-    joined = [(lookup.alias, lookup.block) for lookup in block.lookups if not lookup.scalar]
-    joined += [(f"s{number}", semi.block) for number, semi in enumerate(block.semis)]
-    for number, (alias, inner) in enumerate(joined):
-        identity = [qualified(alias, column) for column in inner.identity]
-        names = tuple(f"_r{number}_{part}" for part in range(len(identity)))
-        if values is not None:
+        self._columns += zip(names, mine, strict=True)
+        self._tokens.append((token.relation, names))
+
+    def add_tuple(self, alias: str, inner: Block) -> None:
+        """Add the tuple of another block that every member refers to, joined as ``alias``."""
+        identity: list[Scalar] = [qualified(alias, column) for column in inner.identity]
+        if self._values is not None:
             valued = f"{alias}_v"
-            select = from_(select, table(values(inner), valued))
-            conditions = [
-                exp.NullSafeEQ(this=qualified(valued, column.name), expression=column)
-                for column in identity
-            ]
-            select = where(select, conditions)
-            identity, names = [qualified(valued, VALUE)], (f"_r{number}",)
-        columns += list(zip(names, identity, strict=True))
-        references.append((inner.name, names))
-    return Contributions(
-        select.select(*named(columns or NOTHING)), tuple(tokens), tuple(references)
-    )
+            self._select = from_(self._select, table(self._values(inner), valued))
+            self._where(
+                [
+                    exp.NullSafeEQ(this=qualified(valued, name), expression=scalar)
+                    for name, scalar in zip(inner.identity, identity, strict=True)
+                ]
+            )
+            identity = [qualified(valued, VALUE)]
+        self._refer(inner, identity)
+
+    def _refer(
+        self,
+        inner: Block,
+        scalars: Sequence[Scalar],
+        *,
+        optional: bool = False,
+        negated: bool = False,
+    ) -> None:
+        place = len(self._references)
+        names = tuple(f"_r{place}_{part}" for part in range(len(scalars)))
+        self._columns += zip(names, scalars, strict=True)
+        self._references.append(Reference(inner.name, names, optional, negated))
+
+    def add_membership(self, alias: str, semi: Semi) -> None:
+        """Add what a semi join finds, or what an anti join must not find."""
+        if semi.negated and self._values is None:
+            self._where([exists(semi, self._tables.rows(semi.block))])
+        elif semi.negated or semi.guard is not None:
+            self._add_optional(alias, semi)
+        else:
+            self._select = from_(self._select, table(self._tables.rows(semi.block), alias))
+            self._where(equalities(semi, alias))
+            self.add_tuple(alias, semi.block)
+
+    def _add_optional(self, alias: str, semi: Semi) -> None:
+        inner = semi.block
+        on = [] if semi.guard is None else [semi.guard]
+        on += equalities(semi, alias)
+        condition = exp.and_(*(self._fill(part) for part in on)) if on else exp.true()
+        found = _found(semi, self._tables, self._values).subquery(alias)
+        self._left_joins.append(exp.Join(this=found, side="LEFT", on=condition))
+        if semi.guard is not None and not semi.negated:
+            there = exp.Not(this=exp.Is(this=qualified(alias, _THERE), expression=exp.null()))
+            passes = exp.Not(this=bracketed(semi.guard.copy()))
+            self._where([exp.paren(exp.or_(passes, there, copy=False))])
+        size = len(inner.identity) if self._values is None else 1
+        scalars = [qualified(alias, f"{_FOUND}{part}") for part in range(size)]
+        self._refer(inner, scalars, optional=True, negated=semi.negated)
+
+    def contributions(self) -> Contributions:
+        select = self._select
+        if self._left_joins:
+            # A comma binds less than LEFT JOIN, whose condition would not see what is before it.
+            for join in select.args.get("joins") or []:
+                join.set("kind", "CROSS")
+            for join in self._left_joins:
+                select.append("joins", join)
+        return Contributions(
+            select.select(*named(self._columns or NOTHING)),
+            tuple(self._tokens),
+            tuple(self._references),
+        )
+
+
+def _found(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
+    """Return the tuples that a membership may find, by what it compares."""
+    inner = semi.block
+    columns: list[Named] = [(_THERE, exp.true())]
+    select = exp.select().from_(table(tables.rows(inner), "t"))
+    if values is None:
+        identity = enumerate(inner.identity)
+        columns += [(f"{_FOUND}{part}", qualified("t", name)) for part, name in identity]
+    else:
+        columns.append((f"{_FOUND}0", qualified("v", VALUE)))
+        same = [
+            exp.NullSafeEQ(this=qualified("v", name), expression=qualified("t", name))
+            for name in inner.identity
+        ]
+        select = where(from_(select, table(values(inner), "v")), same)
+    compared = dict.fromkeys(column for _, column in semi.pairs)
+    columns += [(name, qualified("t", name)) for name in compared]
+    return select.select(*named(columns))
+
+
+def _potential(block: Block, tables: Tables) -> Tables:
+    """Return the tables to read for factors: potential tuples where only they are asked for."""
+    scalars = [*block.conditions, *(key for _, key in block.keys)]
+    scalars += [left for semi in block.semis for left, _ in semi.pairs]
+    read_from = {node.table for scalar in scalars for node in scalar.find_all(exp.Column)}
+    valued = {
+        lookup.block.name for lookup in block.lookups if lookup.alias in read_from or not lookup.on
+    }
+
+    def rows(inner: Block) -> str:
+        known = inner.potential_known and inner.name not in valued
+        return tables.potential(inner) if known else tables.rows(inner)
+
+    return replace(tables, rows=rows)

@@ -17,6 +17,7 @@ from rewriter.blocks import (
     Semi,
     Source,
     UnionSource,
+    ValuesSource,
     qualified,
 )
 from rewriter.emit.trees import from_, named, table, union_all, where
@@ -67,14 +68,26 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
     if isinstance(source, UnionSource):
         branches = [_core(branch, tables) for branch in source.branches]
         return union_all(branches).subquery(source.alias)
+    if isinstance(source, ValuesSource):
+        return _core(source.core, tables).distinct().subquery(source.alias)
     raise TypeError(f"no text for {type(source).__name__}")
 
 
 def exists(semi: Semi, name: str) -> exp.Expr:
-    """Return whether the named table of the block's tuples has the one that the pairs ask for."""
+    """Return what a membership asks of the named table of the block's tuples."""
     inner = exp.select(exp.Literal.number(1)).from_(table(name, KEYS))
-    pairs = [
-        exp.EQ(this=qualified(KEYS, column), expression=bracketed(left.copy()))
+    found: exp.Expr = exp.Exists(this=where(inner, equalities(semi, KEYS)))
+    if semi.negated:
+        found = exp.Not(this=found)
+    if semi.guard is not None:
+        found = exp.paren(exp.or_(exp.Not(this=bracketed(semi.guard.copy())), found, copy=False))
+    return found
+
+
+def equalities(semi: Semi, alias: str) -> list[exp.Expr]:
+    """Return the pairs of a membership, compared with the columns of an alias."""
+    equal = exp.NullSafeEQ if semi.null_safe else exp.EQ
+    return [
+        equal(this=qualified(alias, column), expression=bracketed(left.copy()))
         for left, column in semi.pairs
     ]
-    return exp.Exists(this=where(inner, pairs))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, SortKey, bracketed
+from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
 from rewriter.emit.annotations import monomial
 from rewriter.emit.core import Tables, exists
@@ -85,10 +85,10 @@ def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Sele
     return _cut(select, block, keys)
 
 
-def read(block: Block, tables: Tables, *, semis_as_joins: bool = False) -> exp.Select:
+def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Select:
     """FROM and WHERE of a tail: surviving members joined with the tuples they refer to.
 
-    With ``semis_as_joins`` the tuple that a semi join finds is joined as ``s0``, ``s1``...
+    Without ``memberships`` nothing is asked of the block's semi and anti joins.
     """
     select = exp.select()
     if block.core is not None:
@@ -103,16 +103,8 @@ def read(block: Block, tables: Tables, *, semis_as_joins: bool = False) -> exp.S
             for mine, its in lookup.on
         ]
     conditions += block.conditions
-    for number, semi in enumerate(block.semis):
-        if not semis_as_joins:
-            conditions.append(exists(semi, tables.rows(semi.block)))
-            continue
-        alias = f"s{number}"
-        select = from_(select, table(tables.rows(semi.block), alias))
-        conditions += [
-            exp.EQ(this=qualified(alias, column), expression=bracketed(left.copy()))
-            for left, column in semi.pairs
-        ]
+    if memberships:
+        conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]
     return where(select, [fill(condition, block, tables) for condition in conditions])
 
 

@@ -27,7 +27,8 @@ def union_rows(
             output = branch.outputs[position]
             if potential and not all(b.outputs[position].stable for b in block.branches):
                 continue
-            columns.append((name, qualified("t", output.name)))
+            scalar = exp.null() if output.always_null else qualified("t", output.name)
+            columns.append((name, scalar))
         if provenance:
             fields: list[exp.Expr] = [exp.Literal.string("branch"), exp.Literal.number(number)]
             for other in range(len(block.branches)):

@@ -47,6 +47,16 @@ def is_stable(scalar: Scalar, core: OpenCore) -> bool:
     return True
 
 
+def is_prefilter(semi: Semi, core: OpenCore) -> bool:
+    """Whether members that no potential tuple of the other block fits may be left out."""
+    return (
+        not semi.negated
+        and semi.guard is None
+        and semi.block.stable_identity
+        and all(is_stable(left, core) for left, _ in semi.pairs)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Split:
     """An open core divided into what is captured and what the tail joins."""
@@ -157,12 +167,7 @@ class _Members:
             return None
         open_core = self.split.core
         free = {source.alias for source in self.split.free}
-        prefilters = tuple(
-            semi
-            for semi in open_core.semis
-            if semi.block.stable_identity
-            and all(is_stable(left, open_core) for left, _ in semi.pairs)
-        )
+        prefilters = tuple(semi for semi in open_core.semis if is_prefilter(semi, open_core))
         return Core(
             sources=tuple(s for s in open_core.sources if s.alias not in free),
             predicates=self.split.predicates,
@@ -188,7 +193,11 @@ def _members(core: OpenCore) -> _Members:
     lookups += [Lookup(source.alias, source.block) for source in split.free]
     lookups += core.scalars
     semis = tuple(
-        Semi(semi.block, tuple((store.reference(left), right) for left, right in semi.pairs))
+        replace(
+            semi,
+            pairs=tuple((store.reference(left), right) for left, right in semi.pairs),
+            guard=None if semi.guard is None else store.reference(semi.guard),
+        )
         for semi in core.semis
     )
     conditions = tuple(store.reference(condition) for condition in split.conditions)

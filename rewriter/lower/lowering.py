@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 
 from sqlglot import exp
 
 from rewriter.algebra import (
     Aggregate,
+    AntiJoin,
     Attribute,
     Filter,
     InnerJoin,
     Limit,
     OneRow,
+    OuterJoin,
     Project,
     Relation,
     Scalar,
     ScalarSubquery,
     Scan,
     SemiJoin,
+    Side,
     Sort,
     UnionAll,
+    column,
     walk,
 )
 from rewriter.blocks import (
@@ -48,6 +52,8 @@ from rewriter.blocks import (
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
 from rewriter.lower.close import apart, close_core, close_post
+from rewriter.lower.memberships import Correlation, correlation, distinct_values
+from rewriter.lower.outer import Padded, may_be_joined, outer_join_of_cores, where_true
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
@@ -55,6 +61,7 @@ from rewriter.lower.scope import (
     TokenLeaves,
     conjuncts,
     rewrite_columns,
+    substitute,
     without_post,
 )
 from rewriter.lower.unions import is_plain, union_of_cores
@@ -112,6 +119,7 @@ class _Lowering:
         self._sql = sql
         self._references = references
         self._closed: dict[int, Block] = {}
+        self._memberships: dict[tuple[int, ...], tuple[Block, list[tuple[Scalar, str]]]] = {}
         self._peeked: dict[int, Open] = {}
         self._made: list[Relation] = []
         """Operators that are not part of the query: kept, since blocks are found by ``id``."""
@@ -211,8 +219,10 @@ class _Lowering:
                 return self._project(relation)
             case InnerJoin():
                 return self._inner_join(relation)
-            case SemiJoin():
+            case SemiJoin() | AntiJoin():
                 return self._semi_join(relation)
+            case OuterJoin():
+                return self._outer_join(relation)
             case ScalarSubquery():
                 return self._scalar_subquery(relation)
             case Aggregate():
@@ -273,80 +283,153 @@ class _Lowering:
         )
         return replace(joined, predicates=joined.predicates + predicates)
 
-    def _semi_join(self, relation: SemiJoin) -> OpenCore:
+    def _semi_join(self, relation: SemiJoin | AntiJoin) -> OpenCore:
+        negated = isinstance(relation, AntiJoin)
+        parts = correlation(relation.condition, relation.left, relation.right)
+        if parts.others:
+            self._share(relation.left)
         left = self._core(relation.left)
-        outer_ids = {attribute.id for attribute in relation.left.attributes}
-        inner_ids = {attribute.id for attribute in relation.right.attributes}
-        pairs: list[tuple[Scalar, Scalar]] = []
-        inner: list[Scalar] = []
-        outer: list[Scalar] = []
-        for condition in conjuncts(relation.condition):
-            used = {node.name for node in condition.find_all(exp.Column)}
-            if not used & inner_ids:
-                outer.append(condition)
-            elif not used & outer_ids:
-                inner.append(condition)
-            else:
-                pairs.append(self._equality(condition, outer_ids, inner_ids, relation.span))
-        block, columns = self._members_of(relation, inner, [right for _, right in pairs])
-        semi = Semi(
-            block,
-            tuple(
-                (left.resolve(scalar), column)
-                for (scalar, _), column in zip(pairs, columns, strict=True)
-            ),
-        )
-        predicates = tuple(p for c in outer for p in conjuncts(left.resolve(c)))
-        return replace(left, semis=(*left.semis, semi), predicates=left.predicates + predicates)
+        outer = tuple(p for c in parts.outer for p in conjuncts(left.resolve(c)))
+        semi = self._membership(relation, parts, left)
+        if not negated:
+            return replace(left, semis=(*left.semis, semi), predicates=left.predicates + outer)
+        semi = replace(semi, negated=True, guard=where_true(outer))
+        return replace(left, semis=(*left.semis, semi))
 
-    def _equality(
-        self, condition: Scalar, outer: set[str], inner: set[str], span: Span | None
-    ) -> tuple[Scalar, Scalar]:
-        if isinstance(condition, exp.EQ):
-            for one, other in (
-                (condition.left, condition.right),
-                (condition.right, condition.left),
-            ):
-                names = [{n.name for n in side.find_all(exp.Column)} for side in (one, other)]
-                if names[0] <= outer and names[1] <= inner and names[0] and names[1]:
-                    return one.unnest(), other.unnest()
-        self._refuse(
-            "EXISTS, IN or SEMI JOIN with a condition on both sides that is not an equality",
-            "Only equalities between the outer and the inner row are supported so far.",
-            span,
-        )
-        raise AssertionError("unreachable")
+    def _membership(
+        self, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
+    ) -> Semi:
+        """Return the membership of rows of the left in the block of their partners."""
+        known = (id(relation.left), id(relation.right), id(relation.condition))
+        if known not in self._memberships:
+            made = self._by_values if parts.others else self._by_pairs
+            self._memberships[known] = made(relation.left, relation.right, parts)
+        block, pairs = self._memberships[known]
+        resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
+        return Semi(block, resolved, null_safe=parts.null_safe or bool(parts.others))
 
-    def _members_of(
-        self, relation: SemiJoin, inner: list[Scalar], columns: list[Scalar]
-    ) -> tuple[Block, list[str]]:
-        """Return the block whose identity is the correlated columns of a subquery."""
-        right = relation.right
-        for condition in inner:
+    def _by_pairs(
+        self, left: Relation, right: Relation, parts: Correlation
+    ) -> tuple[Block, list[tuple[Scalar, str]]]:
+        """Return the rows of the right, grouped by their sides of the equalities."""
+        del left
+        columns = [column for _, column in parts.pairs]
+        for condition in parts.inner:
             right = Filter(right, condition)
             self._made.append(right)
-        names = [f"k{number}" for number in range(1, len(columns) + 1)]
-        if not inner and all(isinstance(column, exp.Column) for column in columns):
-            open_ = self._peeked[id(right)] = self._lower(right)
-            if isinstance(open_, OpenPost) and not open_.post.limited and open_.keys:
-                keys = {key for key, _ in open_.keys}
-                resolved = [open_.resolve(column) for column in columns]
-                if len(resolved) == len(keys) and {_group_key(r) for r in resolved} == keys:
-                    return self._block(right), [column.name for column in columns]
+        outer = [scalar for scalar, _ in parts.pairs]
+        if not parts.inner and all(isinstance(column, exp.Column) for column in columns):
+            found = self._keyed_by(right, columns)
+            if found is not None:
+                return found[0], list(zip(outer, found[1], strict=True))
         core = self._core(right)
-        keys_: tuple[Named, ...] = tuple(
-            (name, core.resolve(column)) for name, column in zip(names, columns, strict=True)
+        keys_ = [
+            (f"k{number}", core.resolve(column)) for number, column in enumerate(columns, start=1)
+        ]
+        block = self._grouped(core, keys_ or [("k1", exp.true())])
+        return block, [(scalar, name) for scalar, (name, _) in zip(outer, keys_, strict=True)]
+
+    def _keyed_by(
+        self, relation: Relation, columns: list[Scalar]
+    ) -> tuple[Block, list[str]] | None:
+        """Return the block of a grouping by just these columns, and what they are called there."""
+        open_ = self._peeked[id(relation)] = self._lower(relation)
+        resolved = [open_.resolve(column) for column in columns]
+        if isinstance(open_, OpenPost):
+            keys = {key for key, _ in open_.keys}
+            if open_.post.limited or not keys or not _are_keys(resolved, keys):
+                return None
+            return self._block(relation), [column.name for column in columns]
+        block = _only_block(open_)
+        if block is None or not block.grouped or block.limited:
+            return None
+        outputs = {output.name: output.scalar for output in block.outputs}
+        if not _are_keys([outputs[column.name] for column in resolved], dict(block.keys).keys()):
+            return None
+        return block, [column.name for column in resolved]
+
+    def _by_values(
+        self, left: Relation, right: Relation, parts: Correlation
+    ) -> tuple[Block, list[tuple[Scalar, str]]]:
+        """Return the partners of rows of the left, grouped by the values that the condition uses.
+
+        Where these values are known from the sources, they take part as values; else as tuples.
+        """
+        scalars = [scalar for scalar, _ in parts.pairs] + list(parts.others)
+        known = {attribute.id for attribute in left.attributes}
+        used = [node.name for scalar in scalars for node in scalar.find_all(exp.Column)]
+        ids = [name for name in dict.fromkeys(used) if name in known]
+        outer = self._core(left)
+        values = distinct_values(outer, ids, self._alias("outer"))
+        joined = _cross(self._core(right), values or outer)
+        conditions = [*parts.inner, *parts.others]
+        equal = exp.NullSafeEQ if parts.null_safe else exp.EQ
+        conditions += [equal(this=a.copy(), expression=b.copy()) for a, b in parts.pairs]
+        predicates = tuple(p for c in conditions for p in conjuncts(joined.resolve(c)))
+        joined = replace(joined, predicates=joined.predicates + predicates)
+        block = self._grouped(joined, [(name, joined.env[name]) for name in ids])
+        return block, [(column(name), name) for name in ids]
+
+    def _grouped(self, core: OpenCore, keys: list[Named]) -> Block:
+        """Return the block of the groups of a core by some keys, without aggregates."""
+        env = {name: qualified(GROUP, name) for name, _ in keys}
+        post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
+        return close_post(post, [Attribute(name, name) for name, _ in keys], self._name())
+
+    def _outer_join(self, relation: OuterJoin) -> Open:
+        self._share(relation.left)
+        self._share(relation.right)
+        left, right = self._core(relation.left), self._core(relation.right)
+        if not (may_be_joined(left) and may_be_joined(right)):
+            return self._union_all(self._as_union(relation))
+        env = {**left.env, **right.env}
+        condition = conjuncts(relation.condition)
+        predicates = [p for c in condition for p in conjuncts(substitute(c, env))]
+        return outer_join_of_cores(
+            relation.attributes,
+            (left, right),
+            predicates,
+            self._padded(relation, Side.LEFT) if relation.side.keeps_left else None,
+            self._padded(relation, Side.RIGHT) if relation.side.keeps_right else None,
+            self._alias("outer_join"),
         )
-        if not keys_:
-            keys_ = (("k1", exp.true()),)
-        post = OpenPost(
-            kind=Kind.GROUP,
-            env={name: qualified(GROUP, name) for name, _ in keys_},
-            core=core,
-            keys=keys_,
-        )
-        attributes = [Attribute(name, name) for name, _ in keys_]
-        return close_post(post, attributes, self._name()), names
+
+    def _padded(self, relation: OuterJoin, side: Side) -> Padded:
+        """Return the rows of one input and what must not be there for them to be padded."""
+        kept, other = relation.left, relation.right
+        if side is Side.RIGHT:
+            kept, other = other, kept
+        anti = AntiJoin(kept, other, relation.condition)
+        self._made.append(anti)
+        core = self._core(kept)
+        parts = correlation(relation.condition, kept, other)
+        semi = self._membership(anti, parts, core)
+        guard = where_true([p for c in parts.outer for p in conjuncts(core.resolve(c))])
+        return Padded(core, replace(semi, negated=True, guard=guard))
+
+    def _as_union(self, relation: OuterJoin) -> UnionAll:
+        """Return an outer join as the union of an inner join and padded anti joins."""
+        left, right, condition = relation.left, relation.right, relation.condition
+        output = relation.attributes
+        inner = InnerJoin(left, right, condition, relation.span)
+        branches: list[Relation] = [Project(inner, output, tuple(a.column() for a in output))]
+        kept = [(left, right)] * relation.side.keeps_left
+        kept += [(right, left)] * relation.side.keeps_right
+        for one, other in kept:
+            anti = AntiJoin(one, other, condition, relation.span)
+            mine = set(one.attributes)
+            scalars = tuple(a.column() if a in mine else exp.null() for a in output)
+            branches.append(Project(anti, output, scalars))
+        union = UnionAll(tuple(branches), output, relation.span)
+        self._made.append(union)
+        for operator in (*branches, *(child for b in branches for child in b.inputs)):
+            self._references[id(operator)] = 1
+        return union
+
+    def _share(self, relation: Relation) -> None:
+        """Note that a relation is read more than once: what is a block in it is one block."""
+        for operator in walk(relation):
+            self._references[id(operator)] += 1
 
     def _scalar_subquery(self, relation: ScalarSubquery) -> Open:
         block = self._block(relation.query)
@@ -424,6 +507,21 @@ def _block_prefix(views: Iterable[str]) -> str:
     while any(re.match(rf"{prefix}\d+(_|$)", view) for view in taken):
         prefix += "_"
     return prefix
+
+
+def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
+    """Whether scalars over a grouping are its keys, each once."""
+    return len(scalars) == len(keys) and {_group_key(scalar) for scalar in scalars} == keys
+
+
+def _only_block(core: OpenCore) -> Block | None:
+    """Return the block whose tuples a core yields one for one, if that is all it does."""
+    if core.predicates or core.semis or core.scalars or core.post.limited:
+        return None
+    match core.sources:
+        case (BlockSource(block=block),):
+            return block
+    return None
 
 
 def _group_key(scalar: Scalar) -> str | None:

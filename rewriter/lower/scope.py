@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey, is_compound
-from rewriter.blocks import Block, Kind, Lookup, Named, Semi, Source
+from rewriter.blocks import Block, BlockSource, Kind, Lookup, Named, Semi, Source
 
 _ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
 """Nodes whose text stands around their operands, so that these need no brackets."""
@@ -58,6 +58,11 @@ class OpenCore:
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     untokened: bool = False
     post: Post = Post()
+
+    @property
+    def reads_blocks(self) -> bool:
+        """Whether tuples of other blocks are among its sources."""
+        return any(isinstance(source, BlockSource) for source in self.sources)
 
     def resolve(self, scalar: Scalar) -> Scalar:
         return substitute(scalar, self.env)

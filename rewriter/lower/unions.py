@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rewriter.algebra import UnionAll
-from rewriter.blocks import BlockSource, Core, Named, UnionSource, qualified
+from rewriter.blocks import Core, Named, UnionSource, qualified
 from rewriter.lower.close import apart, is_stable
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
@@ -19,7 +19,7 @@ def is_plain(open_: OpenCore) -> bool:
         and not open_.semis
         and not open_.scalars
         and bool(open_.sources)
-        and not any(isinstance(source, BlockSource) for source in open_.sources)
+        and not open_.reads_blocks
         and all(is_stable(predicate, open_) for predicate in open_.predicates)
     )
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks import Block, BlockSource, Core, Named, ScanSource, Semi, Source, topological
+from rewriter.blocks import (
+    Block,
+    BlockSource,
+    Core,
+    Named,
+    ScanSource,
+    Semi,
+    Source,
+    ValuesSource,
+    topological,
+)
 from rewriter.monotone import monotone_having
 from rewriter.serialize import text
 
@@ -60,6 +70,8 @@ def _source(source: Source) -> Iterator[str]:
         yield f"scan: {source.view} as {source.alias}"
     elif isinstance(source, BlockSource):
         yield f"potential: {source.block.name} as {source.alias}"
+    elif isinstance(source, ValuesSource):
+        yield from _core(source.core, f"values: {source.alias}")
     else:
         yield f"union: {source.alias}"
         for branch in source.branches:
@@ -67,8 +79,10 @@ def _source(source: Source) -> Iterator[str]:
 
 
 def _semi(semi: Semi) -> str:
-    pairs = ", ".join(f"{text(left)} = {right}" for left, right in semi.pairs)
-    return f"{semi.block.name} on {pairs or 'nothing'}"
+    equal = "<=>" if semi.null_safe else "="
+    pairs = ", ".join(f"{text(left)} {equal} {right}" for left, right in semi.pairs)
+    asked = f" if {text(semi.guard)}" if semi.guard is not None else ""
+    return f"{'not ' * semi.negated}{semi.block.name} on {pairs or 'nothing'}{asked}"
 
 
 def _scalars(title: str, scalars: Iterable[Scalar]) -> Iterator[str]:

@@ -1,0 +1,85 @@
+"""Conditions between the outer and the inner rows of a semi or anti join."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.algebra import Relation, Scalar
+from rewriter.blocks import BlockSource, Core, Source, ValuesSource, qualified
+from rewriter.lower.close import is_prefilter, is_stable
+from rewriter.lower.scope import OpenCore, conjuncts
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A condition of a semi or anti join, taken apart by which rows its conjuncts mention.
+
+    ``pairs`` are the outer and inner sides of equalities, ``others`` any other condition on both.
+    """
+
+    outer: tuple[Scalar, ...]
+    inner: tuple[Scalar, ...]
+    pairs: tuple[tuple[Scalar, Scalar], ...]
+    others: tuple[Scalar, ...]
+    null_safe: bool
+
+
+def correlation(condition: Scalar | None, left: Relation, right: Relation) -> Correlation:
+    """Take the condition of a semi or anti join apart.
+
+    Equalities of one kind, ``=`` or ``<=>``, become pairs; where both occur, the latter do not.
+    """
+    outer_ids = {attribute.id for attribute in left.attributes}
+    inner_ids = {attribute.id for attribute in right.attributes}
+    outer, inner, both = [], [], []
+    for part in conjuncts(condition):
+        used = {node.name for node in part.find_all(exp.Column)}
+        if not used & inner_ids:
+            outer.append(part)
+        elif not used & outer_ids:
+            inner.append(part)
+        else:
+            both.append(part)
+    plain = any(isinstance(part, exp.EQ) for part in both)
+    kind = exp.EQ if plain else exp.NullSafeEQ
+    pairs: list[tuple[Scalar, Scalar]] = []
+    others = []
+    for part in both:
+        pair = _sides(part, outer_ids, inner_ids) if isinstance(part, kind) else None
+        if pair is None:
+            others.append(part)
+        else:
+            pairs.append(pair)
+    null_safe = bool(pairs) and not plain
+    return Correlation(tuple(outer), tuple(inner), tuple(pairs), tuple(others), null_safe)
+
+
+def _sides(equality: exp.Binary, outer: set[str], inner: set[str]) -> tuple[Scalar, Scalar] | None:
+    for one, other in ((equality.left, equality.right), (equality.right, equality.left)):
+        mine, its = ({n.name for n in side.find_all(exp.Column)} for side in (one, other))
+        if mine and its and mine <= outer and its <= inner:
+            return one.unnest(), other.unnest()
+    return None
+
+
+def distinct_values(core: OpenCore, ids: Sequence[str], alias: str) -> OpenCore | None:
+    """Return a core whose rows are at least the distinct values of some attributes of another.
+
+    None where these values depend on evaluated rows of other blocks.
+    """
+    scalars = [core.env[identity] for identity in ids]
+    known = [s for s in core.sources if not isinstance(s, BlockSource) or s.block.stable_identity]
+    if len(known) != len(core.sources) or not all(is_stable(s, core) for s in scalars):
+        return None
+    select = tuple((identity, core.env[identity]) for identity in ids)
+    predicates = tuple(p for p in core.predicates if is_stable(p, core))
+    semis = tuple(semi for semi in core.semis if is_prefilter(semi, core))
+    values: Source = ValuesSource(alias, Core(core.sources, predicates, semis, select))
+    return OpenCore(
+        env={identity: qualified(alias, identity) for identity in ids},
+        sources=(values,),
+        stable={alias: None},
+    )

@@ -1,0 +1,179 @@
+"""Outer joins as one source of a core: matched rows, and every row that may be left unmatched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, Scalar
+from rewriter.blocks import Core, Semi, UnionSource, qualified
+from rewriter.dialect import SparkSQL
+from rewriter.lower.close import apart, is_stable
+from rewriter.lower.scope import OpenCore, TokenLeaves
+
+
+@dataclass(frozen=True, slots=True)
+class Padded:
+    """The rows of one input that are in the answer where they have no partner.
+
+    ``absent`` asks that; its guard, in terms of the input, is None where it is always asked.
+    """
+
+    core: OpenCore
+    absent: Semi
+
+
+def may_be_joined(core: OpenCore) -> bool:
+    """Whether an outer join may take this input in as a part of one core."""
+    stable = (*core.predicates, *_membership_scalars(core.semis))
+    return (
+        not core.post.limited
+        and not core.scalars
+        and bool(core.sources)
+        and not core.reads_blocks
+        and all(is_stable(scalar, core) for scalar in stable)
+    )
+
+
+def _membership_scalars(semis: Iterable[Semi]) -> list[Scalar]:
+    scalars = [left for semi in semis for left, _ in semi.pairs]
+    return scalars + [semi.guard for semi in semis if semi.guard is not None]
+
+
+def outer_join_of_cores(
+    attributes: Sequence[Attribute],
+    matched: tuple[OpenCore, OpenCore],
+    predicates: Sequence[Scalar],
+    padded_left: Padded | None,
+    padded_right: Padded | None,
+    alias: str,
+) -> OpenCore:
+    """Return an outer join as a union of its matched and its padded rows.
+
+    Parameters
+    ----------
+    matched
+        The inputs, as the matched rows read them.
+    predicates
+        The join's condition, over both.
+    padded_left, padded_right
+        The inputs whose rows are kept, lowered anew: their sources have other aliases.
+    """
+    union = _Union(alias, {attribute.id for attribute in attributes})
+    left, right = matched
+    both = (left, right)
+    sides = [(left, padded_left, 0), (right, padded_right, 1)]
+    branches: list[tuple[OpenCore | None, OpenCore | None]] = [both]
+    branches += [
+        (padded.core, None) if n == 0 else (None, padded.core)
+        for _, padded, n in sides
+        if padded is not None
+    ]
+    for attribute in attributes:
+        union.column(attribute.id, [_first(branch, attribute.id) for branch in branches])
+    tokens = []
+    for side, core in enumerate(both):
+        for number, token in enumerate(core.tokens):
+            parts = []
+            for place, leaf in enumerate(token.leaves):
+                name = union.name(f"{token.alias}_{leaf.name}".lower())
+                scalars = [
+                    None if (own := branch[side]) is None else own.tokens[number].leaves[place]
+                    for branch in branches
+                ]
+                parts.append(union.column(name, scalars))
+            tokens.append(TokenLeaves(token.relation, token.alias, tuple(parts)))
+    semis = []
+    for side, core in enumerate(both):
+        for number in range(len(core.semis)):
+            found = [
+                None if (own := branch[side]) is None else own.semis[number] for branch in branches
+            ]
+            semis.append(union.semi(found))
+    place = 1
+    for _, padded, _ in sides:
+        if padded is not None:
+            asked: list[Semi | None] = [None] * len(branches)
+            asked[place] = padded.absent
+            semis.append(union.semi(asked))
+            place += 1
+    cores = []
+    for number, branch in enumerate(branches):
+        read = [core for core in branch if core is not None]
+        extra = tuple(predicates) if number == 0 else ()
+        cores.append(
+            Core(
+                sources=tuple(source for core in read for source in core.sources),
+                predicates=(*(p for core in read for p in core.predicates), *extra),
+                semis=(),
+                select=tuple((name, scalars[number]) for name, scalars in union.columns.items()),
+            )
+        )
+    return OpenCore(
+        env={a.id: qualified(alias, a.id) for a in attributes},
+        sources=(UnionSource(alias, tuple(cores)),),
+        semis=tuple(semis),
+        tokens=tuple(tokens),
+        stable={alias: None},
+        untokened=any(core.untokened for core in both),
+    )
+
+
+def _first(branch: tuple[OpenCore | None, OpenCore | None], identity: str) -> Scalar | None:
+    for core in branch:
+        if core is not None and identity in core.env:
+            return core.env[identity]
+    return None
+
+
+class _Union:
+    """The columns of a union, each with its scalar in every branch; NULL where there is none."""
+
+    def __init__(self, alias: str, taken: set[str]) -> None:
+        self._alias = alias
+        self._taken = taken
+        self.columns: dict[str, list[Scalar]] = {}
+
+    def name(self, wanted: str) -> str:
+        name = apart(wanted, self._taken)
+        self._taken.add(name)
+        return name
+
+    def column(self, name: str, scalars: Sequence[Scalar | None]) -> exp.Column:
+        self.columns[name] = [exp.null() if s is None else s.copy() for s in scalars]
+        return qualified(self._alias, name)
+
+    def semi(self, found: Sequence[Semi | None]) -> Semi:
+        """Return the membership that branches ask for, over the columns of the union."""
+        first = next(semi for semi in found if semi is not None)
+        pairs = []
+        for place, (left, column) in enumerate(first.pairs):
+            scalars = [None if semi is None else semi.pairs[place][0] for semi in found]
+            pairs.append((self._shared(scalars, left.name or "outer"), column))
+        asked = [exp.false() if semi is None else semi.guard or exp.true() for semi in found]
+        guard = None
+        if any(not _is_true(scalar) for scalar in asked):
+            guard = self._shared(asked, "asked")
+        return Semi(first.block, tuple(pairs), first.negated, first.null_safe, guard)
+
+    def _shared(self, scalars: Sequence[Scalar | None], hint: str) -> exp.Column:
+        """Return a column with these scalars, one that is there already if it will do."""
+        texts = [None if s is None else s.sql(dialect=SparkSQL) for s in scalars]
+        for name, known in self.columns.items():
+            pairs = zip(texts, known, strict=True)
+            if all(text is None or text == own.sql(dialect=SparkSQL) for text, own in pairs):
+                return qualified(self._alias, name)
+        return self.column(self.name(hint.lower()), scalars)
+
+
+def _is_true(scalar: Scalar) -> bool:
+    return isinstance(scalar, exp.Boolean) and bool(scalar.this)
+
+
+def where_true(conditions: Sequence[Scalar]) -> Scalar | None:
+    """Return whether all conditions are true, as a boolean that is never NULL; None of none."""
+    if not conditions:
+        return None
+    return exp.func("coalesce", exp.paren(exp.and_(*(c.copy() for c in conditions))), exp.false())

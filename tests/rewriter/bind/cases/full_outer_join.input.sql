@@ -1,0 +1,1 @@
+SELECT a FROM t FULL JOIN l ON a = x

@@ -1,0 +1,1 @@
+SELECT k, x, y FROM l FULL JOIN r USING (k)

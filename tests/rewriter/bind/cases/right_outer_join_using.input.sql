@@ -1,0 +1,1 @@
+SELECT *, r.k FROM l RIGHT JOIN r USING (k, j)

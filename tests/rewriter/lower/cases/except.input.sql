@@ -1,0 +1,2 @@
+-- blocks
+SELECT dealer FROM dealers EXCEPT SELECT dealer FROM cars

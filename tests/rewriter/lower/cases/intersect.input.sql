@@ -1,0 +1,1 @@
+SELECT dealer, model FROM cars INTERSECT SELECT dealer, city FROM dealers

@@ -1,0 +1,2 @@
+-- blocks
+SELECT dealer, city, model FROM dealers FULL JOIN cars USING (dealer)
