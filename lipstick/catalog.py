@@ -39,3 +39,26 @@ class SessionCatalog:
             return None
         columns = tuple(self._spark.table(quoted).columns)
         return View(name, text[0], columns)
+
+
+class RegisteredFunctions:
+    """The functions that a SparkSession has beside Spark's own: a container of their names.
+
+    They are taken for deterministic functions of one row, black boxes otherwise; of classic
+    sessions it is known where one is not deterministic.
+    """
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        known = str(name).lower()
+        if known not in self._known:
+            self._known[known] = self._spark.catalog.functionExists(known)
+        return self._known[known]
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The registered functions that were asked for so far."""
+        return tuple(sorted(name for name, exists in self._known.items() if exists))

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.errors import PySparkException
 
 from rewriter import dialect
-from rewriter.errors import NotUnderstoodError
+from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import Span, span_at
 
 if TYPE_CHECKING:
@@ -79,6 +79,27 @@ def analysed_schema(spark: SparkSession, sql: str, args: Arguments = None) -> St
     the user's text. The text must be a query: a command would be executed.
     """
     return _sql(spark, sql, args).schema
+
+
+def check_deterministic(
+    spark: SparkSession, sql: str, args: Arguments, functions: Sequence[str]
+) -> None:
+    """Refuse registered functions that say they are not deterministic.
+
+    A Spark Connect client is not told: there it is the user's word.
+
+    Raises
+    ------
+    UnsupportedError
+        When Spark's plan of a classic session is not deterministic.
+    """
+    plan = getattr(_sql(spark, sql, args), "_jdf", None)
+    if plan is not None and not plan.queryExecution().analyzed().deterministic():
+        raise UnsupportedError(
+            f"a registered function ({', '.join(functions)}) is not deterministic",
+            "Store its values in a column of a tracked relation.",
+            sql,
+        )
 
 
 def understand(spark: SparkSession, sql: str, args: Arguments = None) -> dialect.Query:

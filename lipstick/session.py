@@ -14,10 +14,15 @@ from types import MappingProxyType, TracebackType
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
-from lipstick.catalog import SessionCatalog
+from lipstick.catalog import RegisteredFunctions, SessionCatalog
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.frame import AnnotatedFrame
-from lipstick.guard import analysed_schema, understand, volatile_literals
+from lipstick.guard import (
+    analysed_schema,
+    check_deterministic,
+    understand,
+    volatile_literals,
+)
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from rewriter.bind import Arguments, bind, substitute
@@ -151,7 +156,10 @@ class Session:
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)
-        bound = bind(query, catalog, expression=expression)
+        functions = RegisteredFunctions(self.spark)
+        bound = bind(query, catalog, expression=expression, functions=functions)
+        if functions.used:
+            check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}
         root = lower(bound.root, sources, query)
         self._check_memberships(root, query)

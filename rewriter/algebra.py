@@ -300,6 +300,45 @@ class ScalarSubquery(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class Generate(Relation):
+    """Every row of the input, once for each element of an array or entry of a map.
+
+    Parameters
+    ----------
+    argument
+        The array or map.
+    position
+        The attribute that holds an element's place, from 0.
+    output
+        One attribute for the element, two for key and value; with ``inline`` one for each field of
+        the struct that the element is.
+    outer
+        A row whose array is empty or NULL is there once, with NULLs.
+    """
+
+    input: Relation
+    argument: Scalar
+    position: Attribute
+    output: tuple[Attribute, ...]
+    outer: bool = False
+    inline: bool = False
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        _require(self, self.argument, self.input)
+        if not self.output:
+            raise ValueError("a generator has a column")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.position, *self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate(Relation):
     """Grouping: one row per distinct value of the keys; without keys exactly one row.
 

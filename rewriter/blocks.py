@@ -130,13 +130,49 @@ class Semi:
 
 
 @dataclass(frozen=True, slots=True)
+class Generator:
+    """A row for each element of an array or entry of a map: LATERAL VIEW.
+
+    Parameters
+    ----------
+    position
+        The column of an element's place, from 0; it tells the rows made of one row apart.
+    columns
+        The element; key and value; with ``inline`` the fields of the struct that the element is.
+    outer
+        A row whose array is empty or NULL is there once, with NULLs.
+    """
+
+    alias: str
+    argument: Scalar
+    position: str
+    columns: tuple[str, ...]
+    outer: bool
+    inline: bool
+
+    @property
+    def position_alias(self) -> str:
+        """The alias that has the position: inline takes two steps."""
+        return f"{self.alias}_at" if self.inline else self.alias
+
+    @property
+    def aliases(self) -> frozenset[str]:
+        """The aliases whose columns it makes."""
+        return frozenset({self.alias, self.position_alias})
+
+
+@dataclass(frozen=True, slots=True)
 class Core:
-    """SELECT select FROM sources WHERE predicates, filtered by semis with potential tuples."""
+    """SELECT select FROM sources WHERE predicates, filtered by semis with potential tuples.
+
+    Generators apply to the product of the sources, one after the other.
+    """
 
     sources: tuple[Source, ...]
     predicates: tuple[Scalar, ...]
     semis: tuple[Semi, ...]
     select: tuple[Named, ...]
+    generators: tuple[Generator, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +228,8 @@ class Block:
     """Whether the identity is known from the members alone."""
     unique_identity: bool
     """Whether no two tuples have the same identity; not so over relations without provenance."""
+    generators: tuple[Generator, ...] = ()
+    """Those of the tail: over columns that a deletion may change."""
 
     @property
     def grouped(self) -> bool:

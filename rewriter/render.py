@@ -10,6 +10,7 @@ from rewriter.algebra import (
     AntiJoin,
     Attribute,
     Filter,
+    Generate,
     InnerJoin,
     Limit,
     OuterJoin,
@@ -77,6 +78,10 @@ def _header(relation: Relation) -> str:
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case ScalarSubquery():
             return f"ScalarSubquery: {relation.output.id}"
+        case Generate():
+            columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
+            words = " outer" * relation.outer + " inline" * relation.inline
+            return f"Generate{words}: {_sql(relation.argument)} as {columns}"
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)

@@ -17,6 +17,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    Generator,
     Kind,
     Lookup,
     Named,
@@ -123,6 +124,7 @@ def _core(core: Core) -> Json:
         "predicates": [text(predicate) for predicate in core.predicates],
         "semis": [_semi(semi) for semi in core.semis],
         "select": _named(core.select),
+        "generators": [_generator(generator) for generator in core.generators],
     }
 
 
@@ -132,6 +134,29 @@ def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
         predicates=tuple(scalar(predicate) for predicate in document["predicates"]),
         semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         select=_read_named(document["select"]),
+        generators=tuple(_read_generator(one) for one in document["generators"]),
+    )
+
+
+def _generator(generator: Generator) -> Json:
+    return {
+        "alias": generator.alias,
+        "argument": text(generator.argument),
+        "position": generator.position,
+        "columns": list(generator.columns),
+        "outer": generator.outer,
+        "inline": generator.inline,
+    }
+
+
+def _read_generator(document: Mapping[str, Any]) -> Generator:
+    return Generator(
+        document["alias"],
+        scalar(document["argument"]),
+        document["position"],
+        tuple(document["columns"]),
+        document["outer"],
+        document["inline"],
     )
 
 
@@ -166,6 +191,7 @@ def _block(block: Block) -> Json:
         "identity": list(block.identity),
         "stable_identity": block.stable_identity,
         "unique_identity": block.unique_identity,
+        "generators": [_generator(generator) for generator in block.generators],
     }
 
 
@@ -200,4 +226,5 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         identity=tuple(document["identity"]),
         stable_identity=document["stable_identity"],
         unique_identity=document["unique_identity"],
+        generators=tuple(_read_generator(one) for one in document["generators"]),
     )

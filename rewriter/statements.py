@@ -291,6 +291,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     if block.core is None or block.kind is not Kind.GROUP:
         return ()
     derived = any(isinstance(s, BlockSource | ValuesSource) for s in block.core.sources)
+    derived = derived or bool(block.core.generators)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}

@@ -159,6 +159,7 @@ def needs_rows(block: Block) -> bool:
         and not block.lookups
         and not block.conditions
         and not block.semis
+        and not block.generators
     )
 
 

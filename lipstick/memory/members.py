@@ -83,6 +83,11 @@ class Members:
                 f"{', '.join(lookup.block.name for lookup in free)} by conditions on them, which "
                 "is not done without Spark.\n" + OPEN_WITH_SPARK
             )
+        if block.generators:
+            raise CaptureError(
+                f"Block {block.name} takes apart arrays that a deletion may change, which is not "
+                "done without Spark.\n" + OPEN_WITH_SPARK
+            )
         self._free = free[0] if free else None
         self.conditions = tuple(map(interpret, block.conditions))
         self._semi_sides = tuple(

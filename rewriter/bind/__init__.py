@@ -6,7 +6,7 @@ refuses need not be refused here, and what it accepts must not be read in anothe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -39,7 +39,7 @@ def bind(
     catalog: Catalog,
     args: Arguments = None,
     *,
-    functions: Iterable[str] = (),
+    functions: Container[str] = frozenset(),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
 ) -> Query:
@@ -54,7 +54,8 @@ def bind(
     args
         Values of the parameters: by name for ``:name``, in order for ``?``.
     functions
-        Names of functions beside Spark's own that are deterministic functions of one row.
+        Names, in lower case, of functions beside Spark's own that are deterministic functions of
+        one row.
     timestamp_ntz
         Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
     expression
@@ -75,6 +76,5 @@ def bind(
     tree = parse(source) if expression is None else expression
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
     names = Names(lambda_variables(query))
-    known = frozenset(name.lower() for name in functions)
-    context = Context(source, catalog, names, QueryBinder(), known)
+    context = Context(source, catalog, names, QueryBinder(), functions)
     return Query(context.bind.query(query, context, None).relation, sql)

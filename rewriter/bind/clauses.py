@@ -16,6 +16,7 @@ _QUERY = {
     "distinct",
     "from_",
     "joins",
+    "laterals",
     "where",
     "group",
     "having",
@@ -29,11 +30,9 @@ _QUERY = {
 _TABLE = {"this", "alias", "db", "catalog", "joins"}
 _JOIN = {"this", "on", "side", "kind", "using", "method"}
 
-_LATERAL = "Store the generated rows in a relation and track it."
 _ORDER = "Order the answer with ORDER BY."
 _PLAIN = "Leave it out."
 _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "laterals": (("LATERAL",), _LATERAL),
     "qualify": (("QUALIFY",), "Aggregate in a derived table and filter its rows with WHERE."),
     "windows": (("WINDOW",), "Aggregate in a derived table and join with it."),
     "sort": (("SORT BY",), _ORDER),
@@ -64,10 +63,6 @@ def refuse_table_clauses(table: exp.Expr, source: Source) -> None:
 
 def refuse_join_clauses(join: exp.Join, source: Source) -> None:
     """Raise for a kind of join that has no rule."""
-    if isinstance(join.this, exp.Lateral):
-        name = "LATERAL VIEW" if join.this.args.get("view") else "LATERAL"
-        place = keyword_before(source.sql, join.this, "LATERAL")
-        raise source.unsupported(f"{name} is not supported", _LATERAL, place or join)
     _refuse(join, _JOIN, source)
 
 
@@ -131,8 +126,6 @@ def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
             place = keyword_before(source.sql, part, *words) or part
             if isinstance(part, exp.Pivot) and part.args.get("unpivot"):
                 name = "UNPIVOT"
-            if isinstance(part, exp.Lateral) and part.args.get("view"):
-                name = "LATERAL VIEW"
         raise source.unsupported(
             f"{name.replace('/*+', 'a hint')} is not supported", advice, place or node
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -61,7 +61,7 @@ class Context:
     catalog: Catalog
     names: Names
     bind: Binders
-    functions: frozenset[str] = frozenset()
+    functions: Container[str] = frozenset()
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
     reading: tuple[str, ...] = ()

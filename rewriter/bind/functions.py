@@ -21,6 +21,20 @@ vector_avg vector_sum
 AGGREGATES = frozenset(_AGGREGATES.split())
 """Aggregate functions of Spark 4.3."""
 
+_RECOMPUTED = """
+approx_count_distinct array_agg bit_and bit_or bit_xor bool_and bool_or collect_list collect_set
+corr count_if covar_pop covar_samp every kurtosis median percentile regr_avgx regr_avgy regr_count
+regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop
+stddev_samp try_avg try_sum var_pop var_samp variance
+"""
+
+RECOMPUTED = frozenset(_RECOMPUTED.split())
+"""Aggregates that are no monoids, or have no tensor here, but are functions of their group's bag.
+
+They are computed anew, by Spark, from the values of the members that are left. The order of what
+``collect_list`` collects is Spark's, and not defined there either.
+"""
+
 _WINDOW_FUNCTIONS = """
 counter_diff cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number
 """

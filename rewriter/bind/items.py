@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
 from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.generators import selected_generator
 from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder, name_parts
 from rewriter.bind.scope import Entry, Lookup, Parts, with_fields
@@ -30,8 +31,13 @@ class Item:
     alias: bool = False
 
 
-def bind_items(binder: ScalarBinder, select: exp.Select) -> tuple[Item, ...]:
-    """Bind a select list; a name that is no column of FROM may be the alias of an earlier item."""
+def bind_items(
+    binder: ScalarBinder, select: exp.Select, generated: Sequence[Entry] = ()
+) -> tuple[Item, ...]:
+    """Bind a select list; a name that is no column of FROM may be the alias of an earlier item.
+
+    ``generated`` are the columns of its generator, if it has one.
+    """
     items: list[Item] = []
     own, *others = binder.lookups
     lateral = _lateral(items, binder.context.source)
@@ -40,6 +46,9 @@ def bind_items(binder: ScalarBinder, select: exp.Select) -> tuple[Item, ...]:
         if is_star(node):
             for entry in expand_star(node, binder.scope, binder.context.source):
                 items.append(Item(entry.name, entry.attribute.column(), node, entry))
+        elif generated and selected_generator(node):
+            for entry in generated:
+                items.append(Item(entry.name, entry.attribute.column(), node, None, True))
         else:
             items.append(_item(node, binder))
     return tuple(items)

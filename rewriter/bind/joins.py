@@ -27,6 +27,7 @@ from rewriter.bind.conditions import (
     restrict,
 )
 from rewriter.bind.context import Context
+from rewriter.bind.generators import bind_lateral
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_table
@@ -82,6 +83,8 @@ class _FromBinder:
 
     def _join(self, left: Bound, join: exp.Join) -> Bound:
         refuse_join_clauses(join, self._context.source)
+        if isinstance(join.this, exp.Lateral):
+            return self._lateral(left, join)
         right = self.source(join.this)
         kind = _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
         span = keyword_before(self._context.source.sql, join.this, "JOIN", ",")
@@ -89,6 +92,19 @@ class _FromBinder:
         if using is not None:
             return self._using_join(left, right, using, kind, span)
         return self._on_join(left, right, join, kind, span)
+
+    def _lateral(self, left: Bound, join: exp.Join) -> Bound:
+        source = self._context.source
+        span = keyword_before(source.sql, join.this, "LATERAL")
+        if join.side or join.args.get("on") or join.args.get("using"):
+            advice = "Write it with LATERAL VIEW [OUTER], or after a comma."
+            raise source.unsupported("a join with LATERAL is not supported", advice, span or join)
+        lookups = (left.scope.lookup(source),)
+        refusal = "cannot stand in LATERAL"
+        binder = ScalarBinder(
+            self._context, lookups, self._subqueries, left.scope, refusal, self._outer
+        )
+        return bind_lateral(left, join.this, binder, span)
 
     def _on_join(
         self, left: Bound, right: Bound, join: exp.Join, kind: Joined, span: Span | None

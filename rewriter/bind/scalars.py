@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.bind import functions
 from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
@@ -133,7 +134,8 @@ class ScalarBinder:
         if self.refusal:
             advice = "Compute the aggregate in a derived table and refer to its column."
             raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
-        if not is_mean(call) and not isinstance(call, _TENSORS):
+        known = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
+        if not known:
             raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
         return self._bind_aggregate(node)
 

@@ -20,6 +20,7 @@ from rewriter.algebra import (
 from rewriter.bind.clauses import group_span, refuse_grouping_sets, refuse_query_clauses
 from rewriter.bind.conditions import Condition, Membership, bind_condition, restrict
 from rewriter.bind.context import Context
+from rewriter.bind.generators import bind_laterals, bind_selected, selected_generator
 from rewriter.bind.grouping import Grouping, distinct
 from rewriter.bind.groups import having_lookup, is_grouped, key_scalars
 from rewriter.bind.items import Item, bind_items
@@ -63,8 +64,9 @@ def bind_select(select: exp.Select, context: Context, outer: Outer | None) -> Bo
 def answer(rows: Rows) -> Bound:
     """Bind the clauses that read the rows of a SELECT: items, grouping, ORDER BY and LIMIT."""
     select, context = rows.select, rows.context
-    items = bind_items(rows.binder("the select list", None), select)
     grouped = is_grouped(select)
+    rows, generated = _with_generator(rows, grouped=grouped)
+    items = bind_items(rows.binder("the select list", None), select, generated)
     output = tuple(context.names.attribute(item.name) for item in items)
     scope = _output_scope(items, output)
     if select.args.get("distinct"):
@@ -73,6 +75,21 @@ def answer(rows: Rows) -> Bound:
     keys = _sort_keys(rows, items, scope, grouped=grouped)
     relation, keys = projection(rows, items, output, keys, grouped=grouped)
     return sorted_and_limited(Bound(relation, scope), keys, select, context)
+
+
+def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ...]]:
+    """Return the rows of a SELECT with those that a generator of its list makes of them."""
+    found = [node for node in rows.select.expressions if selected_generator(node)]
+    if not found:
+        return rows, ()
+    if grouped or len(found) > 1:
+        problem = "a generator beside a grouping or another generator is not supported"
+        advice = "Group in a derived table, and use LATERAL VIEW."
+        raise rows.context.source.unsupported(problem, advice, found[-1])
+    bound = Bound(rows.relation, rows.scope)
+    refusal = "cannot stand in a generator"
+    bound, generated = bind_selected(bound, found[0], rows.binder("the select list", refusal))
+    return replace(rows, relation=bound.relation), generated
 
 
 def bind_rows(
@@ -85,6 +102,10 @@ def bind_rows(
     subqueries = Subqueries(context)
     from_ = bind_from(select, context, outer, subqueries)
     rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)
+    if select.args.get("laterals"):
+        binder = rows.binder("LATERAL VIEW", "cannot stand in LATERAL VIEW")
+        from_ = bind_laterals(from_, select, binder)
+        rows = replace(rows, relation=from_.relation, scope=from_.scope)
     where = select.args.get("where")
     if where is None:
         return rows

@@ -42,9 +42,14 @@ def monomial(block: Block) -> Scalar:
 
 def aggregate_arguments(call: Scalar) -> list[Scalar]:
     """Return the arguments of an aggregate call, without DISTINCT."""
-    if isinstance(call.this, exp.Distinct):
-        return list(call.this.expressions)
-    return [argument for argument in (call.this, *call.expressions) if argument is not None]
+    arguments: list[Scalar] = []
+    named = not isinstance(call, exp.AnonymousAggFunc)
+    for part in (call.this, *call.expressions) if named else call.expressions:
+        if isinstance(part, exp.Distinct):
+            arguments += part.expressions
+        elif part is not None:
+            arguments.append(part)
+    return arguments
 
 
 def pack(scalars: Sequence[Scalar]) -> Scalar:

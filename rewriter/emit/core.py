@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -13,6 +13,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    Generator,
     ScanSource,
     Semi,
     Source,
@@ -21,6 +22,8 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.emit.trees import from_, named, table, union_all, where
+
+_ELEMENT = "_element"
 
 TableOf = Callable[[Block], str]
 
@@ -55,9 +58,33 @@ def _core(core: Core, tables: Tables) -> exp.Select:
     select = exp.select(*named(core.select))
     for source in core.sources:
         select = from_(select, _source(source, tables))
+    select = with_generators(select, core.generators)
     conditions = [*core.predicates]
     conditions += [exists(semi, tables.potential(semi.block)) for semi in core.semis]
     return where(select, conditions)
+
+
+def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.Select:
+    """Apply generators to the rows of FROM, each as a LATERAL VIEW, or two for inline."""
+    for generator in generators:
+        columns = (generator.position, *generator.columns)
+        if generator.inline:
+            columns = (generator.position, _ELEMENT)
+        first = exp.Anonymous(this="posexplode", expressions=[generator.argument.copy()])
+        alias = generator.position_alias
+        select.append("laterals", _lateral_view(first, generator.outer, alias, columns))
+        if generator.inline:
+            one = exp.Anonymous(this="array", expressions=[qualified(alias, _ELEMENT)])
+            fields = exp.Anonymous(this="inline", expressions=[one])
+            view = _lateral_view(fields, generator.outer, generator.alias, generator.columns)
+            select.append("laterals", view)
+    return select
+
+
+def _lateral_view(call: exp.Expr, outer: bool, alias: str, columns: Sequence[str]) -> exp.Lateral:
+    names = [exp.to_identifier(name, quoted=True) for name in columns]
+    named_as = exp.TableAlias(this=exp.to_identifier(alias), columns=names)
+    return exp.Lateral(this=call, view=True, outer=outer, alias=named_as)
 
 
 def _source(source: Source, tables: Tables) -> exp.Expr:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
 from rewriter.emit.annotations import monomial
-from rewriter.emit.core import Tables, exists
+from rewriter.emit.core import Tables, exists, with_generators
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -102,6 +103,9 @@ def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Selec
             exp.NullSafeEQ(this=qualified(MEMBER, mine), expression=qualified(lookup.alias, its))
             for mine, its in lookup.on
         ]
+    select = with_generators(
+        select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
+    )
     conditions += block.conditions
     if memberships:
         conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]

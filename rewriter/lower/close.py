@@ -21,6 +21,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    Generator,
     Kind,
     Lookup,
     Named,
@@ -66,6 +67,13 @@ class _Split:
     free: tuple[BlockSource, ...]
     predicates: tuple[Scalar, ...]
     conditions: tuple[Scalar, ...]
+    generators: tuple[Generator, ...]
+    """Those of the captured part."""
+
+    @property
+    def later(self) -> tuple[Generator, ...]:
+        """The generators of the tail."""
+        return tuple(g for g in self.core.generators if g not in self.generators)
 
     @property
     def captured(self) -> bool:
@@ -85,8 +93,9 @@ def _split(core: OpenCore) -> _Split:
                 if link & reached:
                     reached |= link
         inside = [b for b in blocks if b.alias in reached and b.block.stable_identity]
-        kept = scans | {b.alias for b in inside}
+        kept = scans.union({b.alias for b in inside}, *(g.aliases for g in core.generators))
         core = replace(core, stable={a: c for a, c in core.stable.items() if a in kept})
+    generators, core = _captured_generators(core) if scans else ((), core)
     chosen = {b.alias for b in inside}
     free = tuple(b for b in blocks if b.alias not in chosen)
     stable = [is_stable(p, core) and bool(scans) for p in core.predicates]
@@ -96,7 +105,20 @@ def _split(core: OpenCore) -> _Split:
         free=free,
         predicates=tuple(p for p, keep in zip(core.predicates, stable, strict=True) if keep),
         conditions=tuple(p for p, keep in zip(core.predicates, stable, strict=True) if not keep),
+        generators=generators,
     )
+
+
+def _captured_generators(core: OpenCore) -> tuple[tuple[Generator, ...], OpenCore]:
+    """Return the generators over stable columns, and the core in which the others' are not."""
+    captured: list[Generator] = []
+    for generator in core.generators:
+        if generator.alias in core.stable and is_stable(generator.argument, core):
+            captured.append(generator)
+        else:
+            stable = {a: c for a, c in core.stable.items() if a not in generator.aliases}
+            core = replace(core, stable=stable)
+    return tuple(captured), core
 
 
 class _Store:
@@ -173,6 +195,15 @@ class _Members:
             predicates=self.split.predicates,
             semis=prefilters,
             select=tuple(self.store.select) or NOTHING,
+            generators=self.split.generators,
+        )
+
+    @property
+    def generators(self) -> tuple[Generator, ...]:
+        """The generators of the tail, over what members store."""
+        return tuple(
+            replace(generator, argument=self.store.reference(generator.argument))
+            for generator in self.split.later
         )
 
 
@@ -218,13 +249,20 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
             free += [
                 (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
             ]
+    for generator in members.split.generators:
+        position = qualified(generator.position_alias, generator.position)
+        stored.append(members.store.put(position).name)
+    later = members.split.later
+    free += [(g.position, qualified(g.position_alias, g.position)) for g in later]
     columns = [(name, qualified(MEMBER, name)) for name in dict.fromkeys(stored)] + free
     named: list[Named] = []
     for name, scalar in columns:
         named.append((apart(name, taken | {known for known, _ in named}, "id"), scalar))
     if members.split.captured:
-        return tuple(named), not members.split.free
-    return tuple(named), all(source.block.stable_identity for source in members.split.free)
+        return tuple(named), not members.split.free and not later
+    return tuple(named), not later and all(
+        source.block.stable_identity for source in members.split.free
+    )
 
 
 def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Block:
@@ -260,6 +298,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         identity=tuple(name for name, _ in identity),
         stable_identity=stable and not core.untokened,
         unique_identity=not core.untokened and _unique(members.lookups),
+        generators=members.generators,
     )
 
 
@@ -318,6 +357,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         identity=tuple(key for key, _ in keys),
         stable_identity=keys_stable and bool(keys),
         unique_identity=True,
+        generators=members.generators,
     )
 
 
@@ -327,29 +367,35 @@ def _aggregate(store: _Store, name: str, call: Scalar) -> Scalar:
     condition: Scalar | None = None
     if isinstance(call, exp.Filter):
         condition, call = call.expression.this, call.this
-    arguments: list[Scalar]
-    holder = call.this if isinstance(call.this, exp.Distinct) else call
-    if isinstance(holder, exp.Distinct):
-        arguments = list(holder.expressions)
-    else:
-        arguments = [argument for argument in (call.this, *call.expressions) if argument]
+    first, arguments = _arguments(call)
     if condition is not None:
-        first = arguments[0]
-        if isinstance(first, exp.Star):
-            first = exp.Literal.number(1)
-        arguments[0] = exp.Case().when(condition.copy(), first.copy())
+        value = exp.Literal.number(1) if isinstance(arguments[0], exp.Star) else arguments[0]
+        arguments[0] = exp.Case().when(condition.copy(), value.copy())
     stored = [
         argument
         if isinstance(argument, exp.Star)
         else store.reference(argument, name, arithmetic=True)
         for argument in arguments
     ]
-    if isinstance(holder, exp.Distinct):
-        holder.set("expressions", [s.copy() for s in stored])
+    copies = [scalar.copy() for scalar in stored]
+    if isinstance(first, exp.Distinct):
+        first.set("expressions", copies)
+    elif isinstance(call, exp.AnonymousAggFunc):
+        call.set("expressions", copies)
     else:
-        call.set("this", stored[0].copy())
-        call.set("expressions", [s.copy() for s in stored[1:]])
+        call.set("this", copies[0])
+        call.set("expressions", copies[1:])
     return call
+
+
+def _arguments(call: Scalar) -> tuple[Scalar, list[Scalar]]:
+    """Return the first argument as it stands in the call, and all of them without DISTINCT."""
+    unnamed = isinstance(call, exp.AnonymousAggFunc)
+    written = list(call.expressions) if unnamed else [call.this, *call.expressions]
+    first = written[0]
+    if isinstance(first, exp.Distinct):
+        return first, list(first.expressions)
+    return first, [argument for argument in written if argument is not None]
 
 
 def _only(scalar: Scalar, alias: str, names: frozenset[str]) -> bool:

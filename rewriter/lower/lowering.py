@@ -18,6 +18,7 @@ from rewriter.algebra import (
     AntiJoin,
     Attribute,
     Filter,
+    Generate,
     InnerJoin,
     Limit,
     OneRow,
@@ -31,6 +32,7 @@ from rewriter.algebra import (
     Side,
     Sort,
     UnionAll,
+    bracketed,
     column,
     walk,
 )
@@ -41,6 +43,7 @@ from rewriter.blocks import (
     UNION,
     Block,
     BlockSource,
+    Generator,
     Kind,
     Lookup,
     Named,
@@ -51,7 +54,8 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
-from rewriter.lower.close import apart, close_core, close_post
+from rewriter.lower.close import apart, close_core, close_post, is_stable
+from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
 from rewriter.lower.outer import Padded, may_be_joined, outer_join_of_cores, where_true
 from rewriter.lower.scope import (
@@ -225,6 +229,8 @@ class _Lowering:
                 return self._outer_join(relation)
             case ScalarSubquery():
                 return self._scalar_subquery(relation)
+            case Generate():
+                return self._generate(relation)
             case Aggregate():
                 return self._aggregate(relation)
             case UnionAll():
@@ -442,6 +448,74 @@ class _Lowering:
             scalars=(*open_.scalars, Lookup(alias, block, scalar=True)),
         )
 
+    def _generate(self, relation: Generate) -> OpenCore:
+        collected = collected_by(relation)
+        if collected is not None:
+            return self._unnest(relation, collected)
+        core = self._core(relation.input)
+        alias = self._alias("generated")
+        argument = core.resolve(relation.argument)
+        generator = Generator(
+            alias,
+            argument,
+            relation.position.id,
+            tuple(attribute.id for attribute in relation.output),
+            relation.outer,
+            relation.inline,
+        )
+        stable = dict(core.stable)
+        if is_stable(argument, core):
+            stable |= dict.fromkeys(generator.aliases)
+        position = qualified(generator.position_alias, generator.position)
+        made = {a.id: qualified(alias, a.id) for a in relation.output}
+        return replace(
+            core,
+            env={**core.env, relation.position.id: position, **made},
+            generators=(*core.generators, generator),
+            stable=stable,
+        )
+
+    def _unnest(self, relation: Generate, collected: Collected) -> OpenCore:
+        """Return what is collected and taken apart again: groups joined with their members.
+
+        Every element keeps the annotation of the tuple that it was collected from.
+        """
+        below = collected.below
+        self._share(below)
+        groups = self._derived(relation.input)
+        (source,) = groups.sources
+        if collected.distinct:
+            attribute = relation.output[0]
+            below = Aggregate(
+                below,
+                (*(Attribute(f"{a.id}__key", a.name) for a in collected.keys), attribute),
+                (*collected.scalars, collected.value),
+                (),
+                (),
+            )
+            self._made.append(below)
+        members = self._core(below)
+        if collected.distinct:
+            keys = [members.env[attribute.id] for attribute in below.attributes]
+            *scalars, value = keys
+        else:
+            scalars = [members.resolve(scalar) for scalar in collected.scalars]
+            value = members.resolve(collected.value)
+        joined = _cross(groups, members)
+        conditions: list[Scalar] = [
+            exp.NullSafeEQ(this=qualified(source.alias, attribute.id), expression=bracketed(scalar))
+            for attribute, scalar in zip(collected.keys, scalars, strict=True)
+        ]
+        conditions.append(exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null())))
+        if collected.condition is not None:
+            conditions += conjuncts(members.resolve(collected.condition))
+        fields = collected.fields(value) if relation.inline else (value,)
+        return replace(
+            joined,
+            env={**groups.env, **dict(zip((a.id for a in relation.output), fields, strict=True))},
+            predicates=(*joined.predicates, *conditions),
+        )
+
     def _aggregate(self, relation: Aggregate) -> OpenPost:
         core = self._core(relation.input)
         keys = tuple(
@@ -516,7 +590,7 @@ def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
 
 def _only_block(core: OpenCore) -> Block | None:
     """Return the block whose tuples a core yields one for one, if that is all it does."""
-    if core.predicates or core.semis or core.scalars or core.post.limited:
+    if core.predicates or core.semis or core.scalars or core.generators or core.post.limited:
         return None
     match core.sources:
         case (BlockSource(block=block),):
@@ -547,6 +621,7 @@ def _cross(left: OpenCore, right: OpenCore) -> OpenCore:
         semis=left.semis + right.semis,
         scalars=left.scalars + right.scalars,
         tokens=left.tokens + right.tokens,
+        generators=left.generators + right.generators,
         stable={**left.stable, **right.stable},
         untokened=left.untokened or right.untokened,
     )

@@ -71,13 +71,17 @@ def distinct_values(core: OpenCore, ids: Sequence[str], alias: str) -> OpenCore 
     None where these values depend on evaluated rows of other blocks.
     """
     scalars = [core.env[identity] for identity in ids]
+    if not all(is_stable(generator.argument, core) for generator in core.generators):
+        return None
     known = [s for s in core.sources if not isinstance(s, BlockSource) or s.block.stable_identity]
     if len(known) != len(core.sources) or not all(is_stable(s, core) for s in scalars):
         return None
     select = tuple((identity, core.env[identity]) for identity in ids)
     predicates = tuple(p for p in core.predicates if is_stable(p, core))
     semis = tuple(semi for semi in core.semis if is_prefilter(semi, core))
-    values: Source = ValuesSource(alias, Core(core.sources, predicates, semis, select))
+    values: Source = ValuesSource(
+        alias, Core(core.sources, predicates, semis, select, core.generators)
+    )
     return OpenCore(
         env={identity: qualified(alias, identity) for identity in ids},
         sources=(values,),

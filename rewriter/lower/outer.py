@@ -31,6 +31,7 @@ def may_be_joined(core: OpenCore) -> bool:
     return (
         not core.post.limited
         and not core.scalars
+        and not core.generators
         and bool(core.sources)
         and not core.reads_blocks
         and all(is_stable(scalar, core) for scalar in stable)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey, is_compound
-from rewriter.blocks import Block, BlockSource, Kind, Lookup, Named, Semi, Source
+from rewriter.blocks import Block, BlockSource, Generator, Kind, Lookup, Named, Semi, Source
 
 _ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
 """Nodes whose text stands around their operands, so that these need no brackets."""
@@ -55,6 +55,7 @@ class OpenCore:
     semis: tuple[Semi, ...] = ()
     scalars: tuple[Lookup, ...] = ()
     tokens: tuple[TokenLeaves, ...] = ()
+    generators: tuple[Generator, ...] = ()
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     untokened: bool = False
     post: Post = Post()

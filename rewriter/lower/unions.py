@@ -18,6 +18,7 @@ def is_plain(open_: OpenCore) -> bool:
         not open_.post.limited
         and not open_.semis
         and not open_.scalars
+        and not open_.generators
         and bool(open_.sources)
         and not open_.reads_blocks
         and all(is_stable(predicate, open_) for predicate in open_.predicates)

@@ -23,7 +23,7 @@ def test_declared_function_is_left_in_place(catalog: MemoryCatalog) -> None:
     sql = "SELECT My_Function(a) FROM t"
     with pytest.raises(UnsupportedError, match="my_function is not one of Spark's"):
         bind(sql, catalog)
-    assert bind(sql, catalog, functions=["MY_FUNCTION"]).root.attributes
+    assert bind(sql, catalog, functions={"my_function"}).root.attributes
 
 
 def test_shared_query_is_one_operator(catalog: MemoryCatalog) -> None:

@@ -9,6 +9,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    Generator,
     Named,
     ScanSource,
     Semi,
@@ -42,6 +43,7 @@ def _block(block: Block) -> Iterator[str]:
         on = ", ".join(f"{mine} <=> {its}" for mine, its in lookup.on)
         how = "scalar" if lookup.scalar else on or "free"
         yield f"  lookup: {lookup.block.name} as {lookup.alias}, {how}"
+    yield from _generators(block.generators)
     yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
     yield from _scalars("condition", block.conditions)
     yield from _named("key", block.keys)
@@ -60,6 +62,7 @@ def _core(core: Core, title: str) -> Iterator[str]:
     yield f"{title}:"
     for source in core.sources:
         yield from (f"  {line}" for line in _source(source))
+    yield from _generators(core.generators)
     yield from _scalars("where", core.predicates)
     yield from (f"  semi: {_semi(semi)}" for semi in core.semis)
     yield from _named("store", core.select)
@@ -76,6 +79,13 @@ def _source(source: Source) -> Iterator[str]:
         yield f"union: {source.alias}"
         for branch in source.branches:
             yield from (f"  {line}" for line in _core(branch, "branch"))
+
+
+def _generators(generators: Iterable[Generator]) -> Iterator[str]:
+    for generator in generators:
+        words = " outer" * generator.outer + " inline" * generator.inline
+        columns = ", ".join((generator.position, *generator.columns))
+        yield f"  generate{words}: {text(generator.argument)} as {generator.alias}({columns})"
 
 
 def _semi(semi: Semi) -> str:

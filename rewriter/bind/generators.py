@@ -1,0 +1,134 @@
+"""Generators: explode and its kin, in LATERAL VIEW, in LATERAL and in the select list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, Generate, Scalar
+from rewriter.bind.context import Context
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scope import Bound, Entry, Scope
+from rewriter.bind.text import Source
+from rewriter.position import Span, keyword_before
+
+_ADVICE = "Store the generated rows in a relation and track it."
+_DEFAULT_NAMES = {"explode": ("col",), "posexplode": ("pos", "col")}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call of a generator: explode, posexplode or inline of one argument."""
+
+    name: str
+    argument: exp.Expr
+    outer: bool
+
+
+def is_generator(node: exp.Expr) -> bool:
+    """Tell whether a node calls a generator that has a rule."""
+    return isinstance(node, exp.Anonymous) and _bare_name(node) in (*_DEFAULT_NAMES, "inline")
+
+
+def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:
+    """Bind the LATERAL VIEW clauses of a SELECT, each over the columns of those before it."""
+    for lateral in select.args.get("laterals") or []:
+        source = binder.context.source
+        binder = _over(binder, bound.scope)
+        bound = bind_lateral(bound, lateral, binder, keyword_before(source.sql, lateral, "LATERAL"))
+    return bound
+
+
+def bind_lateral(
+    bound: Bound, lateral: exp.Lateral, binder: ScalarBinder, span: Span | None
+) -> Bound:
+    """Bind LATERAL VIEW or LATERAL over a relation: its rows, once for each generated one."""
+    source = binder.context.source
+    if not is_generator(lateral.this):
+        kind = "LATERAL VIEW" if lateral.args.get("view") else "LATERAL"
+        raise source.unsupported(f"this {kind} is not supported", _ADVICE, span or lateral)
+    call = _call(lateral.this, source, outer=bool(lateral.args.get("outer")))
+    alias = lateral.args.get("alias")
+    names = [column.name for column in alias.columns] if alias is not None else []
+    qualifier = (alias.name,) if alias is not None and alias.name else ()
+    generated, entries = _generate(bound, call, names, qualifier, _over(binder, bound.scope), span)
+    return Bound(generated, Scope((*bound.scope.entries, *entries)))
+
+
+def bind_selected(
+    bound: Bound, node: exp.Expr, binder: ScalarBinder
+) -> tuple[Bound, tuple[Entry, ...]]:
+    """Bind a generator of the select list; its columns are not in scope of the other clauses."""
+    source = binder.context.source
+    names: list[str] = []
+    written = node
+    if isinstance(node, exp.Aliases):
+        names, written = [name.name for name in node.expressions], node.this
+    elif isinstance(node, exp.Alias):
+        names, written = [node.alias], node.this
+    call = _call(written, source, outer=False)
+    generated, entries = _generate(bound, call, names, (), binder, source.span(written))
+    return Bound(generated, bound.scope), entries
+
+
+def selected_generator(node: exp.Expr) -> bool:
+    """Tell whether an item of the select list is a generator."""
+    inner = node.this if isinstance(node, exp.Alias | exp.Aliases) else node
+    return isinstance(inner, exp.Expr) and is_generator(inner)
+
+
+def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
+    name = str(node.this).lower()
+    if len(node.expressions) != 1:
+        problem = f"{name} of {len(node.expressions)} arguments is not supported"
+        raise source.unsupported(problem, "Give it one array or map.", node)
+    return _Call(_bare_name(node), node.expressions[0], outer or name.endswith("_outer"))
+
+
+def _bare_name(node: exp.Expr) -> str:
+    return str(node.this).lower().removesuffix("_outer")
+
+
+def _generate(
+    bound: Bound,
+    call: _Call,
+    names: Sequence[str],
+    qualifier: tuple[str, ...],
+    binder: ScalarBinder,
+    span: Span | None,
+) -> tuple[Generate, tuple[Entry, ...]]:
+    source = binder.context.source
+    shown = tuple(names) or _DEFAULT_NAMES.get(call.name, ())
+    with_position = call.name == "posexplode"
+    columns = shown[1:] if with_position else shown
+    if not columns or (call.name != "inline" and len(columns) > 2):
+        problem = f"{call.name} into {len(shown)} named columns is not supported"
+        advice = f"Name its columns: LATERAL VIEW {call.name}(...) t AS a, b."
+        raise source.unsupported(problem, advice, span)
+    argument: Scalar = binder.bind(call.argument)
+    relation, (argument,) = binder.subqueries.attach(bound.relation, [argument])
+    position = _attribute(binder.context, shown[0] if with_position else "pos")
+    output = tuple(_attribute(binder.context, name) for name in columns)
+    generated = Generate(
+        relation, argument, position, output, call.outer, call.name == "inline", span
+    )
+    visible = (position, *output) if with_position else output
+    entries = tuple(
+        Entry(attribute, name, qualifier, origin=attribute.id)
+        for attribute, name in zip(visible, shown, strict=True)
+    )
+    return generated, entries
+
+
+def _attribute(context: Context, name: str) -> Attribute:
+    return context.names.attribute(name)
+
+
+def _over(binder: ScalarBinder, scope: Scope) -> ScalarBinder:
+    """Return the binder of an argument that may refer to these columns."""
+    lookups = (scope.lookup(binder.context.source), *binder.lookups[1:])
+    return ScalarBinder(
+        binder.context, lookups, binder.subqueries, scope, binder.refusal, binder.outer
+    )

@@ -1,0 +1,1 @@
+SELECT * FROM nested, LATERAL explode(arr) AS u(x)

@@ -1,0 +1,1 @@
+SELECT inline(arr) FROM nested
