@@ -34,3 +34,7 @@ class SourceChangedError(LipstickError):
 
 class CaptureError(LipstickError):
     """A capture that cannot be written, read, or asked this question."""
+
+
+class NeedsSparkError(CaptureError):
+    """A question to a capture in memory that only Spark can answer."""

@@ -31,6 +31,7 @@ from pyspark.sql.types import (
 
 import semiring as semiring_package
 from lipstick.errors import CapabilityError
+from lipstick.tracking import ROW_BITS
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import VALUE
 from rewriter.statements import (
@@ -46,6 +47,7 @@ from semiring.evaluator import fold, product
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings import Boolean, Clearance, Counting
+from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.valuation import Valuation
 
@@ -110,6 +112,20 @@ class Evaluation:
 
     def run(self) -> DataFrame:
         """Return the root's outputs in the answer's order, then ``_value``."""
+        return self._readable(self._answer())
+
+    def first(self, limit: int | None) -> list[tuple[tuple[Any, ...], Any]]:
+        """Return the first rows of the answer, with their annotations as values of the carrier."""
+        answer = self._answer()
+        rows = answer.collect() if limit is None else answer.limit(limit).collect()
+        return [(tuple(row)[:-1], self._value(row[VALUE])) for row in rows]
+
+    def _value(self, value: Any) -> Any:
+        if not isinstance(self._type, BinaryType):
+            return value
+        return _Unpickler(io.BytesIO(bytes(value))).load()
+
+    def _answer(self) -> DataFrame:
         values: dict[str, DataFrame] = {}
         for block in topological(self._root):
             values[block.name] = self._block(block, values)
@@ -125,8 +141,7 @@ class Evaluation:
             match = match & F.col(key).eqNullSafe(F.col(f"_k{number}"))
         view = f"_lipstick_valued_{self._id}"
         rows.join(mine, match).createOrReplaceTempView(view)
-        answer = self._spark.sql(answer_sql(self._root, view, (VALUE,)))
-        return self._readable(answer)
+        return self._spark.sql(answer_sql(self._root, view, (VALUE,)))
 
     def _values_view(self, block: Block) -> str:
         return f"_lipstick_values_{self._id}_{block.name}"
@@ -188,6 +203,20 @@ class Evaluation:
         return answer.mapInArrow(render_values(self._semiring), shown)
 
 
+def named_token(naming: str) -> Callable[[Token], Polynomial]:
+    """Return the valuation of a relation's tokens by themselves, as people see them."""
+    bits = ROW_BITS
+
+    def value(token: Token) -> Polynomial:
+        if naming != "rows":
+            return Polynomial.token(token)
+        (packed,) = token.key
+        key = (packed >> bits, packed & ((1 << bits) - 1))
+        return Polynomial.token(Token(token.relation, key))
+
+    return value
+
+
 def _transport(semiring: Semiring[Any]) -> Any:
     """Return the type in which annotations travel between passes; pickled if not numbers."""
     if semiring.dtype == np.dtype(np.float64):
@@ -200,7 +229,8 @@ def _transport(semiring: Semiring[Any]) -> Any:
 
 
 _CLASSES: dict[str, type] = {
-    kind.__qualname__: kind for kind in (Token, Polynomial, Expression, Clearance)
+    kind.__qualname__: kind
+    for kind in (Token, Polynomial, Clearance, Tensor, Expression, *Expression.__subclasses__())
 }
 """Classes of annotations, by the names that stand for them between workers."""
 

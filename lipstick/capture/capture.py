@@ -19,8 +19,8 @@ from lipstick.capture.lookup import ValueLookup
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.write import needs_rows
 from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
-from lipstick.errors import CaptureError
-from lipstick.evaluate import Evaluation, check_comparisons, check_difference
+from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.evaluate import Evaluation, check_comparisons, check_difference, named_token
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf
 from lipstick.valuation import compile_valuations, is_valued
@@ -30,6 +30,7 @@ from rewriter.statements import answer_sql, hypothetical_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
+from semiring.semirings.expressions import Expressions
 from semiring.tensor import Tensor
 
 Row = dict[str, Any]
@@ -139,8 +140,36 @@ class Capture:
         """The first rows of the answer, each with its annotation in N[X].
 
         Annotations with δ, ⊖ or comparisons are expressions: evaluated, never expanded.
+
+        Raises
+        ------
+        NeedsSparkError
+            Without Spark, for blocks that are joined by conditions on their rows alone.
+        CapabilityError
+            For such blocks with comparisons of aggregated values.
         """
-        return self.memory.annotations(limit)
+        try:
+            return self.memory.annotations(limit)
+        except NeedsSparkError:
+            if self._spark is None:
+                raise
+        return self._annotations_of_cluster(limit)
+
+    def _annotations_of_cluster(
+        self, limit: int | None
+    ) -> list[tuple[Row, Polynomial | Expression]]:
+        assert self._spark is not None
+        root, semiring, relations = self.manifest.root, Expressions(), self.manifest.relations
+        check_comparisons(root, semiring, valued=True)
+        tokens = {name: named_token(record.naming) for name, record in relations.items()}
+        valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
+        evaluation = Evaluation(
+            self._spark, root, self._members_view, self._rows_views(), semiring, valuations
+        )
+        names = self.manifest.names
+        return [
+            (dict(zip(names, row, strict=True)), value) for row, value in evaluation.first(limit)
+        ]
 
     def tensors(self, column: str, limit: int | None = 20) -> list[tuple[Row, Tensor]]:
         """The first rows of the answer, each with the tensor of an aggregated column."""

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lipstick.errors import CaptureError
+from lipstick.errors import NeedsSparkError
 from lipstick.memory.index import SortedIndex, TokenIndex
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.state import (
@@ -57,8 +57,9 @@ class Members:
 
     Raises
     ------
-    CaptureError
-        For a block that joins rows of other blocks by its conditions alone.
+    NeedsSparkError
+        For a block that joins rows of other blocks by its conditions alone, or takes apart arrays
+        that a deletion may change.
     """
 
     def __init__(
@@ -78,13 +79,13 @@ class Members:
         self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
         free = [lookup for lookup in self.lookups if not lookup.on]
         if len(free) > (1 if dataset is None else 0):
-            raise CaptureError(
+            raise NeedsSparkError(
                 f"Block {block.name} joins the evaluated rows of "
                 f"{', '.join(lookup.block.name for lookup in free)} by conditions on them, which "
                 "is not done without Spark.\n" + OPEN_WITH_SPARK
             )
         if block.generators:
-            raise CaptureError(
+            raise NeedsSparkError(
                 f"Block {block.name} takes apart arrays that a deletion may change, which is not "
                 "done without Spark.\n" + OPEN_WITH_SPARK
             )

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory import order
 from lipstick.memory.store import OPEN_WITH_SPARK
 from rewriter.blocks import Block
@@ -202,9 +202,9 @@ def values(
         ) from error
 
 
-def needs_spark(text: str) -> CaptureError:
+def needs_spark(text: str) -> NeedsSparkError:
     """The error for an expression that must be evaluated anew and that only Spark can."""
-    return CaptureError(
+    return NeedsSparkError(
         f"The value of {text} changes with the deleted rows, and is not computed without Spark.\n"
         + OPEN_WITH_SPARK
     )

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
 from semiring.base import Array
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
@@ -72,7 +72,7 @@ class Dataset:
 
     def _known(self, name: str) -> str:
         if name not in self._schema.names:
-            raise CaptureError(
+            raise NeedsSparkError(
                 f"The capture has no values of {name!r} in {self._path.parent.name}: they were "
                 "captured by reference.\n" + OPEN_WITH_SPARK
             )
