@@ -300,6 +300,45 @@ class ScalarSubquery(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class CorrelatedScalar(Relation):
+    """The input with one more attribute: the value of a scalar subquery for each of its rows.
+
+    Parameters
+    ----------
+    query
+        The subquery, grouped by what the outer row is compared with.
+    pairs
+        The outer row's scalars, and the attributes of ``query`` they are equal to: its keys.
+    value
+        The subquery's value, an attribute of ``query``.
+    empty
+        Its value where no row of the subquery is selected, a constant: of a COUNT it is 0.
+    """
+
+    input: Relation
+    query: Relation
+    pairs: tuple[tuple[Scalar, Attribute], ...]
+    value: Attribute
+    empty: Scalar | None
+    output: Attribute
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        for scalar, _ in self.pairs:
+            _require(self, scalar, self.input)
+        if not self.pairs:
+            raise ValueError("a correlated subquery is tied to its outer row")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input, self.query)
+
+
+@dataclass(frozen=True, slots=True)
 class Generate(Relation):
     """Every row of the input, once for each element of an array or entry of a map.
 

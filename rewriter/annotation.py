@@ -73,6 +73,9 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
         if not lookup.scalar
     ]
     factors += [_membership(semi) for semi in block.semis]
+    factors += [
+        Ref(outer.block.name, outer.block.identity) for outer in block.outer_lookups if outer.factor
+    ]
     for condition in block.conditions:
         if dependent(condition, block):
             factors.append(BlackBox(f"[{text(condition)}]", ()))

@@ -130,6 +130,29 @@ class Semi:
 
 
 @dataclass(frozen=True, slots=True)
+class OuterLookup:
+    """The tuple of another block that pairs find for a row, if there is one: LEFT JOIN.
+
+    The block has at most one tuple for the pairs: their right sides are its keys.
+
+    Parameters
+    ----------
+    factor
+        A row made with the tuple depends on it: the annotation is a factor. Not so of values that
+        a row only looks up: of a correlated scalar subquery, of the sides of a COGROUP.
+    guard
+        Asked only of rows for which this is true (never NULL); others find nothing.
+    """
+
+    alias: str
+    block: Block
+    pairs: tuple[tuple[Scalar, str], ...]
+    factor: bool
+    null_safe: bool = False
+    guard: Scalar | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Generator:
     """A row for each element of an array or entry of a map: LATERAL VIEW.
 
@@ -230,6 +253,7 @@ class Block:
     """Whether no two tuples have the same identity; not so over relations without provenance."""
     generators: tuple[Generator, ...] = ()
     """Those of the tail: over columns that a deletion may change."""
+    outer_lookups: tuple[OuterLookup, ...] = ()
 
     @property
     def grouped(self) -> bool:
@@ -271,6 +295,8 @@ class Block:
             yield lookup.block
         for semi in self.semis:
             yield semi.block
+        for outer in self.outer_lookups:
+            yield outer.block
         yield from self.branches
 
 

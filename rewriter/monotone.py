@@ -30,8 +30,8 @@ def monotone_having(block: Block) -> Monotone | None:
     """
     if block.kind is not Kind.GROUP or not block.keys or not block.having or block.core is None:
         return None
-    later = block.lookups or block.conditions or block.semis or block.generators
-    if later or not block.stable_identity:
+    others = (block.lookups, block.semis, block.outer_lookups, block.generators, block.conditions)
+    if any(others) or not block.stable_identity:
         return None
     aggregates = dict(block.aggregates)
     facts: list[Scalar] = []

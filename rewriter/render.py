@@ -9,6 +9,7 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    CorrelatedScalar,
     Filter,
     Generate,
     InnerJoin,
@@ -78,6 +79,10 @@ def _header(relation: Relation) -> str:
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case ScalarSubquery():
             return f"ScalarSubquery: {relation.output.id}"
+        case CorrelatedScalar():
+            tied = ", ".join(f"{_sql(left)} = {key.id}" for left, key in relation.pairs)
+            empty = f", else {_sql(relation.empty)}" if relation.empty else ""
+            return f"CorrelatedScalar {relation.output.id}: {relation.value.id} of {tied}{empty}"
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline

@@ -21,6 +21,7 @@ from rewriter.blocks import (
     Kind,
     Lookup,
     Named,
+    OuterLookup,
     Output,
     ScanSource,
     Semi,
@@ -138,6 +139,28 @@ def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
     )
 
 
+def _outer_lookup(outer: OuterLookup) -> Json:
+    return {
+        "alias": outer.alias,
+        "block": outer.block.name,
+        "pairs": [[text(left), right] for left, right in outer.pairs],
+        "factor": outer.factor,
+        "null_safe": outer.null_safe,
+        "guard": None if outer.guard is None else text(outer.guard),
+    }
+
+
+def _read_outer_lookup(document: Mapping[str, Any], known: Mapping[str, Block]) -> OuterLookup:
+    return OuterLookup(
+        document["alias"],
+        known[document["block"]],
+        tuple((scalar(left), right) for left, right in document["pairs"]),
+        document["factor"],
+        document["null_safe"],
+        None if document["guard"] is None else scalar(document["guard"]),
+    )
+
+
 def _generator(generator: Generator) -> Json:
     return {
         "alias": generator.alias,
@@ -192,6 +215,7 @@ def _block(block: Block) -> Json:
         "stable_identity": block.stable_identity,
         "unique_identity": block.unique_identity,
         "generators": [_generator(generator) for generator in block.generators],
+        "outer_lookups": [_outer_lookup(outer) for outer in block.outer_lookups],
     }
 
 
@@ -227,4 +251,5 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         stable_identity=document["stable_identity"],
         unique_identity=document["unique_identity"],
         generators=tuple(_read_generator(one) for one in document["generators"]),
+        outer_lookups=tuple(_read_outer_lookup(one, known) for one in document["outer_lookups"]),
     )

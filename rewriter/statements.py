@@ -240,7 +240,7 @@ def comparisons_sql(root: Block) -> tuple[str, ...]:
     return tuple(
         text(statement(block, comparisons(block, CTE_TABLES)))
         for block in topological(root)
-        if any(semi.pairs for semi in block.semis)
+        if any(semi.pairs for semi in block.semis) or block.outer_lookups
     )
 
 

@@ -160,6 +160,7 @@ def needs_rows(block: Block) -> bool:
         and not block.conditions
         and not block.semis
         and not block.generators
+        and not block.outer_lookups
     )
 
 

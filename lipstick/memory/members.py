@@ -22,7 +22,7 @@ from lipstick.memory.state import (
     values,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
-from rewriter.blocks import MEMBER, Block, Lookup, Semi
+from rewriter.blocks import MEMBER, Block, Lookup, OuterLookup, Semi
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -91,11 +91,13 @@ class Members:
             )
         self._free = free[0] if free else None
         self.conditions = tuple(map(interpret, block.conditions))
+        self._asked: tuple[Semi | OuterLookup, ...] = (*block.semis, *block.outer_lookups)
+        self._outer = {o.alias: len(block.semis) + n for n, o in enumerate(block.outer_lookups)}
         self._semi_sides = tuple(
-            tuple(interpret(left) for left, _ in semi.pairs) for semi in block.semis
+            tuple(interpret(left) for left, _ in asked.pairs) for asked in self._asked
         )
         self._guards = tuple(
-            None if semi.guard is None else interpret(semi.guard) for semi in block.semis
+            None if asked.guard is None else interpret(asked.guard) for asked in self._asked
         )
         self._tokens: dict[int, TokenIndex] = {}
         self._semi_kinds: dict[int, list[pa.DataType]] = {}
@@ -137,8 +139,31 @@ class Members:
             return self.dataset.take(name, positions)
         if alias in self._scalars:
             return context(self._scalars[alias].block.name).scalar(name)
+        if alias in self._outer:
+            return self._outer_column(self._outer[alias], name, positions, context)
         lookup = self._by_alias[alias]
         return context(lookup.block.name).take(name, self.refer(lookup, positions))
+
+    def _outer_column(self, number: int, name: str, positions: Array, context: Context) -> pa.Array:
+        """A column of the tuples that an outer lookup finds, NULL where it finds none."""
+        found = self.find(number, positions, context)
+        there = np.flatnonzero(found >= 0)
+        values = context(self._asked[number].block.name).take(name, found[there])
+        index = np.full(len(found), -1, dtype=np.int64)
+        index[there] = np.arange(len(there))
+        return values.take(pa.array(index, mask=index < 0))
+
+    def find(self, number: int, positions: Array, context: Context) -> Array:
+        """The positions of the tuples, there in a context, that are asked for; -1: none."""
+        found = self.semi_refer(number, positions, context)
+        there = _present(found, context(self._asked[number].block.name).present)
+        asked = self.asked(number, positions, context)
+        return np.where(there if asked is None else there & asked, found, -1)
+
+    @property
+    def outer(self) -> Mapping[str, int]:
+        """The outer lookups by alias: their numbers after those of the semi joins."""
+        return self._outer
 
     def _by_reference(self, name: str) -> bool:
         """Whether a member column is not in the capture but can be fetched."""
@@ -182,7 +207,7 @@ class Members:
 
     def semi_refer(self, number: int, positions: Array, context: Context) -> Array:
         """The positions of the tuples that a membership finds for members; -1: none."""
-        semi = self.block.semis[number]
+        semi = self._asked[number]
         if self._stable(number):
             found = self._semi_reference(number)[positions]
         else:
@@ -212,12 +237,12 @@ class Members:
         if name not in self._references:
             left = self._left(number, every(self.count), self.base)
             table = self._semi_table(number)
-            safe = self.block.semis[number].null_safe
+            safe = self._asked[number].null_safe
             self._references[name] = table.find(left, self.count, nulls=safe)
         return self._references[name]
 
     def _semi_table(self, number: int) -> KeyTable:
-        inner = self.base(self.block.semis[number].block.name)
+        inner = self.base(self._asked[number].block.name)
         return KeyTable(self._right(number, inner, every(inner.size)), inner.size)
 
     def _left(self, number: int, positions: Array, context: Context) -> list[pa.Array]:
@@ -234,13 +259,13 @@ class Members:
 
     def _right(self, number: int, inner: State, rows: Array) -> list[pa.Array]:
         """The other side of a semi join: columns of another block's tuples."""
-        pairs = zip(self.block.semis[number].pairs, self._semi_types(number), strict=True)
+        pairs = zip(self._asked[number].pairs, self._semi_types(number), strict=True)
         columns = [(from_arrow(inner.take(its, rows)), kind) for (_, its), kind in pairs]
         return [cast(column, kind).to_arrow(len(rows)) for column, kind in columns]
 
     def _semi_types(self, number: int) -> list[pa.DataType]:
         if number not in self._semi_kinds:
-            semi = self.block.semis[number]
+            semi = self._asked[number]
             inner, resolve = self.base(semi.block.name), self.resolve(NOTHING, self.base)
             try:
                 self._semi_kinds[number] = [
@@ -302,12 +327,21 @@ class Members:
                 codes = self._reference(lookup)
                 found.append(self._referring(lookup.alias, codes, wanted))
         for number, semi in enumerate(self.block.semis):
-            found.append(self._semi_suspects(number, semi, context))
+            touched = context(semi.block.name).flipped
+            found.append(self._semi_suspects(number, semi, context, touched))
+        for outer in self.block.outer_lookups:
+            if outer.alias in read:
+                inner = context(outer.block.name)
+                touched = np.union1d(inner.changed, inner.flipped)
+                number = self._outer[outer.alias]
+                found.append(self._semi_suspects(number, outer, context, touched))
         return _union(found)
 
-    def _semi_suspects(self, number: int, semi: Semi, context: Context) -> Array:
-        inner, base = context(semi.block.name), self.base(semi.block.name)
-        known = inner.flipped[inner.flipped < base.size]
+    def _semi_suspects(
+        self, number: int, asked: Semi | OuterLookup, context: Context, touched: Array
+    ) -> Array:
+        inner, base = context(asked.block.name), self.base(asked.block.name)
+        known = touched[touched < base.size]
         if inner.size > base.size or (len(known) and not self._stable(number)):
             return every(self.count)
         if not len(known):

@@ -77,8 +77,8 @@ def reach(
     positions
         Positions of rows of the answer.
     scalars
-        Also follow scalar subqueries, whole: their values are no factors of an annotation, but may
-        have decided a row or gone into it.
+        Also follow scalar subqueries, those that are not correlated whole: their values are no
+        factors of an annotation, but may have decided a row or gone into it.
     potential
         Also take members that an anti join drops, and follow what it must not find.
     """
@@ -91,7 +91,7 @@ def reach(
         chosen = np.unique(np.concatenate(wanted[name]))
         members, owners = _members(rows, chosen, potential)
         found[name] = Reached(block, chosen, members, owners)
-        for referred in _references(rows, chosen, members):
+        for referred in _references(rows, chosen, members, scalars):
             if referred.negated and not potential:
                 continue
             there = referred.positions
@@ -130,8 +130,11 @@ def members_of(rows: Rows) -> Members | None:
     return rows.members if isinstance(rows, (GroupRows, MemberRows)) else None
 
 
-def references(members: Members, positions: Array) -> list[Referred]:
-    """The tuples of other blocks that members refer to."""
+def references(members: Members, positions: Array, *, values: bool = False) -> list[Referred]:
+    """The tuples of other blocks that members refer to.
+
+    With ``values`` also those of which values are only looked up: no factors.
+    """
     base = members.base
     found = [
         Referred(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
@@ -143,10 +146,14 @@ def references(members: Members, positions: Array) -> list[Referred]:
             there = np.where(asked, there, -1)
         optional = semi.negated or asked is not None
         found.append(Referred(semi.block.name, there, True, optional, semi.negated))
+    for outer in members.block.outer_lookups:
+        if outer.factor or values:
+            there = members.find(members.outer[outer.alias], positions, base)
+            found.append(Referred(outer.block.name, there, optional=True))
     return found
 
 
-def _references(rows: Rows, positions: Array, chosen: Array) -> list[Referred]:
+def _references(rows: Rows, positions: Array, chosen: Array, values: bool) -> list[Referred]:
     if isinstance(rows, UnionRows):
         branches, inside = rows.places(rows.context)
         return [
@@ -155,7 +162,7 @@ def _references(rows: Rows, positions: Array, chosen: Array) -> list[Referred]:
         ]
     members = members_of(rows)
     assert members is not None
-    return references(members, chosen)
+    return references(members, chosen, values=values)
 
 
 def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
 
 from sqlglot import exp
 
-from rewriter.algebra import Project, Relation, Scalar
+from rewriter.algebra import Attribute, Project, Relation, Scalar
 from rewriter.bind.names import Names
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
@@ -21,6 +21,10 @@ class Binders(Protocol):
 
     def query(self, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
         """Bind a query of its own: a derived table, a named query, a scalar subquery."""
+        ...
+
+    def scalar(self, query: exp.Query, context: Context, outer: Outer) -> Bound | Correlated:
+        """Bind a scalar subquery, which WHERE of its own may correlate."""
         ...
 
     def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
@@ -38,6 +42,21 @@ class Members:
     relation: Relation
     values: tuple[Scalar, ...]
     conditions: tuple[Scalar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlated:
+    """A scalar subquery with a value for each outer row.
+
+    ``relation`` has a row for each combination of the inner sides of the equalities: ``pairs`` are
+    their outer sides and these columns, ``value`` the subquery's; see
+    :class:`rewriter.algebra.CorrelatedScalar`.
+    """
+
+    relation: Relation
+    pairs: tuple[tuple[Scalar, Attribute], ...]
+    value: Attribute
+    empty: Scalar | None
 
 
 @dataclass(slots=True)
@@ -74,6 +93,12 @@ class Context:
         """Return the context of a view's text: its own positions, no names of the query's."""
         source = Source(text, name)
         return replace(self, source=source, ctes={}, reading=(*self.reading, name.lower()))
+
+    def project_as(
+        self, relation: Relation, output: Sequence[Attribute], scalars: Sequence[Scalar]
+    ) -> Project:
+        """Return a projection on given attributes."""
+        return Project(relation, tuple(output), tuple(scalars))
 
     def project(self, relation: Relation, names: list[str], scalars: list[Scalar]) -> Project:
         """Return a projection on new attributes."""

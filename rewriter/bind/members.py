@@ -83,14 +83,20 @@ def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Me
     grouping = grouping_of(rows, items)
     values = () if exists else tuple(grouping.over(item.scalar) for item in items)
     having = having_over(rows, grouping, items)
-    conditions = tuple(_over_key(predicate, rows, grouping) for predicate in rows.correlated)
+    conditions = tuple(over_key(predicate, rows, grouping) for predicate in rows.correlated)
     relation = grouped_relation(rows, grouping, having)
     relation, values = rows.subqueries.attach(relation, values)
     return Members(relation, values, conditions)
 
 
-def _over_key(predicate: Scalar, rows: Rows, grouping: Grouping) -> Scalar:
-    """Return a correlated equality as one with the key that its inner side is."""
+def over_key(predicate: Scalar, rows: Rows, grouping: Grouping) -> Scalar:
+    """Return a correlated equality as one of the key that its inner side is with the outer side.
+
+    Raises
+    ------
+    UnsupportedError
+        For any other predicate.
+    """
     outer = rows.outer.ids if rows.outer is not None else frozenset()
     bare = unwrap(predicate)
     if isinstance(bare, exp.EQ):

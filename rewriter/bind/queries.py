@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from rewriter.algebra import AntiJoin, SemiJoin, UnionAll
 from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
-from rewriter.bind.context import Context, Members
+from rewriter.bind.context import Context, Correlated, Members
+from rewriter.bind.correlated import bind_scalar_select
 from rewriter.bind.grouping import distinct
 from rewriter.bind.members import bind_members, refusal
 from rewriter.bind.ordering import order_and_limit
@@ -39,6 +40,14 @@ class QueryBinder:
             advice = "Store its rows in a relation and track it."
             raise context.source.unsupported(f"{name} is not supported", advice, place)
         return order_and_limit(bound, query, inner)
+
+    def scalar(self, query: exp.Query, context: Context, outer: Outer) -> Bound | Correlated:
+        """Bind a scalar subquery."""
+        while isinstance(query, exp.Subquery) and not _has_clauses(query):
+            query = query.this
+        if isinstance(query, exp.Select):
+            return bind_scalar_select(query, define_ctes(query, context, outer), outer)
+        return self.query(query, context, outer.refused("a scalar subquery"))
 
     def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
         """Bind the subquery of IN or EXISTS."""

@@ -140,9 +140,9 @@ class ScalarBinder:
         return self._bind_aggregate(node)
 
     def _scalar_subquery(self, node: exp.Query) -> exp.Expr:
-        outer = Outer(self.scope, "a scalar subquery")
+        outer = Outer(self.scope)
         if self.outer is not None:
-            outer = Outer(self.scope + self.outer.scope, "a scalar subquery")
+            outer = Outer(self.scope + self.outer.scope)
         attribute = self.subqueries.scalar(node, self.context, outer)
         return attribute.column()
 

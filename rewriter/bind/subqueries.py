@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Relation, Scalar, ScalarSubquery, column, references
-from rewriter.bind.context import Context
+from rewriter.algebra import (
+    Attribute,
+    CorrelatedScalar,
+    Relation,
+    Scalar,
+    ScalarSubquery,
+    column,
+    references,
+)
+from rewriter.bind.context import Context, Correlated
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.scope import Outer
 from rewriter.position import Span
@@ -18,6 +26,16 @@ from rewriter.position import Span
 class _Pending:
     query: Relation
     span: Span | None
+    correlated: Correlated | None = None
+
+    def over(self, relation: Relation, output: Attribute) -> Relation:
+        """Return a relation with the subquery's value as one more attribute."""
+        if self.correlated is None:
+            return ScalarSubquery(relation, self.query, output, self.span)
+        tied = self.correlated
+        return CorrelatedScalar(
+            relation, self.query, tied.pairs, tied.value, tied.empty, output, self.span
+        )
 
 
 class Subqueries:
@@ -29,6 +47,7 @@ class Subqueries:
 
     def __init__(self, context: Context) -> None:
         self._names = context.names
+        self._source = context.source
         self._pending: dict[str, _Pending] = {}
         self._known: dict[Hashable, Attribute] = {}
         self._attached: set[str] = set()
@@ -42,12 +61,14 @@ class Subqueries:
         """Return the attribute that stands for a scalar subquery."""
         key = fingerprint(query)
         if key not in self._known:
-            bound = context.bind.query(query, context, outer).relation
-            if len(bound.attributes) != 1:
+            found = context.bind.scalar(query, context, outer)
+            bound = found.relation
+            tied = found if isinstance(found, Correlated) else None
+            if tied is None and len(bound.attributes) != 1:
                 problem = f"a scalar subquery has one column, not {len(bound.attributes)}"
                 raise context.source.error(problem, "Select the column that is meant.", query)
             attribute = self._names.attribute("subquery")
-            self._pending[attribute.id] = _Pending(bound, context.source.span(query))
+            self._pending[attribute.id] = _Pending(bound, context.source.span(query), tied)
             self._known[key] = attribute
         return self._known[key]
 
@@ -70,9 +91,23 @@ class Subqueries:
                 attribute = self._names.attribute("subquery")
                 renamed[identity] = attribute.id
             self._attached.add(identity)
-            relation = ScalarSubquery(relation, pending.query, attribute, pending.span)
+            self._check(pending, have)
+            relation = pending.over(relation, attribute)
             have.add(identity)
         return relation, tuple(rename(scalar, renamed) for scalar in scalars)
+
+    def _check(self, pending: _Pending, have: set[str]) -> None:
+        """Refuse a subquery tied to columns that are not there where its value is needed."""
+        if pending.correlated is None:
+            return
+        for scalar, _ in pending.correlated.pairs:
+            if not set(references(scalar)) <= have:
+                raise self._source.unsupported(
+                    "a scalar subquery tied to columns below a grouping or two levels out is not "
+                    "supported",
+                    "Compute its value in a derived table.",
+                    pending.span,
+                )
 
 
 def rename(scalar: Scalar, ids: dict[str, str]) -> Scalar:

@@ -28,6 +28,10 @@ def monomial(block: Block) -> Scalar:
         if semi.guard is not None:
             asked = exp.Case().when(semi.guard.copy(), asked.copy())
         fields.append((f"{name}_{word}", asked))
+    for outer in block.outer_lookups:
+        if outer.factor:
+            ids = [qualified(outer.alias, column) for column in outer.block.identity]
+            fields.append((outer.alias, pack(ids)))
     for name, call in block.aggregates:
         arguments = [n for n in aggregate_arguments(call) if not isinstance(n, exp.Star)]
         if arguments:

@@ -8,10 +8,20 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
-from rewriter.blocks import MEMBER, NOTHING, Block, Kind, Named, Semi, TokenColumns, qualified
+from rewriter.blocks import (
+    MEMBER,
+    NOTHING,
+    Block,
+    Kind,
+    Named,
+    OuterLookup,
+    Semi,
+    TokenColumns,
+    qualified,
+)
 from rewriter.emit.core import TableOf, Tables, equalities, exists
 from rewriter.emit.tail import fill, read
-from rewriter.emit.trees import VALUE, from_, named, table, where
+from rewriter.emit.trees import VALUE, from_, left_join, named, table, where
 
 _THERE = "_there"
 _FOUND = "_found"
@@ -53,15 +63,16 @@ class Contributions:
 
 
 def comparisons(block: Block, tables: Tables) -> exp.Select:
-    """Return what a block's memberships compare: each outer value, then the inner one.
+    """Return what memberships and outer lookups compare: each outer value, then the inner one.
 
     Their types are what is asked for: the query has no rows.
     """
     select = read(block, tables, memberships=False).where(exp.false())
     columns: list[Named] = []
-    for number, semi in enumerate(block.semis):
-        select = from_(select, table(tables.rows(semi.block), f"s{number}"))
-        for left, column in semi.pairs:
+    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
+    for number, asked in enumerate(compared):
+        select = from_(select, table(tables.rows(asked.block), f"s{number}"))
+        for left, column in asked.pairs:
             place = len(columns) // 2
             columns.append((f"_left{place}", fill(left, block, tables)))
             columns.append((f"_right{place}", qualified(f"s{number}", column)))
@@ -92,6 +103,10 @@ def contributions(
             factors.add_tuple(lookup.alias, lookup.block)
     for number, semi in enumerate(block.semis):
         factors.add_membership(f"s{number}", semi)
+    for number, outer in enumerate(block.outer_lookups):
+        # Values that are only looked up are no factors, and yet what a row was made from.
+        if outer.factor or values is None:
+            factors.add_found(f"o{number}", outer)
     return factors.contributions()
 
 
@@ -103,7 +118,7 @@ class _Factors:
         self._tables = tables
         self._values = values
         self._select = read(block, tables, memberships=False)
-        self._left_joins: list[exp.Join] = []
+        self._left_joins: list[tuple[exp.Expr, Scalar]] = []
         self._tokens: list[tuple[str, tuple[str, ...]]] = []
         self._references: list[Reference] = []
         if block.kind is Kind.ROWS:
@@ -158,10 +173,20 @@ class _Factors:
             self._where([exists(semi, self._tables.rows(semi.block))])
         elif semi.negated or semi.guard is not None:
             self._add_optional(alias, semi)
+            if semi.guard is not None and not semi.negated:
+                there = exp.Not(this=exp.Is(this=qualified(alias, _THERE), expression=exp.null()))
+                passes = exp.Not(this=bracketed(semi.guard.copy()))
+                self._where([exp.paren(exp.or_(passes, there, copy=False))])
         else:
             self._select = from_(self._select, table(self._tables.rows(semi.block), alias))
             self._where(equalities(semi, alias))
             self.add_tuple(alias, semi.block)
+
+    def add_found(self, alias: str, outer: OuterLookup) -> None:
+        """Add the tuple that an outer lookup finds, if it finds one."""
+        self._add_optional(
+            alias, Semi(outer.block, outer.pairs, False, outer.null_safe, outer.guard)
+        )
 
     def _add_optional(self, alias: str, semi: Semi) -> None:
         inner = semi.block
@@ -169,23 +194,15 @@ class _Factors:
         on += equalities(semi, alias)
         condition = exp.and_(*(self._fill(part) for part in on)) if on else exp.true()
         found = _found(semi, self._tables, self._values).subquery(alias)
-        self._left_joins.append(exp.Join(this=found, side="LEFT", on=condition))
-        if semi.guard is not None and not semi.negated:
-            there = exp.Not(this=exp.Is(this=qualified(alias, _THERE), expression=exp.null()))
-            passes = exp.Not(this=bracketed(semi.guard.copy()))
-            self._where([exp.paren(exp.or_(passes, there, copy=False))])
+        self._left_joins.append((found, condition))
         size = len(inner.identity) if self._values is None else 1
         scalars = [qualified(alias, f"{_FOUND}{part}") for part in range(size)]
         self._refer(inner, scalars, optional=True, negated=semi.negated)
 
     def contributions(self) -> Contributions:
         select = self._select
-        if self._left_joins:
-            # A comma binds less than LEFT JOIN, whose condition would not see what is before it.
-            for join in select.args.get("joins") or []:
-                join.set("kind", "CROSS")
-            for join in self._left_joins:
-                select.append("joins", join)
+        for found, condition in self._left_joins:
+            select = left_join(select, found, condition)
         return Contributions(
             select.select(*named(self._columns or NOTHING)),
             tuple(self._tokens),

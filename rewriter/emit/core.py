@@ -14,6 +14,7 @@ from rewriter.blocks import (
     BlockSource,
     Core,
     Generator,
+    OuterLookup,
     ScanSource,
     Semi,
     Source,
@@ -111,8 +112,8 @@ def exists(semi: Semi, name: str) -> exp.Expr:
     return found
 
 
-def equalities(semi: Semi, alias: str) -> list[exp.Expr]:
-    """Return the pairs of a membership, compared with the columns of an alias."""
+def equalities(semi: Semi | OuterLookup, alias: str) -> list[exp.Expr]:
+    """Return the pairs of a membership or a lookup, compared with the columns of an alias."""
     equal = exp.NullSafeEQ if semi.null_safe else exp.EQ
     return [
         equal(this=qualified(alias, column), expression=bracketed(left.copy()))

@@ -10,7 +10,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
 from rewriter.emit.annotations import monomial
-from rewriter.emit.core import Tables, exists, with_generators
+from rewriter.emit.core import Tables, equalities, exists, with_generators
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -18,6 +18,7 @@ from rewriter.emit.trees import (
     conjunction,
     from_,
     is_true,
+    left_join,
     named,
     no_ordinal,
     table,
@@ -103,6 +104,11 @@ def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Selec
             exp.NullSafeEQ(this=qualified(MEMBER, mine), expression=qualified(lookup.alias, its))
             for mine, its in lookup.on
         ]
+    for outer in block.outer_lookups:
+        on = [] if outer.guard is None else [outer.guard]
+        on += equalities(outer, outer.alias)
+        condition = exp.and_(*(fill(part, block, tables) for part in on))
+        select = left_join(select, table(tables.rows(outer.block), outer.alias), condition)
     select = with_generators(
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
     )

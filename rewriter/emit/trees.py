@@ -38,6 +38,18 @@ def from_(select: exp.Select, source: exp.Expr) -> exp.Select:
     return select
 
 
+def left_join(select: exp.Select, source: exp.Expr, condition: Scalar) -> exp.Select:
+    """Put one more source in FROM, with NULLs for the rows that it has none for.
+
+    A comma binds less than LEFT JOIN, whose condition would not see what stands before it.
+    """
+    for join in select.args.get("joins") or []:
+        if not join.side:
+            join.set("kind", "CROSS")
+    select.append("joins", exp.Join(this=source, side="LEFT", on=condition))
+    return select
+
+
 def where(select: exp.Select, conditions: Sequence[Scalar]) -> exp.Select:
     """Put more conditions in WHERE."""
     whole = conjunction(conditions)

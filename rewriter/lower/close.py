@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -25,6 +26,7 @@ from rewriter.blocks import (
     Kind,
     Lookup,
     Named,
+    OuterLookup,
     Output,
     Semi,
     TokenColumns,
@@ -183,6 +185,9 @@ class _Members:
     lookups: tuple[Lookup, ...]
     semis: tuple[Semi, ...]
     conditions: tuple[Scalar, ...]
+    generators: tuple[Generator, ...]
+    """Those of the tail, over what members store."""
+    outer_lookups: tuple[OuterLookup, ...]
 
     def core(self) -> Core | None:
         if not self.split.captured:
@@ -196,14 +201,6 @@ class _Members:
             semis=prefilters,
             select=tuple(self.store.select) or NOTHING,
             generators=self.split.generators,
-        )
-
-    @property
-    def generators(self) -> tuple[Generator, ...]:
-        """The generators of the tail, over what members store."""
-        return tuple(
-            replace(generator, argument=self.store.reference(generator.argument))
-            for generator in self.split.later
         )
 
 
@@ -223,16 +220,28 @@ def _members(core: OpenCore) -> _Members:
         lookups.append(Lookup(source.alias, source.block, on))
     lookups += [Lookup(source.alias, source.block) for source in split.free]
     lookups += core.scalars
-    semis = tuple(
-        replace(
-            semi,
-            pairs=tuple((store.reference(left), right) for left, right in semi.pairs),
-            guard=None if semi.guard is None else store.reference(semi.guard),
-        )
-        for semi in core.semis
+    semis = tuple(_over_members(semi, store) for semi in core.semis)
+    outer_lookups = tuple(_over_members(outer, store) for outer in split.core.outer_lookups)
+    generators = tuple(
+        replace(generator, argument=store.reference(generator.argument))
+        for generator in split.later
     )
     conditions = tuple(store.reference(condition) for condition in split.conditions)
-    return _Members(store, split, tuple(tokens), tuple(lookups), semis, conditions)
+    return _Members(
+        store, split, tuple(tokens), tuple(lookups), semis, conditions, generators, outer_lookups
+    )
+
+
+_Asked = TypeVar("_Asked", Semi, OuterLookup)
+
+
+def _over_members(asked: _Asked, store: _Store) -> _Asked:
+    """Return a membership or a lookup over what members store."""
+    return replace(
+        asked,
+        pairs=tuple((store.reference(left), right) for left, right in asked.pairs),
+        guard=None if asked.guard is None else store.reference(asked.guard),
+    )
 
 
 def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
@@ -299,6 +308,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         stable_identity=stable and not core.untokened,
         unique_identity=not core.untokened and _unique(members.lookups),
         generators=members.generators,
+        outer_lookups=members.outer_lookups,
     )
 
 
@@ -358,6 +368,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         stable_identity=keys_stable and bool(keys),
         unique_identity=True,
         generators=members.generators,
+        outer_lookups=members.outer_lookups,
     )
 
 

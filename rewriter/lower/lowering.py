@@ -17,6 +17,7 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    CorrelatedScalar,
     Filter,
     Generate,
     InnerJoin,
@@ -47,6 +48,7 @@ from rewriter.blocks import (
     Kind,
     Lookup,
     Named,
+    OuterLookup,
     ScanSource,
     Semi,
     TokenSource,
@@ -57,7 +59,7 @@ from rewriter.errors import UnsupportedError
 from rewriter.lower.close import apart, close_core, close_post, is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
-from rewriter.lower.outer import Padded, may_be_joined, outer_join_of_cores, where_true
+from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
@@ -130,6 +132,7 @@ class _Lowering:
         self._aliases = {GROUP, MEMBER, UNION, KEYS}
         self._prefix = _block_prefix(views)
         self._blocks = 0
+        self._ids = 0
 
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
@@ -229,6 +232,8 @@ class _Lowering:
                 return self._outer_join(relation)
             case ScalarSubquery():
                 return self._scalar_subquery(relation)
+            case CorrelatedScalar():
+                return self._correlated_scalar(relation)
             case Generate():
                 return self._generate(relation)
             case Aggregate():
@@ -349,10 +354,13 @@ class _Lowering:
         block = _only_block(open_)
         if block is None or not block.grouped or block.limited:
             return None
+        names = [scalar.name for scalar in resolved if isinstance(scalar, exp.Column)]
         outputs = {output.name: output.scalar for output in block.outputs}
-        if not _are_keys([outputs[column.name] for column in resolved], dict(block.keys).keys()):
+        if len(names) != len(resolved) or not _are_keys(
+            [outputs[name] for name in names], dict(block.keys).keys()
+        ):
             return None
-        return block, [column.name for column in resolved]
+        return block, names
 
     def _by_values(
         self, left: Relation, right: Relation, parts: Correlation
@@ -385,6 +393,9 @@ class _Lowering:
     def _outer_join(self, relation: OuterJoin) -> Open:
         self._share(relation.left)
         self._share(relation.right)
+        keyed = self._keyed_join(relation)
+        if keyed is not None:
+            return keyed
         left, right = self._core(relation.left), self._core(relation.right)
         if not (may_be_joined(left) and may_be_joined(right)):
             return self._union_all(self._as_union(relation))
@@ -399,6 +410,119 @@ class _Lowering:
             self._padded(relation, Side.RIGHT) if relation.side.keeps_right else None,
             self._alias("outer_join"),
         )
+
+    def _keyed_join(self, relation: OuterJoin) -> OpenCore | None:
+        """Return an outer join whose kept sides find at most one tuple on the other side.
+
+        A LEFT JOIN is then its left side with what it finds; a FULL JOIN is a COGROUP.
+        """
+        parts = correlation(relation.condition, relation.left, relation.right)
+        if parts.outer or parts.inner or parts.others or not parts.pairs or parts.null_safe:
+            return None
+        lefts, rights = ([pair[n] for pair in parts.pairs] for n in (0, 1))
+        if relation.side is Side.FULL:
+            left, right = (
+                self._unique_on(relation.left, lefts),
+                self._unique_on(relation.right, rights),
+            )
+            if left is None or right is None:
+                return None
+            return self._cogroup(relation, parts, left, right)
+        kept, other, outer, inner = relation.left, relation.right, lefts, rights
+        if relation.side is Side.RIGHT:
+            kept, other, outer, inner = relation.right, relation.left, rights, lefts
+        found = self._unique_on(other, inner)
+        if found is None:
+            return None
+        core = self._core(kept)
+        pairs = tuple(
+            (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
+        )
+        alias = self._alias(f"{found.block.name}_match")
+        lookup = OuterLookup(alias, found.block, pairs, factor=True)
+        return replace(
+            core,
+            env={**core.env, **found.columns(alias)},
+            outer_lookups=(*core.outer_lookups, lookup),
+        )
+
+    def _unique_on(self, relation: Relation, columns: list[Scalar]) -> Keyed | None:
+        """Return the block of a relation if it has at most one tuple for values of these columns.
+
+        That is a grouping by just them.
+        """
+        if not all(isinstance(column, exp.Column) for column in columns):
+            return None
+        found = self._keyed_by(relation, columns)
+        if found is None:
+            return None
+        block, names = found
+        open_ = self._peeked.pop(id(relation), None)
+        if isinstance(open_, OpenCore):
+            (source,) = open_.sources
+            env = dict(open_.env)
+            renamed = {
+                identity: scalar
+                for identity, scalar in env.items()
+                if isinstance(scalar, exp.Column) and scalar.table == source.alias
+            }
+            if len(renamed) != len(env):
+                return None
+            return Keyed(block, names, {i: scalar.name for i, scalar in renamed.items()})
+        return Keyed(block, names, {o.name: o.name for o in block.outputs})
+
+    def _cogroup(
+        self, relation: OuterJoin, parts: Correlation, left: Keyed, right: Keyed
+    ) -> OpenCore:
+        """Return one tuple per key of either side, δ of their sum, with the values of both.
+
+        NULL keys are equal to none: they are grouped by side.
+        """
+        sides = []
+        for number, (side, columns) in enumerate(
+            (
+                (relation.left, [pair[0] for pair in parts.pairs]),
+                (relation.right, [pair[1] for pair in parts.pairs]),
+            )
+        ):
+            unknown = exp.or_(
+                *(exp.Is(this=c.copy(), expression=exp.null()) for c in columns), copy=False
+            )
+            apart_ = exp.Case().when(unknown, exp.Literal.number(number))
+            output = tuple(
+                Attribute(self._fresh_id(f"key{n}"), "key") for n in range(len(columns) + 1)
+            )
+            sides.append(Project(side, output, (*columns, apart_)))
+        keys = tuple(Attribute(self._fresh_id("key"), "key") for _ in sides[0].output)
+        union = UnionAll(tuple(sides), keys, relation.span)
+        grouped = tuple(Attribute(self._fresh_id("key"), "key") for _ in keys)
+        group = Aggregate(
+            union, grouped, tuple(key.column() for key in keys), (), (), relation.span
+        )
+        self._made += [*sides, union, group]
+        for operator in (*sides, union, group):
+            self._references[id(operator)] = 1
+        core = self._derived(group)
+        lookups = list(core.outer_lookups)
+        env: dict[str, Scalar] = {}
+        side_of = core.env[grouped[-1].id]
+        for number, keyed in enumerate((left, right)):
+            alias = self._alias(f"{keyed.block.name}_side")
+            pairs = tuple(
+                (core.env[key.id], name)
+                for key, name in zip(grouped[:-1], keyed.names, strict=True)
+            )
+            own = exp.EQ(
+                this=exp.func("coalesce", side_of.copy(), exp.Literal.number(number)),
+                expression=exp.Literal.number(number),
+            )
+            lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, own))
+            env |= keyed.columns(alias)
+        return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
+
+    def _fresh_id(self, hint: str) -> str:
+        self._ids += 1
+        return f"{hint}__{self._ids}"
 
     def _padded(self, relation: OuterJoin, side: Side) -> Padded:
         """Return the rows of one input and what must not be there for them to be padded."""
@@ -446,6 +570,22 @@ class _Lowering:
             open_,
             env={**open_.env, relation.output.id: value},
             scalars=(*open_.scalars, Lookup(alias, block, scalar=True)),
+        )
+
+    def _correlated_scalar(self, relation: CorrelatedScalar) -> OpenCore:
+        block = self._block(relation.query)
+        core = self._core(relation.input)
+        alias = self._alias(f"{block.name}_value")
+        pairs = tuple((core.resolve(scalar), key.id) for scalar, key in relation.pairs)
+        value: Scalar = qualified(alias, relation.value.id)
+        if relation.empty is not None:
+            there = exp.Is(this=qualified(alias, relation.pairs[0][1].id), expression=exp.null())
+            value = exp.Case().when(there, relation.empty.copy()).else_(value)
+        lookup = OuterLookup(alias, block, pairs, factor=False)
+        return replace(
+            core,
+            env={**core.env, relation.output.id: value},
+            outer_lookups=(*core.outer_lookups, lookup),
         )
 
     def _generate(self, relation: Generate) -> OpenCore:
@@ -590,7 +730,8 @@ def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
 
 def _only_block(core: OpenCore) -> Block | None:
     """Return the block whose tuples a core yields one for one, if that is all it does."""
-    if core.predicates or core.semis or core.scalars or core.generators or core.post.limited:
+    more = core.predicates or core.semis or core.scalars or core.generators or core.outer_lookups
+    if more or core.post.limited:
         return None
     match core.sources:
         case (BlockSource(block=block),):
@@ -622,6 +763,7 @@ def _cross(left: OpenCore, right: OpenCore) -> OpenCore:
         scalars=left.scalars + right.scalars,
         tokens=left.tokens + right.tokens,
         generators=left.generators + right.generators,
+        outer_lookups=left.outer_lookups + right.outer_lookups,
         stable={**left.stable, **right.stable},
         untokened=left.untokened or right.untokened,
     )

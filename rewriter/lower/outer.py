@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar
-from rewriter.blocks import Core, Semi, UnionSource, qualified
+from rewriter.blocks import Block, Core, Semi, UnionSource, qualified
 from rewriter.dialect import SparkSQL
 from rewriter.lower.close import apart, is_stable
 from rewriter.lower.scope import OpenCore, TokenLeaves
@@ -25,6 +25,22 @@ class Padded:
     absent: Semi
 
 
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A relation that is a block with at most one tuple for values of some columns.
+
+    ``names`` are these columns in the block's rows, ``outputs`` gives the name of every attribute.
+    """
+
+    block: Block
+    names: Sequence[str]
+    outputs: Mapping[str, str]
+
+    def columns(self, alias: str) -> dict[str, Scalar]:
+        """Return what the attributes are where the block is read under an alias."""
+        return {identity: qualified(alias, name) for identity, name in self.outputs.items()}
+
+
 def may_be_joined(core: OpenCore) -> bool:
     """Whether an outer join may take this input in as a part of one core."""
     stable = (*core.predicates, *_membership_scalars(core.semis))
@@ -32,6 +48,7 @@ def may_be_joined(core: OpenCore) -> bool:
         not core.post.limited
         and not core.scalars
         and not core.generators
+        and not core.outer_lookups
         and bool(core.sources)
         and not core.reads_blocks
         and all(is_stable(scalar, core) for scalar in stable)

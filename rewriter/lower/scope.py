@@ -13,7 +13,17 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey, is_compound
-from rewriter.blocks import Block, BlockSource, Generator, Kind, Lookup, Named, Semi, Source
+from rewriter.blocks import (
+    Block,
+    BlockSource,
+    Generator,
+    Kind,
+    Lookup,
+    Named,
+    OuterLookup,
+    Semi,
+    Source,
+)
 
 _ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
 """Nodes whose text stands around their operands, so that these need no brackets."""
@@ -56,6 +66,7 @@ class OpenCore:
     scalars: tuple[Lookup, ...] = ()
     tokens: tuple[TokenLeaves, ...] = ()
     generators: tuple[Generator, ...] = ()
+    outer_lookups: tuple[OuterLookup, ...] = ()
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
     untokened: bool = False
     post: Post = Post()

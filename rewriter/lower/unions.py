@@ -19,6 +19,7 @@ def is_plain(open_: OpenCore) -> bool:
         and not open_.semis
         and not open_.scalars
         and not open_.generators
+        and not open_.outer_lookups
         and bool(open_.sources)
         and not open_.reads_blocks
         and all(is_stable(predicate, open_) for predicate in open_.predicates)

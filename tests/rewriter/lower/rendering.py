@@ -11,6 +11,7 @@ from rewriter.blocks import (
     Core,
     Generator,
     Named,
+    OuterLookup,
     ScanSource,
     Semi,
     Source,
@@ -43,6 +44,9 @@ def _block(block: Block) -> Iterator[str]:
         on = ", ".join(f"{mine} <=> {its}" for mine, its in lookup.on)
         how = "scalar" if lookup.scalar else on or "free"
         yield f"  lookup: {lookup.block.name} as {lookup.alias}, {how}"
+    for outer in block.outer_lookups:
+        how = "factor" if outer.factor else "values"
+        yield f"  outer lookup of {how}: {outer.alias}, {_asked(outer)}"
     yield from _generators(block.generators)
     yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
     yield from _scalars("condition", block.conditions)
@@ -89,10 +93,14 @@ def _generators(generators: Iterable[Generator]) -> Iterator[str]:
 
 
 def _semi(semi: Semi) -> str:
+    return f"{'not ' * semi.negated}{_asked(semi)}"
+
+
+def _asked(semi: Semi | OuterLookup) -> str:
     equal = "<=>" if semi.null_safe else "="
     pairs = ", ".join(f"{text(left)} {equal} {right}" for left, right in semi.pairs)
     asked = f" if {text(semi.guard)}" if semi.guard is not None else ""
-    return f"{'not ' * semi.negated}{semi.block.name} on {pairs or 'nothing'}{asked}"
+    return f"{semi.block.name} on {pairs or 'nothing'}{asked}"
 
 
 def _scalars(title: str, scalars: Iterable[Scalar]) -> Iterator[str]:

@@ -1,0 +1,101 @@
+"""Scalar subqueries that aggregate what equalities select for each outer row."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.algebra import Aggregate, Relation, Scalar, column, references
+from rewriter.bind.context import Context, Correlated
+from rewriter.bind.groups import is_grouped
+from rewriter.bind.items import bind_items
+from rewriter.bind.members import over_key
+from rewriter.bind.scope import Bound, Outer
+from rewriter.bind.selects import (
+    answer,
+    bind_rows,
+    grouped_relation,
+    grouping_of,
+    having_over,
+)
+
+_NULL_OF_NULL = (
+    exp.Add,
+    exp.Cast,
+    exp.Column,
+    exp.DataType,
+    exp.Div,
+    exp.Identifier,
+    exp.Literal,
+    exp.Mul,
+    exp.Neg,
+    exp.Paren,
+    exp.Sub,
+)
+"""Nodes of an expression that is NULL where a column of it is."""
+
+
+def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bound | Correlated:
+    """Bind a scalar subquery whose WHERE may refer to the outer query.
+
+    Raises
+    ------
+    UnsupportedError
+        Where it is tied to the outer row by more than equalities, or is no aggregate.
+    """
+    rows = bind_rows(select, context, outer, correlate=True)
+    if not rows.correlated:
+        return answer(rows)
+    source = context.source
+    bounded = any(select.args.get(clause) for clause in ("order", "limit", "offset", "distinct"))
+    if bounded or select.args.get("group") or not is_grouped(select):
+        problem = "a correlated scalar subquery that is not one aggregate is not supported"
+        advice = "Select an aggregate without GROUP BY, or write the subquery as a join."
+        raise source.unsupported(problem, advice, select)
+    items = bind_items(rows.binder("the select list", None), select)
+    if len(items) != 1:
+        problem = f"a scalar subquery has one column, not {len(items)}"
+        raise source.error(problem, "Select the column that is meant.", select)
+    grouping = grouping_of(rows, items)
+    value = grouping.over(items[0].scalar)
+    having = having_over(rows, grouping, items)
+    conditions = [over_key(predicate, rows, grouping) for predicate in rows.correlated]
+    relation = grouped_relation(rows, grouping, having)
+    relation, (value,) = rows.subqueries.attach(relation, [value])
+    empty = _of_nothing(value, relation)
+    if empty is not None and select.args.get("having"):
+        problem = "HAVING in a correlated scalar subquery that counts is not supported"
+        raise source.unsupported(problem, "Write the subquery as a join.", select)
+    keys = {attribute.id: attribute for attribute in relation.attributes}
+    names = list(dict.fromkeys(condition.this.name for condition in conditions))
+    output = {name: context.names.attribute(keys[name].name) for name in names}
+    result = context.names.attribute("value")
+    projected = context.project_as(
+        relation, [result, *output.values()], [value, *(column(name) for name in names)]
+    )
+    pairs = tuple((c.expression.unnest(), output[c.this.name]) for c in conditions)
+    return Correlated(projected, pairs, result, empty)
+
+
+def _of_nothing(value: Scalar, relation: Relation) -> Scalar | None:
+    """Return the value over no rows at all; None where that is plainly NULL."""
+    counts: set[str] = set()
+    below = relation
+    while not isinstance(below, Aggregate):
+        below = below.inputs[0]
+    for attribute, call in zip(below.aggregate_output, below.aggregates, strict=True):
+        bare = call.this if isinstance(call, exp.Filter) else call
+        named = isinstance(bare, exp.AnonymousAggFunc) and str(bare.this).lower() == "count_if"
+        if named or isinstance(bare, exp.Count):
+            counts.add(attribute.id)
+    if counts.isdisjoint(references(value)) and all(
+        isinstance(node, _NULL_OF_NULL) for node in value.walk()
+    ):
+        return None
+
+    def leaf(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column):
+            return node
+        return exp.Literal.number(0) if node.name in counts else exp.null()
+
+    found: Scalar = value.copy().transform(leaf, copy=False)
+    return found
