@@ -1,0 +1,63 @@
+"""Provenance graphs of workflows: built from what executions stored, zoomed, queried, drawn."""
+
+from __future__ import annotations
+
+from graphquery.build import Around
+from graphquery.errors import (
+    GraphDataError,
+    GraphError,
+    NotInGraphError,
+    SelectionError,
+    StaleValueError,
+    UnknownNameError,
+    ValuesError,
+)
+from graphquery.graph import ProvenanceGraph
+from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
+from graphquery.operations.delete import delete
+from graphquery.operations.depends import dependents, depends
+from graphquery.operations.difference import Difference, difference
+from graphquery.operations.evaluate import Evaluation, evaluate
+from graphquery.operations.inputs import inputs
+from graphquery.operations.paths import paths
+from graphquery.operations.reach import ancestors, descendants
+from graphquery.operations.subgraph import subgraph
+from graphquery.operations.zoom import zoom_in, zoom_out
+from graphquery.select import Selection, select
+from graphquery.values import stale, value, values
+
+__all__ = [
+    "Around",
+    "Difference",
+    "EdgeSet",
+    "Evaluation",
+    "GraphDataError",
+    "GraphError",
+    "Kind",
+    "NotInGraphError",
+    "Ordinals",
+    "Port",
+    "ProvenanceGraph",
+    "Segment",
+    "Selection",
+    "SelectionError",
+    "StaleValueError",
+    "UnknownNameError",
+    "ValuesError",
+    "ancestors",
+    "delete",
+    "dependents",
+    "depends",
+    "descendants",
+    "difference",
+    "evaluate",
+    "inputs",
+    "paths",
+    "select",
+    "stale",
+    "subgraph",
+    "value",
+    "values",
+    "zoom_in",
+    "zoom_out",
+]

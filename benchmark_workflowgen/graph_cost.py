@@ -1,0 +1,325 @@
+"""What operations on a large provenance graph cost, in memory and on networkx.
+
+A generated graph is written to Parquet by another process, read, built, and asked. Every question
+is asked several times, with medians reported, of wall and of processor time: on a machine with
+other work the second is nearer to what an idle one takes. The bytes are those of the adjacency that
+a question reads, and of the masks that it writes. networkx gets a smaller
+graph, on which both are measured.
+
+    python -m benchmark_workflowgen.graph_cost --nodes 10000000 --output results.json
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import pickle
+import platform
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import click
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+
+from graphquery import ProvenanceGraph
+from graphquery import csr as adjacency
+from graphquery.generate import generate
+from semiring.base import Array
+from semiring.semirings import Counting
+
+_PAGE = resource.getpagesize()
+
+
+@click.command()
+@click.option("--nodes", default=10_000_000, show_default=True)
+@click.option("--modules", default=10, show_default=True)
+@click.option("--executions", default=25, show_default=True)
+@click.option("--networkx", "plain", default=500_000, show_default=True, help="Nodes; 0: none.")
+@click.option("--repetitions", default=5, show_default=True)
+@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+def main(
+    nodes: int, modules: int, executions: int, plain: int, repetitions: int, output: Path | None
+) -> None:
+    """Measure building, zooming, deletion and traversal of generated graphs."""
+    console = Console()
+    results = measure(nodes, modules, executions, repetitions)
+    console.print(table(results))
+    document: dict[str, Any] = {"environment": environment(), "graph": results}
+    if plain:
+        document["networkx"] = compare(plain, modules, executions, repetitions)
+        console.print(comparison(document["networkx"]))
+    if output is not None:
+        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+
+
+def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict[str, Any]:
+    """Time all operations on a graph of about so many nodes, and count bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        writing = multiprocessing.get_context("spawn").Process(
+            target=write, args=(folder, nodes, modules, executions)
+        )
+        writing.start()
+        writing.join()
+        if writing.exitcode:
+            raise click.ClickException("the graph could not be generated; is there memory for it?")
+        before = resident()
+        times, busy = [], []
+        for _ in range(min(repetitions, 3)):
+            started, working = time.perf_counter(), time.process_time()
+            graph = load(folder)
+            times.append(time.perf_counter() - started)
+            busy.append(time.process_time() - working)
+        memory = resident() - before
+    rows: dict[str, Any] = {
+        "load and build": {
+            "seconds": statistics.median(times),
+            "all_seconds": times,
+            "processor_seconds": statistics.median(busy),
+        }
+    }
+    for operation, run in operations(graph).items():
+        rows[operation] = timed(graph, run, repetitions)
+    return {
+        "nodes": graph.node_count,
+        "edges": graph.edge_count,
+        "segments": len(graph.segments),
+        "bytes_of_adjacency": graph.storage.nbytes,
+        "resident_bytes_after_build": memory,
+        "peak_resident_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "operations": rows,
+    }
+
+
+def write(folder: Path, nodes: int, modules: int, executions: int) -> None:
+    """Generate a graph and write it: ordinals to Parquet, the rest pickled."""
+    made = generate(nodes, modules, executions)
+    for name, parts in made.ordinals.items():
+        with pq.ParquetWriter(
+            folder / f"{name}.parquet", pa.schema([(name, pa.int32())]), use_dictionary=False
+        ) as writer:
+            writer.write_table(pa.table({name: pa.chunked_array([pa.array(p) for p in parts])}))
+    (folder / "graph.pickle").write_bytes(pickle.dumps((made.segments, made.edge_sets)))
+
+
+def load(folder: Path) -> ProvenanceGraph:
+    """Read a graph and build it."""
+    segments, edge_sets = pickle.loads((folder / "graph.pickle").read_bytes())
+    return ProvenanceGraph.build(
+        segments, edge_sets, lambda file, column: pq.read_table(folder / file)[column]
+    )
+
+
+def operations(graph: ProvenanceGraph) -> dict[str, Callable[[], Any]]:
+    """The questions, on nodes drawn with a fixed seed."""
+    random = np.random.default_rng(1)
+    inputs = graph.select(kind="token", relation="R").ids
+    few = np.sort(random.choice(inputs, min(1_000, len(inputs)), replace=False))
+    any_nodes = np.sort(random.choice(graph.ids, 1_000, replace=False))
+    module = graph.modules[len(graph.modules) // 2]
+    every = graph.zoom_out(graph.modules)
+    return {
+        "zoom out of one module": lambda: graph.zoom_out(module),
+        "zoom out of all modules": lambda: graph.zoom_out(graph.modules),
+        "zoom in on one of all": lambda: every.zoom_in(module),
+        "delete 1 node": lambda: graph.delete(any_nodes[:1]),
+        "delete 1,000 nodes": lambda: graph.delete(any_nodes),
+        "delete 1,000 inputs": lambda: graph.delete(few),
+        "descendants of 1,000 nodes": lambda: graph.descendants(any_nodes),
+        "descendants of 1,000 inputs": lambda: graph.descendants(few),
+        "ancestors of 1,000 nodes": lambda: graph.ancestors(any_nodes),
+        "subgraph of 1 node": lambda: graph.subgraph(any_nodes[:1]),
+        "counting evaluation": lambda: graph.evaluate(Counting()),
+    }
+
+
+def timed(graph: ProvenanceGraph, run: Callable[[], Any], repetitions: int) -> dict[str, Any]:
+    """Time a question, asked once before; count the nodes of the answer and the bytes."""
+    with metered(graph) as read:
+        answer = run()
+    times, busy = [], []
+    for _ in range(repetitions):
+        started, working = time.perf_counter(), time.process_time()
+        run()
+        times.append(time.perf_counter() - started)
+        busy.append(time.process_time() - working)
+    written = getattr(getattr(answer, "view", None), "visible", None)
+    extent = graph.node_count - len(answer) if written is not None else None
+    return {
+        "seconds": statistics.median(times),
+        "all_seconds": times,
+        "processor_seconds": statistics.median(busy),
+        "nodes": extent if extent is not None else _extent(answer, graph),
+        "bytes_touched": read[0] + (0 if written is None else 2 * written.nbytes),
+    }
+
+
+def _extent(answer: Any, graph: ProvenanceGraph) -> int:
+    return len(answer) if hasattr(answer, "__len__") else graph.node_count
+
+
+@contextmanager
+def metered(graph: ProvenanceGraph) -> Iterator[list[int]]:
+    """Count the bytes of adjacency that are read meanwhile."""
+    read = [0]
+
+    def positions(csr: adjacency.Csr, ids: Array) -> tuple[slice | Array, Array]:
+        found = adjacency.positions(csr, ids)
+        edges = int(found[1].sum())
+        read[0] += 2 * len(ids) * csr.offsets.itemsize + edges * csr.nodes.itemsize
+        # What is found is looked up in a mask of a byte per node.
+        read[0] += edges
+        return found
+
+    with patch("graphquery.graph.positions", positions):
+        yield read
+
+
+def compare(nodes: int, modules: int, executions: int, repetitions: int) -> dict[str, Any]:
+    """Time the same on networkx and on the engine, interleaved, on a smaller graph."""
+    made = generate(nodes, modules, executions)
+    columns = made.columns()
+    started = time.perf_counter()
+    graph = ProvenanceGraph.build(made.segments, made.edge_sets, columns)
+    build = time.perf_counter() - started
+    sources, targets, _ = graph.edges()
+    before = resident()
+    started = time.perf_counter()
+    plain = nx.MultiDiGraph()
+    plain.add_nodes_from(graph.ids.tolist())
+    plain.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
+    rows = {"build": {"networkx": time.perf_counter() - started, "arrays": build}}
+    memory = resident() - before
+    joint = graph.storage.joint.tolist()
+    random = np.random.default_rng(1)
+    chosen = np.sort(random.choice(graph.ids, 1_000, replace=False))
+    listed = chosen.tolist()
+    pairs: dict[str, tuple[Callable[[], set[int]], Callable[[], Array]]] = {
+        "descendants of 1,000 nodes": (
+            lambda: plain_descendants(plain, listed),
+            lambda: graph.descendants(chosen).ids,
+        ),
+        "delete 1,000 nodes": (
+            lambda: plain_deletion(plain, listed, joint),
+            lambda: graph.dependents(chosen).ids,
+        ),
+    }
+    for name, (slow, fast) in pairs.items():
+        times: dict[str, list[float]] = {"networkx": [], "arrays": []}
+        for _ in range(repetitions):
+            started = time.perf_counter()
+            expected = slow()
+            times["networkx"].append(time.perf_counter() - started)
+            started = time.perf_counter()
+            found = fast()
+            times["arrays"].append(time.perf_counter() - started)
+            if set(found.tolist()) != expected:
+                raise click.ClickException(f"{name}: networkx and the engine disagree")
+        rows[name] = {engine: statistics.median(values) for engine, values in times.items()}
+    return {
+        "nodes": graph.node_count,
+        "edges": graph.edge_count,
+        "networkx_bytes": memory,
+        "arrays_bytes": graph.storage.nbytes,
+        "seconds": rows,
+    }
+
+
+def plain_descendants(graph: nx.MultiDiGraph, seeds: Iterable[int]) -> set[int]:
+    """Return all descendants of some nodes, by one traversal."""
+    found: set[int] = set()
+    waiting = list(seeds)
+    while waiting:
+        for node in graph.successors(waiting.pop()):
+            if node not in found:
+                found.add(node)
+                waiting.append(node)
+    return found
+
+
+def plain_deletion(graph: nx.MultiDiGraph, seeds: Iterable[int], joint: list[bool]) -> set[int]:
+    """Return what a deletion removes, without changing the graph."""
+    gone = set(seeds)
+    lost: dict[int, int] = {}
+    waiting = list(gone)
+    while waiting:
+        for _, node in graph.out_edges(waiting.pop()):
+            if node in gone:
+                continue
+            lost[node] = lost.get(node, 0) + 1
+            if joint[node] or lost[node] == graph.in_degree(node):
+                gone.add(node)
+                waiting.append(node)
+    return gone
+
+
+def table(results: dict[str, Any]) -> Table:
+    """Return the results as a table."""
+    shown = Table(
+        title=f"{results['nodes']:,} nodes, {results['edges']:,} edges,"
+        f" {results['segments']:,} segments; adjacency {_mega(results['bytes_of_adjacency'])},"
+        f" peak memory {_mega(results['peak_resident_bytes'])}"
+    )
+    for column in ("operation", "ms", "processor ms", "nodes concerned", "touched"):
+        shown.add_column(column, justify="left" if column == "operation" else "right")
+    for name, row in results["operations"].items():
+        nodes = row.get("nodes")
+        touched = row.get("bytes_touched")
+        shown.add_row(
+            name,
+            f"{row['seconds'] * 1e3:,.1f}",
+            f"{row['processor_seconds'] * 1e3:,.1f}",
+            "" if nodes is None else f"{nodes:,}",
+            "" if touched is None else _mega(touched),
+        )
+    return shown
+
+
+def comparison(results: dict[str, Any]) -> Table:
+    """Return the comparison with networkx as a table."""
+    shown = Table(
+        title=f"{results['nodes']:,} nodes: networkx {_mega(results['networkx_bytes'])},"
+        f" arrays {_mega(results['arrays_bytes'])}"
+    )
+    for column in ("operation", "networkx ms", "arrays ms", "ratio"):
+        shown.add_column(column, justify="left" if column == "operation" else "right")
+    for name, row in results["seconds"].items():
+        plain, fast = row["networkx"], row["arrays"]
+        shown.add_row(name, f"{plain * 1e3:,.1f}", f"{fast * 1e3:,.1f}", f"{plain / fast:,.0f}")
+    return shown
+
+
+def resident() -> int:
+    """Return the memory that this process has in use, in bytes."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
+
+
+def environment() -> dict[str, str]:
+    """Return what the figures depend on."""
+    return {
+        "python": sys.version.split()[0],
+        "numpy": np.__version__,
+        "networkx": nx.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def _mega(size: int) -> str:
+    return f"{size / 1e6:,.0f} MB"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""Invocations of modules as OpenLineage events: runs, their datasets, and lineage of columns.
+
+A module is a job and an invocation of it a run, within the run of its execution. Datasets are the
+relations that an invocation reads and writes: of a module, ``dealer1.Bids``; of the workflow's
+input, ``Requests``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from graphquery.exchange.errors import ExchangeError
+from graphquery.graph import ProvenanceGraph
+from graphquery.model import Kind, Segment
+from graphquery.storage import role
+from semiring.base import Array
+
+PRODUCER = "urn:lipstick:producer"
+_SPEC = "https://openlineage.io/spec"
+_EVENT = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/RunEvent"
+_PARENT = f"{_SPEC}/facets/1-2-0/ParentRunFacet.json#/$defs/ParentRunFacet"
+_LINEAGE = f"{_SPEC}/facets/1-2-0/ColumnLineageDatasetFacet.json#/$defs/ColumnLineageDatasetFacet"
+
+Times: TypeAlias = Callable[[str], tuple[datetime, datetime]]
+"""From the name of an invocation, ``dealer1#3``, to when it started and when it was done."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """One invocation: its m-node's segment, and what it reads and writes."""
+
+    invocation: Segment
+    inputs: dict[str, None] = field(default_factory=dict)
+    outputs: dict[str, None] = field(default_factory=dict)
+    columns: dict[str, dict[str, set[tuple[str, str]]]] = field(default_factory=dict)
+
+
+def to_openlineage(
+    graph: ProvenanceGraph,
+    times: Times,
+    *,
+    namespace: str = "lipstick",
+    workflow: str = "workflow",
+    producer: str = PRODUCER,
+) -> list[dict[str, Any]]:
+    """A START and a COMPLETE event for every invocation, as JSON documents.
+
+    Parameters
+    ----------
+    times
+        Tells when invocations started and were done; with time zones.
+    namespace
+        Of jobs and datasets. Runs are identified by it and their names: the same graph gives the
+        same events.
+    workflow
+        The name of the job that executions are runs of.
+    producer
+        A URI of what ran the modules.
+
+    Returns
+    -------
+    list
+        In the order of the invocations' ids. Outputs have the facet `columnLineage` for values
+        that were computed: which columns of which inputs they are made of.
+
+    Raises
+    ------
+    ExchangeError
+        When a time has no time zone, or an end is before its start.
+
+    Notes
+    -----
+    Reads segments and which of them edges join, not the edges themselves.
+    """
+    runs = _runs(graph)
+    events = []
+    for run in runs:
+        start, end = _checked(run.invocation.name, times(run.invocation.name))
+        for kind, time in (("START", start), ("COMPLETE", end)):
+            events.append(
+                {
+                    "eventType": kind,
+                    "eventTime": time.isoformat(),
+                    "producer": producer,
+                    "schemaURL": _EVENT,
+                    "run": _run_document(run, namespace, workflow, producer),
+                    "job": {"namespace": namespace, "name": _module(run.invocation)},
+                    "inputs": [{"namespace": namespace, "name": name} for name in run.inputs],
+                    "outputs": [_output(run, name, namespace, producer) for name in run.outputs],
+                }
+            )
+    return events
+
+
+def _checked(name: str, times: tuple[datetime, datetime]) -> tuple[datetime, datetime]:
+    start, end = times
+    if start.tzinfo is None or end.tzinfo is None:
+        raise ExchangeError(f"The times of {name} have no time zone.\nGive them in UTC.")
+    if end < start:
+        raise ExchangeError(f"{name} ended at {end}, before it started at {start}.")
+    return start, end
+
+
+def _run_document(run: _Run, namespace: str, workflow: str, producer: str) -> dict[str, Any]:
+    document: dict[str, Any] = {"runId": _identity(namespace, run.invocation.name)}
+    execution = run.invocation.execution
+    if execution is not None:
+        document["facets"] = {
+            "parent": {
+                "_producer": producer,
+                "_schemaURL": _PARENT,
+                "run": {"runId": _identity(namespace, f"{workflow}/{execution}")},
+                "job": {"namespace": namespace, "name": workflow},
+            }
+        }
+    return document
+
+
+def _output(run: _Run, name: str, namespace: str, producer: str) -> dict[str, Any]:
+    document: dict[str, Any] = {"namespace": namespace, "name": name}
+    if name in run.columns:
+        transformations = [{"type": "DIRECT"}]
+        document["facets"] = {
+            "columnLineage": {
+                "_producer": producer,
+                "_schemaURL": _LINEAGE,
+                "fields": {
+                    column: {
+                        "inputFields": [
+                            {
+                                "namespace": namespace,
+                                "name": dataset,
+                                "field": source,
+                                "transformations": transformations,
+                            }
+                            for dataset, source in sorted(sources)
+                        ]
+                    }
+                    for column, sources in run.columns[name].items()
+                },
+            }
+        }
+    return document
+
+
+def _identity(namespace: str, name: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{namespace}/{name}"))
+
+
+def _module(segment: Segment) -> str:
+    return segment.module or segment.label
+
+
+class _Links:
+    """The segments that have nodes in a graph, and which of them edges come from."""
+
+    def __init__(self, graph: ProvenanceGraph) -> None:
+        storage = graph.storage
+        ids = graph.ids[graph.ids < storage.count]
+        shown: Array = np.unique(storage.segment_of(ids))
+        self.segments = {int(position): storage.segments[int(position)] for position in shown}
+        self.before: dict[int, list[int]] = {position: [] for position in self.segments}
+        for source, target in storage.links:
+            if source in self.segments and target in self.segments:
+                self.before[target].append(source)
+        self._relations = {each.name: each.relation for each in storage.segments}
+
+    def dataset(self, segment: Segment) -> str:
+        """The dataset that the tuples of a segment are in; of values, the tuples beside them."""
+        relation = segment.relation
+        if segment.kind is Kind.VALUE:
+            relation = self._relations.get(segment.name.rpartition(".")[0])
+        relation = relation or segment.name
+        return relation if segment.module is None else f"{segment.module}.{relation}"
+
+    def origins(self, position: int) -> list[str]:
+        """The datasets that an input was copied from; its own if they are not in the graph."""
+        sources = [self.segments[source] for source in self.before[position]]
+        found = [self.dataset(each) for each in sources if each.kind is not Kind.INVOCATION]
+        return found or [self.dataset(self.segments[position])]
+
+    def values_behind(self, position: int) -> set[int]:
+        """The v-nodes of inputs and state that v-nodes are made of within their invocation."""
+        found, waiting, seen = set(), [position], {position}
+        own = self.segments[position]
+        while waiting:
+            for source in self.before[waiting.pop()]:
+                segment = self.segments[source]
+                if source in seen or segment.kind is not Kind.VALUE or not _same(own, segment):
+                    continue
+                seen.add(source)
+                if role(segment) in (Kind.INPUT, Kind.STATE):
+                    found.add(source)
+                else:
+                    waiting.append(source)
+        return found
+
+
+def _runs(graph: ProvenanceGraph) -> list[_Run]:
+    links = _Links(graph)
+    storage = graph.storage
+    invocations = [each for each in links.segments.values() if each.kind is Kind.INVOCATION]
+    hidden = storage.invocations[graph.ids[graph.ids >= storage.count] - storage.count]
+    invocations += [graph.segment(node) for node in hidden.tolist()]
+    runs = {(each.module, each.invocation): _Run(each) for each in invocations}
+    for position, segment in links.segments.items():
+        run = runs.get((segment.module, segment.invocation))
+        if run is None:
+            continue
+        if segment.kind is Kind.OUTPUT:
+            run.outputs[links.dataset(segment)] = None
+        elif segment.kind is Kind.INPUT:
+            run.inputs.update(dict.fromkeys(links.origins(position)))
+        elif segment.kind is Kind.STATE:
+            run.inputs[links.dataset(segment)] = None
+            _add_state(links, position, runs)
+        elif segment.kind is Kind.VALUE and role(segment) is Kind.OUTPUT:
+            _add_lineage(links, position, run)
+    return list(runs.values())
+
+
+def _same(one: Segment, other: Segment) -> bool:
+    return (one.module, one.invocation) == (other.module, other.invocation)
+
+
+def _add_state(links: _Links, position: int, runs: Mapping[Any, _Run]) -> None:
+    """State that an invocation reads was written by those that its tuples were made in."""
+    for source in links.before[position]:
+        segment = links.segments[source]
+        writer = runs.get((segment.module, segment.invocation))
+        if writer is not None and segment.kind is not Kind.INVOCATION:
+            writer.outputs[links.dataset(links.segments[position])] = None
+
+
+def _add_lineage(links: _Links, position: int, run: _Run) -> None:
+    """Columns of an output that were computed, and the columns of inputs they are made of."""
+    segment = links.segments[position]
+    sources: set[tuple[str, str]] = set()
+    for source in links.values_behind(position):
+        value = links.segments[source]
+        datasets = [links.dataset(value)] if role(value) is Kind.STATE else links.origins(source)
+        sources.update((dataset, _column(value)) for dataset in datasets)
+    if sources:
+        run.columns.setdefault(links.dataset(segment), {})[_column(segment)] = sources
+
+
+def _column(segment: Segment) -> str:
+    return segment.name.rpartition(".")[2]

@@ -1,0 +1,387 @@
+"""The provenance graph in memory: immutable, every operation making another over the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery import convert, naming
+from graphquery.build import Around, build
+from graphquery.csr import Csr, distinct, positions
+from graphquery.draw import graph_html
+from graphquery.errors import GraphError, NotInGraphError
+from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.operations import (
+    delete,
+    depends,
+    difference,
+    evaluate,
+    inputs,
+    paths,
+    reach,
+    subgraph,
+    zoom,
+)
+from graphquery.select import Selection
+from graphquery.select import select as select_nodes
+from graphquery.storage import Columns, Storage
+from graphquery.values import Effects
+from graphquery.values import stale as stale_nodes
+from graphquery.values import value as value_of
+from graphquery.values import values as values_of
+from graphquery.view import Neighbours, Operation, Overlay, Step, View, merged
+from semiring.base import Array, Semiring, TokenValuation
+
+if TYPE_CHECKING:
+    from graphquery.operations.difference import Difference
+    from graphquery.operations.evaluate import Evaluation
+    from graphquery.operations.paths import Path
+
+Nodes: TypeAlias = "int | str | np.integer[Any] | Array | Selection | Iterable[int | str]"
+"""One node or several: ids, names, an array of ids, a selection."""
+
+
+class ProvenanceGraph:
+    """A provenance graph (Amsterdamer et al., PVLDB 5(4), section 3) as arrays.
+
+    Nodes have integer ids, which all graphs made of one another share, and names
+    (``dealer1#3/Cars:C2``). Operations leave a graph as it is and return another that shares its
+    arrays and differs in a mask. Wherever nodes are asked for, ids, names, arrays of ids and
+    selections do.
+
+    Made by `build`; `storage` is what is shared, `view` what this graph shows of it.
+    """
+
+    def __init__(
+        self, storage: Storage, view: View | None = None, parent: ProvenanceGraph | None = None
+    ) -> None:
+        self.storage = storage
+        self.view = view or View()
+        self.parent = parent
+        self.effects: Effects | None = None
+
+    @classmethod
+    def build(
+        cls,
+        segments: Iterable[Segment],
+        edge_sets: Iterable[EdgeSet],
+        columns: Columns,
+        around: Around | None = None,
+    ) -> ProvenanceGraph:
+        """Build a graph from what is stored; see :func:`graphquery.build.build`."""
+        return cls(build(segments, edge_sets, columns, around))
+
+    def viewed(self, view: View) -> ProvenanceGraph:
+        """Another graph over the same arrays, made of this one."""
+        return ProvenanceGraph(self.storage, view, self)
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The stored segments, shown or not."""
+        return self.storage.segments
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The names of all modules, zoomed out or not, sorted."""
+        return tuple(sorted(self.storage.modules))
+
+    @property
+    def executions(self) -> tuple[int, ...]:
+        """The numbers of all executions, ascending."""
+        return tuple(sorted({s.execution for s in self.segments if s.execution is not None}))
+
+    @property
+    def zoomed(self) -> frozenset[str]:
+        """The modules that are zoomed out."""
+        return frozenset(self.view.zoomed)
+
+    @property
+    def visible(self) -> Array | None:
+        """Boolean array over all ids: the nodes of this graph; None for all that are stored."""
+        return self.view.visible
+
+    @property
+    def overlay(self) -> Overlay | None:
+        """The edges of zoomed nodes."""
+        return self.view.overlay
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The operations that made this graph of the one that was built."""
+        return self.view.steps
+
+    @cached_property
+    def ids(self) -> Array:
+        """The ids of all nodes, ascending."""
+        if self.visible is None:
+            return np.arange(self.storage.count, dtype=np.int64)
+        return np.flatnonzero(self.visible)
+
+    @cached_property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        if self.visible is None:
+            return self.storage.count
+        return int(np.count_nonzero(self.visible))
+
+    @cached_property
+    def edge_count(self) -> int:
+        """How many edges there are, each of several between two nodes counted."""
+        if self.visible is None:
+            return len(self.storage.outgoing.nodes)
+        return len(self.outgoing(self.ids).nodes)
+
+    def __len__(self) -> int:
+        return self.node_count
+
+    def __contains__(self, node: int | str) -> bool:
+        if isinstance(node, str):
+            node = naming.find(self.storage, node)
+        return 0 <= node < self.storage.size and bool(self.has(np.array([node]))[0])
+
+    def has(self, ids: Array) -> Array:
+        """Boolean array: which of some ids are nodes of this graph."""
+        if self.visible is None:
+            return np.less(ids, self.storage.count).astype(np.bool_)
+        return self.visible[ids]
+
+    # -- names and attributes --------------------------------------------------------------------
+
+    def node(self, name: str) -> int:
+        """The id of the node of a name.
+
+        Raises
+        ------
+        UnknownNameError
+            Nothing is called so; the message has the names most like it.
+        NotInGraphError
+            The node is stored, but not in this graph.
+        """
+        found = naming.find(self.storage, name)
+        self._check(np.array([found], dtype=np.int64))
+        return found
+
+    def name(self, node: int) -> str:
+        """The name of a node."""
+        return self.names(np.array([node], dtype=np.int64))[0]
+
+    def names(self, ids: Array | Iterable[int]) -> list[str]:
+        """The names of nodes, in their order."""
+        array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
+        self._check_range(array)
+        return naming.names(self.storage, array)
+
+    def segment(self, node: int | str) -> Segment:
+        """The segment of a node; of a zoomed node, one made up for it."""
+        number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
+        self._check_range(np.array([number]))
+        storage = self.storage
+        if number < storage.count:
+            return storage.segments[int(storage.segment_of(np.array([number]))[0])]
+        inner = self.segment(int(storage.invocations[number - storage.count]))
+        return Segment(
+            naming.names(storage, np.array([number]))[0],
+            Kind.ZOOMED,
+            inner.module or inner.label,
+            1,
+            inner.module,
+            inner.invocation,
+            inner.execution,
+        )
+
+    def resolve(self, nodes: Nodes) -> Array:
+        """Nodes in any of the accepted forms as ascending ids, each once.
+
+        Raises
+        ------
+        UnknownNameError, NotInGraphError
+            As :meth:`node`.
+        """
+        return distinct(self.ordered(nodes))
+
+    def ordered(self, nodes: Nodes) -> Array:
+        """Nodes in any of the accepted forms as ids, in the order given; see `resolve`."""
+        ids = getattr(nodes, "ids", nodes)
+        if isinstance(ids, (str, int, np.integer)):
+            ids = [ids]
+        if not isinstance(ids, np.ndarray):
+            items = [getattr(item, "ids", item) for item in ids]
+            found = [naming.find(self.storage, i) if isinstance(i, str) else i for i in items]
+            parts = [np.atleast_1d(np.asarray(item)) for item in found]
+            ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+        if ids.dtype.kind not in "iu":
+            raise GraphError(
+                f"Nodes are given by ids and names, not by an array of {ids.dtype}.\nOf a Boolean"
+                " mask, give numpy.flatnonzero."
+            )
+        ids = ids.astype(np.int64)
+        self._check(ids)
+        return ids
+
+    def _check_range(self, ids: Array) -> None:
+        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < self.storage.size:
+            outside = int(ids.min()) if ids.min() < 0 else int(ids.max())
+            raise NotInGraphError(
+                f"There is no node {outside}.\nIds are from 0 to {self.storage.size - 1:,}."
+            )
+
+    def _check(self, ids: Array) -> None:
+        self._check_range(ids)
+        missing = ids[~self.has(ids)]
+        if len(missing) == 0:
+            return
+        node = int(missing[0])
+        name = naming.names(self.storage, missing[:1])[0]
+        if node >= self.storage.count:
+            module = self.segment(node).module
+            raise NotInGraphError(
+                f"{name} stands for an invocation of {module}, which is not zoomed out here.\n"
+                f"zoom_out({module!r}) first."
+            )
+        for module, hidden in self.view.zoomed.items():
+            if bool((hidden == node).any()):
+                raise NotInGraphError(
+                    f"{name} is inside {module}, which is zoomed out.\nzoom_in({module!r}) first."
+                )
+        if self.zoomed and self.segment(node).module is None:
+            raise NotInGraphError(
+                f"{name} is a constant of modules that are zoomed out.\nzoom_in first:"
+                f" {', '.join(sorted(self.zoomed))}."
+            )
+        operations = {step.operation for step in self.steps}
+        how = "was deleted" if Operation.DELETE in operations else "is outside this subgraph"
+        raise NotInGraphError(f"{name} {how}.\nAsk the graph that this one was made of.")
+
+    # -- edges -----------------------------------------------------------------------------------
+
+    def outgoing(self, ids: Array, ports: bool = False) -> Neighbours:
+        """What is made of some nodes of this graph directly, one entry per edge.
+
+        Parameters
+        ----------
+        ids
+            Nodes of this graph in any order; those of a range are read without a copy.
+        ports
+            Whether the edges' ports are wanted.
+        """
+        return self._neighbours(self.storage.outgoing, ids, 0, ports)
+
+    def incoming(self, ids: Array, ports: bool = False) -> Neighbours:
+        """What some nodes of this graph are made of directly; see `outgoing`."""
+        return self._neighbours(self.storage.incoming, ids, 1, ports)
+
+    def _neighbours(self, csr: Csr, ids: Array, own: int, with_ports: bool) -> Neighbours:
+        place, degrees = positions(csr, ids)
+        ports = csr.ports[place] if with_ports and csr.ports is not None else None
+        found = Neighbours(csr.nodes[place], degrees, ports)
+        if self.visible is None:
+            return found
+        if self.overlay is not None:
+            found = merged(found, *self.overlay.neighbours(ids, own))
+        return found.kept(self.visible[found.nodes])
+
+    def edges(self) -> tuple[Array, Array, Array | None]:
+        """All edges: sources, targets, and ports (None if all are operand 0)."""
+        found = self.outgoing(self.ids, ports=True)
+        return np.repeat(self.ids, found.degrees), found.nodes, found.ports
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def zoom_out(self, *modules: str | Iterable[str]) -> ProvenanceGraph:
+        """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
+        return zoom.zoom_out(self, *modules)
+
+    def zoom_in(self, *modules: str | Iterable[str]) -> ProvenanceGraph:
+        """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
+        return zoom.zoom_in(self, *modules)
+
+    def delete(self, nodes: Nodes) -> ProvenanceGraph:
+        """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
+        return delete.delete(self, nodes)
+
+    def depends(self, nodes: Nodes, on: Nodes) -> bool:
+        """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
+        return depends.depends(self, nodes, on)
+
+    def dependents(self, on: Nodes) -> Selection:
+        """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
+        return depends.dependents(self, on)
+
+    def ancestors(self, nodes: Nodes, distance: int | None = None) -> Selection:
+        """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
+        return reach.ancestors(self, nodes, distance)
+
+    def descendants(self, nodes: Nodes, distance: int | None = None) -> Selection:
+        """What is made of nodes; see :func:`graphquery.operations.reach.descendants`."""
+        return reach.descendants(self, nodes, distance)
+
+    def subgraph(self, nodes: Nodes) -> ProvenanceGraph:
+        """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
+        return subgraph.subgraph(self, nodes)
+
+    def paths(
+        self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
+    ) -> list[Path]:
+        """Paths between nodes; see :func:`graphquery.operations.paths.paths`."""
+        return paths.paths(self, source, target, limit, longest)
+
+    def inputs(self, nodes: Nodes) -> pa.Table:
+        """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`."""
+        return inputs.inputs(self, nodes)
+
+    def difference(self, left: int, right: int) -> Difference:
+        """How executions differ; see :func:`graphquery.operations.difference.difference`."""
+        return difference.difference(self, left, right)
+
+    def evaluate(
+        self,
+        semiring: Semiring[Any],
+        valuation: TokenValuation[Any] = None,
+        nodes: Nodes | None = None,
+    ) -> Evaluation[Any]:
+        """Annotations in a semiring; see :func:`graphquery.operations.evaluate.evaluate`."""
+        return evaluate.evaluate(self, semiring, valuation, nodes)
+
+    def select(self, **conditions: Any) -> Selection:
+        """The nodes that meet conditions; see :func:`graphquery.select.select`."""
+        return select_nodes(self, **conditions)
+
+    def value(self, node: int | str) -> Any:
+        """The value of a v-node; see :func:`graphquery.values.value`."""
+        return value_of(self, node)
+
+    def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
+        """The values of v-nodes; see :func:`graphquery.values.values`."""
+        return values_of(self, nodes, stale)
+
+    def stale(self) -> Selection:
+        """What a deletion may have changed; see :func:`graphquery.values.stale`."""
+        return stale_nodes(self)
+
+    def to_networkx(self) -> Any:
+        """A MultiDiGraph; see :func:`graphquery.convert.to_networkx`."""
+        return convert.to_networkx(self)
+
+    # -- comparison and display ------------------------------------------------------------------
+
+    def equals(self, other: ProvenanceGraph) -> bool:
+        """Whether two graphs have the same nodes, by name and kind, and the same edges.
+
+        O(nodes + edges) for graphs over the same arrays; of others, names are compared too.
+        """
+        return convert.equals(self, other)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ProvenanceGraph: {self.node_count:,} nodes, {len(self.modules)} modules,"
+            f" {len(self.zoomed)} zoomed out>"
+        )
+
+    def _repr_html_(self) -> str:
+        return graph_html(self)

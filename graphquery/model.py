@@ -1,0 +1,144 @@
+"""What a provenance graph is made of, as it is stored: segments of nodes, and edge sets.
+
+A graph of ten million nodes has some thousands of segments: the nodes that are alike in kind,
+label, module, invocation and relation stand together, and a node is a segment and an ordinal.
+Edges join two segments and are two columns of ordinals, either of which may be implied.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from semiring.errors import LipstickError
+
+
+class Kind(StrEnum):
+    """Kinds of nodes (Amsterdamer et al., PVLDB 5(4), section 3)."""
+
+    TOKEN = "token"
+    """A tuple of a workflow input or of an initial state: a p-node without incoming edges."""
+    INVOCATION = "m"
+    """An invocation of a module: a p-node named after it."""
+    INPUT = "i"
+    """A tuple entering a module: `·` of its p-node and the invocation."""
+    OUTPUT = "o"
+    """A tuple leaving a module: `·` of its p-node and the invocation."""
+    STATE = "s"
+    """A tuple of a module's state used in an invocation: `·` of its p-node and the invocation."""
+    DERIVED = "p"
+    """Any other p-node: `+`, `·`, `δ`, `⊖`, a comparison, a black box that yields tuples."""
+    VALUE = "v"
+    """A v-node: a constant, `⊗`, an aggregate, a black box that yields a value."""
+    ZOOMED = "zoomed"
+    """A whole invocation that was zoomed out: a p-node named after its module."""
+
+
+class Ordinals(StrEnum):
+    """How one end of the edges of a set is given."""
+
+    ALL = "all"
+    """Edge i is at node i of the segment: nothing is stored."""
+    ONE = "one"
+    """Every edge is at node 0 of the segment: nothing is stored."""
+    COLUMN = "column"
+    """In the column `source` or `target` of the set's file."""
+
+
+class Port:
+    """Which operand of its target an edge is, where operands differ."""
+
+    OPERAND = 0
+    """A factor of `·`, a summand of `+` or `δ`, the minuend of `⊖`, the annotation of `⊗`."""
+    SUBTRAHEND = 1
+    """The right side of `⊖`: its loss removes nothing."""
+    VALUE = 2
+    """The value of `⊗`; an aggregate's own inputs are operands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Nodes that are alike.
+
+    Parameters
+    ----------
+    name
+        Unique in a graph, and readable: ``dealer1#3`` (an invocation), ``dealer1#3/Inventory``
+        (tuples of a relation), ``dealer1#3/Inventory.join`` (members), ``dealer1#3/Counts.n``
+        (aggregated values). A node's name is the segment's, and ``:`` and its key or ``[ordinal]``;
+        of a segment of one node without key, the segment's name alone.
+    label
+        What is drawn in the node: an operator (``·``, ``+``, ``δ``, ``⊖``, ``⊗``), the name of an
+        aggregate, function or module; empty for tokens, which are labelled by their key.
+    count
+        How many nodes: they are 0 to count - 1.
+    module, invocation, execution
+        The module, which of its invocations (from 1), and in which execution of the workflow
+        (from 0); None for nodes that belong to no invocation.
+    relation
+        The relation the nodes are tuples of, if they are.
+    key
+        The columns of the file that identify a tuple to people, in order.
+    file
+        A Parquet file, relative to the store: row `offset` + i holds the values of node i. None if
+        there are none.
+    offset
+        The row of node 0: small segments share a file.
+    """
+
+    name: str
+    kind: Kind
+    label: str
+    count: int
+    module: str | None = None
+    invocation: int | None = None
+    execution: int | None = None
+    relation: str | None = None
+    key: tuple[str, ...] = ()
+    file: str | None = None
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise LipstickError(f"Segment {self.name} has {self.count} nodes.")
+        if self.key and self.file is None:
+            raise LipstickError(f"Segment {self.name} has a key and no values.")
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeSet:
+    """Edges from nodes of one segment to nodes of another; several between two nodes count.
+
+    Parameters
+    ----------
+    source, target
+        Names of segments. An edge points from what is used to what it makes.
+    count
+        How many edges.
+    sources, targets
+        How their ordinals are given.
+    file
+        A Parquet file with a column `source`, `target` or both, relative to the store; None if
+        neither is a column.
+    port
+        Which operand of the target: see :class:`Port`.
+    offset
+        The row of edge 0; `count` rows from there are the edges.
+    """
+
+    source: str
+    target: str
+    count: int
+    sources: Ordinals = Ordinals.COLUMN
+    targets: Ordinals = Ordinals.COLUMN
+    file: str | None = None
+    port: int = Port.OPERAND
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        stored = Ordinals.COLUMN in (self.sources, self.targets)
+        if stored != (self.file is not None):
+            raise LipstickError(
+                f"Edges from {self.source} to {self.target}: a file is needed for ordinals in "
+                "columns, and only for those."
+            )

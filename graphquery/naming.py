@@ -1,0 +1,141 @@
+"""Names of nodes: a segment and a key, `dealer1#3/Cars:C2`, or a number, `dealer1#3/Bids[4]`."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.errors import UnknownNameError, closest
+from graphquery.model import Segment
+from graphquery.storage import Storage
+from semiring.base import Array
+from semiring.token import format_value
+
+ZOOMED_SUFFIX = "[zoomed]"
+"""What the name of a zoomed node has behind the name of its invocation."""
+
+_NUMBERED = re.compile(r"(?P<segment>.*)\[(?P<ordinal>\d+)\]", re.DOTALL)
+_PLAIN = r"^[A-Za-z0-9_.\-/@#$%]+$"
+_SPECIAL = r"^([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:null|true|false|nan|-?inf|-?infinity))$"
+_COMPARED = 10_000
+"""Keys among which one like an unknown one is looked for."""
+
+
+def names(storage: Storage, ids: Array) -> list[str]:
+    """The names of nodes, in the order of `ids`; vectorised by segment."""
+    named = np.empty(len(ids), dtype=object)
+    zoomed = np.flatnonzero(ids >= storage.count)
+    if len(zoomed):
+        inner = names(storage, storage.invocations[ids[zoomed] - storage.count])
+        named[zoomed] = [name + ZOOMED_SUFFIX for name in inner]
+    stored = np.flatnonzero(ids < storage.count)
+    for segment, places, ordinals in storage.by_segment(ids[stored]):
+        named[stored[places]] = _segment_names(storage, segment, ordinals)
+    result: list[str] = named.tolist()
+    return result
+
+
+def find(storage: Storage, name: str) -> int:
+    """The id of the node of a name; of several nodes with one key, ``segment[ordinal]`` tells.
+
+    Raises
+    ------
+    UnknownNameError
+        With the names most like it.
+    """
+    if name.endswith(ZOOMED_SUFFIX):
+        inner = find(storage, name[: -len(ZOOMED_SUFFIX)])
+        place = int(np.searchsorted(storage.invocations, inner))
+        if place < len(storage.invocations) and storage.invocations[place] == inner:
+            return storage.count + place
+        raise UnknownNameError(f"{name}: only invocations have zoomed nodes.\nLeave out the end.")
+    if name in storage.position:
+        return _only(storage, name)
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered and numbered["segment"] in storage.position:
+        position = storage.position[numbered["segment"]]
+        ordinal, count = int(numbered["ordinal"]), storage.segments[position].count
+        if ordinal >= count:
+            raise UnknownNameError(
+                f"There is no node {name}.\n{numbered['segment']} has {count:,} nodes, from [0]."
+            )
+        return int(storage.bases[position]) + ordinal
+    return _by_key(storage, name)
+
+
+def key_texts(storage: Storage, segment: Segment) -> pa.Array:
+    """The keys of a segment's nodes as text, by ordinal."""
+    parts = [_texts(storage.column(segment, column)) for column in segment.key]
+    return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "|")
+
+
+def _segment_names(storage: Storage, segment: Segment, ordinals: Array) -> list[str]:
+    if segment.key:
+        texts = [_texts(storage.column(segment, c).take(pa.array(ordinals))) for c in segment.key]
+        key = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, "|")
+        result: list[str] = pc.binary_join_element_wise(f"{segment.name}:", key, "").to_pylist()
+        return result
+    if segment.count == 1:
+        return [segment.name] * len(ordinals)
+    return [f"{segment.name}[{ordinal}]" for ordinal in ordinals.tolist()]
+
+
+def _only(storage: Storage, name: str) -> int:
+    position = storage.position[name]
+    segment = storage.segments[position]
+    if segment.count == 1 and not segment.key:
+        return int(storage.bases[position])
+    if segment.count == 0:
+        raise UnknownNameError(f"{name} has no nodes.\nChoose another relation or invocation.")
+    first = _segment_names(storage, segment, np.arange(min(2, segment.count)))
+    raise UnknownNameError(
+        f"{name} is {segment.count:,} node{'' if segment.count == 1 else 's'}.\nSay which, such as"
+        f" {' or '.join(first)}, or select(segment={name!r}) for all."
+    )
+
+
+def _by_key(storage: Storage, name: str) -> int:
+    hint = closest(name, storage.position)
+    for match in re.finditer(":", name):
+        head, key = name[: match.start()], name[match.end() :]
+        if head not in storage.position:
+            continue
+        position = storage.position[head]
+        segment = storage.segments[position]
+        if not segment.key:
+            hint = f"The nodes of {head} have no key; they are {head}[0], {head}[1] ..."
+            continue
+        texts = key_texts(storage, segment)
+        places = pc.indices_nonzero(pc.equal(texts, key))
+        if len(places) > 1:
+            raise UnknownNameError(
+                f"{len(places):,} nodes are called {name}.\nSay which, by number: "
+                f"{head}[{places[0]}] or {head}[{places[1]}], for example."
+            )
+        if len(places) == 1:
+            return int(storage.bases[position]) + int(places[0].as_py())
+        hint = closest(name, (f"{head}:{text}" for text in texts.slice(0, _COMPARED).to_pylist()))
+    raise UnknownNameError(f"There is no node {name}.\n{hint}")
+
+
+def _texts(column: pa.Array) -> pa.Array:
+    """Key values as `semiring.token.format_value` writes them."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _texts(column.dictionary_decode())
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return pc.fill_null(column.cast(pa.string()), "NULL")
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        text = column.cast(pa.string())
+        plain = pc.and_not(
+            pc.match_substring_regex(text, _PLAIN), pc.match_substring_regex(text, _SPECIAL)
+        )
+        quoted = pc.replace_substring(text, "'", "''")
+        quoted = pc.binary_join_element_wise("'", quoted, "'", "")
+        return pc.fill_null(pc.if_else(plain, text, quoted), "NULL")
+    encoded = column.dictionary_encode(null_encoding="encode")
+    texts = pa.array([format_value(value) for value in encoded.dictionary.to_pylist()], pa.string())
+    return texts.take(encoded.indices)

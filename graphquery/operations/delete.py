@@ -1,0 +1,142 @@
+"""Deletion propagation (Definition 4.2)."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphquery.model import Port
+from graphquery.view import Neighbours, Operation, Step, View
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.graph import Nodes, ProvenanceGraph
+
+
+def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
+    """What is left of a graph without some nodes.
+
+    The nodes are removed, and then repeatedly every node that has lost all of its incoming edges,
+    or is labelled `·` or `⊗` and has lost one. Nodes that never had incoming edges stay. Of a `⊖`
+    only the edges from the left operand count: where the right one is lost the node stays, and is
+    stale (see :func:`graphquery.values.stale`), since there may be more of it than there was.
+
+    It is the graph as it is seen that the deletion goes through: an invocation that is zoomed out
+    is one node, which is removed when all of its inputs are. Zooming in applies the deletion to
+    what is then seen, so that what was deleted from a zoomed graph is, once zoomed in, what would
+    have been deleted from the fine one.
+
+    Parameters
+    ----------
+    nodes
+        Ids, names or selections; all are deleted at once.
+
+    Raises
+    ------
+    UnknownNameError, NotInGraphError
+        Nodes that are not in the graph.
+
+    Notes
+    -----
+    O(edges of what is removed) time and a copy of the mask of nodes, a byte each.
+
+    References
+    ----------
+    Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 4.2.
+    """
+    return delete_ids(graph, graph.resolve(nodes))
+
+
+def delete_ids(graph: ProvenanceGraph, seeds: Array) -> ProvenanceGraph:
+    """`delete` of ascending ids of nodes of the graph."""
+    gone = removed(graph, seeds)
+    if graph.visible is None:
+        visible = np.zeros(graph.storage.size, dtype=np.bool_)
+        visible[: graph.storage.count] = True
+    else:
+        visible = graph.visible.copy()
+    visible[gone] = False
+    zoomed = seeds[seeds >= graph.storage.count]
+    stands_for = {int(node): _inside(graph, int(node)) for node in zoomed}
+    step = Step(Operation.DELETE, seeds=seeds, stands_for=MappingProxyType(stands_for))
+    view = graph.view
+    return graph.viewed(View(visible, view.zoomed, view.overlay, (*view.steps, step)))
+
+
+def removed(graph: ProvenanceGraph, seeds: Array) -> Array:
+    """The ids of the nodes that deleting some nodes removes, themselves among them."""
+    gone = np.zeros(graph.storage.size, dtype=np.bool_)
+    gone[seeds] = True
+    fragile = graph.storage.fragile
+    parts = [seeds]
+    frontier = seeds
+    # Counted are the losses of nodes that have other edges left.
+    with graph.storage.counters() as (lost, touched):
+        while len(frontier):
+            targets = _operands(graph.outgoing(frontier, graph.storage.subtracts)).nodes
+            nodes, losses = _counted(targets[~gone[targets]])
+            dead = fragile[nodes]
+            rest = np.flatnonzero(~dead)
+            touched.append(nodes[rest])
+            dead[rest] = _exhausted(graph, touched[-1], losses[rest], lost)
+            frontier = nodes[dead]
+            gone[frontier] = True
+            parts.append(frontier)
+    return np.concatenate(parts)
+
+
+def _counted(targets: Array) -> tuple[Array, Array]:
+    """The targets of edges, ascending and each once, and how many edges lead to each."""
+    targets = np.sort(targets)
+    first = np.ones(len(targets), dtype=np.bool_)
+    np.not_equal(targets[1:], targets[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    return targets[starts].astype(np.int64), np.diff(np.append(starts, len(targets)))
+
+
+def _exhausted(graph: ProvenanceGraph, nodes: Array, losses: Array, lost: Array) -> Array:
+    """Boolean array: which nodes have no edge left after so many losses now and those before."""
+    degrees = _degrees(graph, nodes)
+    several = degrees > losses
+    known = nodes[several]
+    lost[known] += losses[several].astype(lost.dtype)
+    losses[several] = lost[known]
+    exhausted: Array = losses == degrees
+    return exhausted
+
+
+def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
+    """How many edges come into nodes as operands."""
+    storage = graph.storage
+    if graph.visible is not None or storage.subtracts:
+        return _operands(graph.incoming(ids, storage.subtracts)).degrees
+    offsets = storage.incoming.offsets
+    degrees: Array = (offsets[ids + 1] - offsets[ids]).astype(np.int64)
+    return degrees
+
+
+def _operands(found: Neighbours) -> Neighbours:
+    """The edges that are not from the right operand of a `⊖`."""
+    if found.ports is None:
+        return found
+    return found.kept(found.ports != Port.SUBTRAHEND)
+
+
+def _inside(graph: ProvenanceGraph, zoomed: int) -> Array:
+    """What a zoomed node stands for."""
+    segment = graph.segment(zoomed)
+    storage = graph.storage
+    hidden = graph.view.zoomed[segment.module or segment.label]
+    positions = storage.segment_of(hidden)
+    belongs = np.fromiter(
+        (
+            s.module == segment.module and s.invocation == segment.invocation
+            for s in storage.segments
+        ),
+        np.bool_,
+        len(storage.segments),
+    )
+    inside: Array = hidden[belongs[positions]]
+    return inside

@@ -1,0 +1,47 @@
+"""Dependency between nodes and sets of nodes (section 4.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphquery.operations.delete import removed
+from graphquery.select import Selection
+
+if TYPE_CHECKING:
+    from graphquery.graph import Nodes, ProvenanceGraph
+
+
+def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
+    """Whether the existence of nodes depends on others.
+
+    Parameters
+    ----------
+    nodes
+        One node or several.
+    on
+        One node or several, taken together.
+
+    Returns
+    -------
+    bool
+        Whether every one of `nodes` is gone once all of `on` are deleted; true of no nodes, and of
+        a node and itself.
+
+    Raises
+    ------
+    UnknownNameError, NotInGraphError
+        Nodes that are not in the graph.
+
+    References
+    ----------
+    Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section 4.3.
+    """
+    asked = graph.resolve(nodes)
+    return bool(np.isin(asked, removed(graph, graph.resolve(on))).all())
+
+
+def dependents(graph: ProvenanceGraph, on: Nodes) -> Selection:
+    """All nodes that depend on some nodes taken together, those among them."""
+    return Selection(graph, np.sort(removed(graph, graph.resolve(on))))

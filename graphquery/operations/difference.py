@@ -1,0 +1,166 @@
+"""How two executions of a workflow differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.errors import UnknownNameError
+from graphquery.model import Segment
+from graphquery.naming import key_texts
+from graphquery.select import Selection
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.graph import ProvenanceGraph
+
+_Role: TypeAlias = "tuple[str | None, int, str, str, str]"
+"""What segments of two executions have in common: the module, which of its invocations within the
+execution, kind, label, and what stands behind the invocation in the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What one execution has and another has not.
+
+    Attributes
+    ----------
+    only_left, only_right
+        Nodes without a counterpart.
+    summary
+        A row per group of nodes in corresponding segments that differ: `module`, `invocation`
+        (which within the execution, from 1), `nodes` (the end of the segment's name), `kind`,
+        `label`, `left`, `right` (how many there are), `common` (how many correspond).
+    """
+
+    only_left: Selection
+    only_right: Selection
+    summary: pa.Table
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether every node has its counterpart."""
+        return len(self.only_left) == 0 and len(self.only_right) == 0
+
+
+def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference:
+    """The nodes of two executions that have no counterpart in the other.
+
+    Segments correspond that are of the same kind, label, module and relation in the same
+    invocation of the module, counted within the execution. Nodes with a key have as counterpart
+    the one of the same key there; those without are matched by number alone, so that of three and
+    five nodes the last two have none.
+
+    Parameters
+    ----------
+    left, right
+        Numbers of executions.
+
+    Raises
+    ------
+    UnknownNameError
+        An execution that the graph does not have.
+    """
+    for execution in (left, right):
+        if execution not in graph.executions:
+            raise UnknownNameError(
+                f"The graph has no execution {execution}.\nIt has {len(graph.executions):,}:"
+                f" {', '.join(map(str, graph.executions[:10]))}."
+            )
+    roles, others = _roles(graph, left), _roles(graph, right)
+    alone: list[Array] = []
+    missing: list[Array] = []
+    rows = []
+    for role in sorted(roles.keys() | others.keys(), key=str):
+        mine, theirs = _nodes(graph, roles.get(role)), _nodes(graph, others.get(role))
+        here, there = _unmatched(*mine, *theirs)
+        if len(here) or len(there):
+            alone.append(here)
+            missing.append(there)
+            common = len(mine[0]) - len(here)
+            rows.append((*role, len(mine[0]), len(theirs[0]), common))
+    return Difference(
+        Selection(graph, _joined(alone)), Selection(graph, _joined(missing)), _table(rows)
+    )
+
+
+def _roles(graph: ProvenanceGraph, execution: int) -> dict[_Role, int]:
+    """The segments of an execution by what they are in it."""
+    ranks: dict[str | None, list[int]] = defaultdict(list)
+    chosen = [
+        (position, segment)
+        for position, segment in enumerate(graph.segments)
+        if segment.execution == execution
+    ]
+    for _, segment in chosen:
+        if segment.invocation is not None:
+            ranks[segment.module].append(segment.invocation)
+    order = {
+        module: {number: rank for rank, number in enumerate(sorted(set(numbers)), start=1)}
+        for module, numbers in ranks.items()
+    }
+    return {_role(segment, order): position for position, segment in chosen}
+
+
+def _role(segment: Segment, order: dict[str | None, dict[int, int]]) -> _Role:
+    if segment.invocation is None:
+        end = segment.relation or segment.name
+        return (segment.module, 0, end, segment.kind.value, segment.label)
+    _, _, end = segment.name.partition("/")
+    rank = order[segment.module][segment.invocation]
+    return (segment.module, rank, end, segment.kind.value, segment.label)
+
+
+def _nodes(graph: ProvenanceGraph, position: int | None) -> tuple[Array, pa.Array]:
+    """The nodes of a segment and what tells them apart."""
+    if position is None:
+        return np.empty(0, dtype=np.int64), pa.array([], pa.string())
+    storage = graph.storage
+    segment = storage.segments[position]
+    ids = storage.ids_of(position)
+    ids = ids[graph.has(ids)]
+    ordinals = pa.array(ids - storage.bases[position])
+    if segment.key:
+        return ids, key_texts(storage, segment).take(ordinals)
+    return ids, pa.array(np.arange(len(ids))).cast(pa.string())
+
+
+def _unmatched(
+    left: Array, left_keys: pa.Array, right: Array, right_keys: pa.Array
+) -> tuple[Array, Array]:
+    """The nodes whose key the others do not have."""
+    here = pc.is_in(left_keys, value_set=right_keys.cast(left_keys.type))
+    there = pc.is_in(right_keys, value_set=left_keys.cast(right_keys.type))
+    return (
+        left[~here.to_numpy(zero_copy_only=False)],
+        right[~there.to_numpy(zero_copy_only=False)],
+    )
+
+
+def _joined(parts: list[Array]) -> Array:
+    return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
+def _table(rows: list[tuple[str | None, int, str, str, str, int, int, int]]) -> pa.Table:
+    kinds = {
+        "module": pa.string(),
+        "invocation": pa.int64(),
+        "nodes": pa.string(),
+        "kind": pa.string(),
+        "label": pa.string(),
+        "left": pa.int64(),
+        "right": pa.int64(),
+        "common": pa.int64(),
+    }
+    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    return pa.table(
+        {
+            name: pa.array(list(column), kind)
+            for (name, kind), column in zip(kinds.items(), columns, strict=True)
+        }
+    )

@@ -1,0 +1,59 @@
+"""Which inputs of which execution some nodes are made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.csr import distinct
+from graphquery.model import Kind
+from graphquery.operations.reach import reached
+
+if TYPE_CHECKING:
+    from graphquery.graph import Nodes, ProvenanceGraph
+
+_ATTRIBUTES = (
+    ("execution", pa.int64()),
+    ("module", pa.string()),
+    ("relation", pa.string()),
+)
+
+
+def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
+    """The tokens that some nodes are made of: inputs of executions, and tuples of initial states.
+
+    Returns
+    -------
+    pa.Table
+        A row per token, in the order of ids: `id`, `node` (its name), `execution` (NULL for
+        tuples of an initial state), `module`, `relation`.
+
+    Raises
+    ------
+    UnknownNameError, NotInGraphError
+        Nodes that are not in the graph.
+    """
+    seeds = graph.resolve(nodes)
+    storage = graph.storage
+    behind = distinct(np.concatenate([seeds, reached(graph, seeds, forwards=False)]))
+    behind = behind[behind < storage.count]
+    positions = storage.segment_of(behind)
+    tokens = np.fromiter(
+        (segment.kind is Kind.TOKEN for segment in storage.segments),
+        np.bool_,
+        len(storage.segments),
+    )
+    chosen = tokens[positions]
+    ids, positions = behind[chosen], positions[chosen]
+    found, place = np.unique(positions, return_inverse=True)
+    segments = [storage.segments[position] for position in found]
+    columns = {
+        "id": pa.array(ids, pa.int64()),
+        "node": pa.array(graph.names(ids), pa.string()),
+    }
+    for name, kind in _ATTRIBUTES:
+        values = pa.array([getattr(segment, name) for segment in segments], kind)
+        columns[name] = values.take(pa.array(place))
+    return pa.table(columns)

@@ -1,0 +1,119 @@
+"""Paths between nodes, shortest first."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from itertools import count
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from graphquery.csr import distinct
+from graphquery.errors import GraphError
+from graphquery.operations.reach import unseen
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.graph import Nodes, ProvenanceGraph
+
+Path: TypeAlias = tuple[int, ...]
+"""The ids of the nodes on a path, from its source to its target."""
+
+
+def paths(
+    graph: ProvenanceGraph,
+    source: Nodes,
+    target: Nodes,
+    limit: int = 10,
+    longest: int | None = None,
+) -> list[Path]:
+    """Paths along edges from some nodes to others, the shortest first.
+
+    Parameters
+    ----------
+    limit
+        How many paths at most.
+    longest
+        How many edges a path may have; None for any number.
+
+    Returns
+    -------
+    list
+        Paths of at least one edge, in an order that is always the same. Several edges between two
+        nodes are one path.
+
+    Raises
+    ------
+    UnknownNameError, NotInGraphError
+        Nodes that are not in the graph.
+    GraphError
+        A negative limit.
+
+    Notes
+    -----
+    O(edges among the ancestors of the target) time, then per path in the number of its nodes and
+    their successors on paths to the target.
+    """
+    if limit < 0 or (longest is not None and longest < 0):
+        raise GraphError("Limits of paths are not negative.\nGive 0 or more.")
+    starts, ends = graph.resolve(source), graph.resolve(target)
+    distances = _distances(graph, ends, longest)
+    found: list[Path] = []
+    for path in _shortest(graph, starts, distances):
+        if len(found) >= limit or (longest is not None and len(path) > longest + 1):
+            break
+        found.append(path)
+    return found
+
+
+def _distances(graph: ProvenanceGraph, ends: Array, longest: int | None) -> dict[int, Array]:
+    """Ids by the number of edges from them to the nearest end, sorted; 0 for the ends."""
+    seen = np.zeros(graph.storage.size, dtype=np.bool_)
+    frontier = unseen(ends, seen)
+    levels = {0: frontier}
+    while len(frontier) and (longest is None or len(levels) <= longest):
+        frontier = unseen(graph.incoming(frontier).nodes, seen)
+        levels[len(levels)] = frontier
+    return levels
+
+
+def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -> Iterator[Path]:
+    """All paths to an end in the order of length, by always extending the most promising one.
+
+    The queue holds, for every path begun, the best of its continuations not yet tried; so a node
+    with a million successors is one entry.
+    """
+    ids = np.concatenate(list(levels.values()))
+    away = np.repeat(np.arange(len(levels)), [len(level) for level in levels.values()])
+    order = np.argsort(ids)
+    ids, away = ids[order], away[order]
+
+    def ranked(nodes: Array) -> tuple[Array, Array]:
+        """The nodes with a way to an end, the nearest first, and how far they are from it."""
+        nodes = distinct(nodes).astype(np.int64)
+        place = np.searchsorted(ids, nodes)
+        there = ids[np.minimum(place, len(ids) - 1)] == nodes if len(ids) else place < 0
+        nodes, far = nodes[there], away[place[there]]
+        by_distance = np.argsort(far, kind="stable")
+        return nodes[by_distance], far[by_distance]
+
+    ends = set(levels[0].tolist())
+    ticket = count()
+    queue: list[tuple[int, int, int, Path, Array, Array, int]] = []
+
+    def push(path: Path, nodes: Array, far: Array, place: int) -> None:
+        if place < len(nodes):
+            bound = len(path) + int(far[place])
+            # Of equally promising ones the longest: it is the first to get there.
+            heapq.heappush(queue, (bound, -len(path), next(ticket), path, nodes, far, place))
+
+    for start in starts.tolist():
+        push((start,), *ranked(graph.outgoing(np.array([start])).nodes), 0)
+    while queue:
+        _, _, _, path, nodes, far, place = heapq.heappop(queue)
+        push(path, nodes, far, place + 1)
+        longer = (*path, int(nodes[place]))
+        if longer[-1] in ends:
+            yield longer
+        push(longer, *ranked(graph.outgoing(np.array([longer[-1]])).nodes), 0)

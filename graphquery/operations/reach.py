@@ -1,0 +1,84 @@
+"""Ancestors and descendants."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphquery.csr import distinct
+from graphquery.errors import GraphError
+from graphquery.select import Selection
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.graph import Nodes, ProvenanceGraph
+
+
+def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
+    """All that some nodes are made of.
+
+    Parameters
+    ----------
+    distance
+        How many edges to go back at most; None for any number.
+
+    Returns
+    -------
+    Selection
+        Without the nodes themselves, unless one is an ancestor of another.
+
+    Raises
+    ------
+    UnknownNameError, NotInGraphError
+        Nodes that are not in the graph.
+    GraphError
+        A negative distance.
+
+    Notes
+    -----
+    O(edges among the ancestors) time; a round of numpy per edge of the longest path.
+    """
+    return Selection(graph, reached(graph, graph.resolve(nodes), forwards=False, distance=distance))
+
+
+def descendants(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
+    """All that is made of some nodes; see `ancestors`."""
+    return Selection(graph, reached(graph, graph.resolve(nodes), forwards=True, distance=distance))
+
+
+def reached(
+    graph: ProvenanceGraph, ids: Array, *, forwards: bool, distance: int | None = None
+) -> Array:
+    """The nodes at the ends of non-empty paths from some nodes, ascending.
+
+    Parameters
+    ----------
+    ids
+        Nodes of the graph.
+    forwards
+        Along edges, or against them.
+    """
+    if distance is not None and distance < 0:
+        raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
+    seen = np.zeros(graph.storage.size, dtype=np.bool_)
+    parts: list[Array] = []
+    frontier = ids
+    rounds = 0
+    while len(frontier) and (distance is None or rounds < distance):
+        found = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
+        frontier = unseen(found.nodes, seen)
+        parts.append(frontier)
+        rounds += 1
+    count = sum(len(part) for part in parts)
+    # Looking through all marks beats sorting what is a good part of them.
+    if count > len(seen) // 128:
+        return np.flatnonzero(seen)
+    return np.sort(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
+
+
+def unseen(nodes: Array, seen: Array) -> Array:
+    """The nodes not yet seen, ascending and each once, as int64; they are seen from now on."""
+    fresh = distinct(nodes[~seen[nodes]])
+    seen[fresh] = True
+    return fresh.astype(np.int64, copy=False)

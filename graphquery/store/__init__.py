@@ -1,0 +1,37 @@
+"""A store of provenance graphs: a folder to which one writer appends while others read."""
+
+from __future__ import annotations
+
+from graphquery.store.commit import FileEntry
+from graphquery.store.compaction import Compaction
+from graphquery.store.errors import (
+    StoreDamagedError,
+    StoreError,
+    StoreFormatError,
+    StoreLockedError,
+)
+from graphquery.store.files import Files
+from graphquery.store.format import Migration, migrate
+from graphquery.store.fsck import Damage, fsck
+from graphquery.store.snapshot import Snapshot
+from graphquery.store.store import Store
+from graphquery.store.transaction import Transaction
+from graphquery.store.writer import Writer
+
+__all__ = [
+    "Compaction",
+    "Damage",
+    "FileEntry",
+    "Files",
+    "Migration",
+    "Snapshot",
+    "Store",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreFormatError",
+    "StoreLockedError",
+    "Transaction",
+    "Writer",
+    "fsck",
+    "migrate",
+]

@@ -1,0 +1,124 @@
+"""Checkpoints: the state after a commit in one file, so that opening need not read the whole log.
+
+A checkpoint follows from the log and is never the only place of anything: one that is missing or
+damaged is passed over. Its tables are stored by column, which is small and quick to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from graphquery.model import EdgeSet, Kind, Ordinals, Segment
+from graphquery.store.commit import FileEntry, Json
+from graphquery.store.errors import StoreDamagedError
+from graphquery.store.files import Files
+from graphquery.store.format import CHECKPOINTS
+from graphquery.store.sealed import seal, unseal
+from graphquery.store.state import State
+
+KEPT = 2
+"""How many checkpoints stay: an older one serves readers that are just opening it."""
+
+EVERY = 64
+SHARE = 16
+
+
+def is_due(version: int, last: int) -> bool:
+    """Whether a version gets a checkpoint, when the last one was of version `last`.
+
+    The distance grows with the log, so that all checkpoints together are written in time linear in
+    it, and opening reads at most its sixteenth part (or 64 commits).
+    """
+    return version - last >= max(EVERY, version // SHARE)
+
+
+def checkpoint_path(root: Path, version: int) -> Path:
+    """Where the checkpoint of a version is."""
+    return root / CHECKPOINTS / f"{version:020d}.json"
+
+
+def checkpoint_versions(root: Path) -> list[int]:
+    """The versions that have one, ascending."""
+    names = [path.stem for path in (root / CHECKPOINTS).glob("*.json")]
+    return sorted(int(name) for name in names if name.isdecimal())
+
+
+def write_checkpoint(root: Path, state: State, files: Files) -> None:
+    """Write the checkpoint of a state, and remove all older ones but one."""
+    data, _ = seal(_to_json(state))
+    files.replace(checkpoint_path(root, state.version), data)
+    for version in checkpoint_versions(root)[:-KEPT]:
+        files.remove(checkpoint_path(root, version))
+
+
+def read_checkpoint(root: Path, version: int) -> State:
+    """Read the checkpoint of a version.
+
+    Raises
+    ------
+    StoreDamagedError
+        When it is gone, or not what was written.
+    """
+    path = checkpoint_path(root, version)
+    try:
+        document, _ = unseal(path, f"The checkpoint of commit {version}")
+    except FileNotFoundError as error:
+        raise StoreDamagedError(f"The checkpoint {path} is gone.") from error
+    return _from_json(document)
+
+
+def latest_checkpoint(root: Path, version: int | None = None) -> State | None:
+    """The state of the last sound checkpoint, of `version` at most; None if there is none."""
+    for candidate in reversed(checkpoint_versions(root)):
+        if version is None or candidate <= version:
+            try:
+                return read_checkpoint(root, candidate)
+            except StoreDamagedError:
+                continue
+    return None
+
+
+def _to_json(state: State) -> Json:
+    return {
+        "version": state.version,
+        "checksum": state.checksum,
+        "time": state.time,
+        "segments": _columns(Segment, list(state.segments.values())),
+        "edges": _columns(EdgeSet, state.edges),
+        "records": state.records,
+        "files": {name: asdict(entry) for name, entry in state.files.items()},
+        "removed": state.removed,
+    }
+
+
+def _from_json(document: Json) -> State:
+    segments = document["segments"]
+    kinds = {kind.value: kind for kind in Kind}
+    segments["kind"] = [kinds[value] for value in segments["kind"]]
+    segments["key"] = [tuple(value) for value in segments["key"]]
+    edges = document["edges"]
+    ordinals = {each.value: each for each in Ordinals}
+    for end in ("sources", "targets"):
+        edges[end] = [ordinals[value] for value in edges[end]]
+    return State(
+        version=document["version"],
+        checksum=document["checksum"],
+        time=document["time"],
+        segments={row[0]: Segment(*row) for row in _rows(Segment, segments)},
+        edges=[EdgeSet(*row) for row in _rows(EdgeSet, edges)],
+        records=document["records"],
+        files={name: FileEntry(**entry) for name, entry in document["files"].items()},
+        removed=document["removed"],
+    )
+
+
+def _columns(kind: type[Any], values: Sequence[Any]) -> dict[str, list[Json]]:
+    names = [each.name for each in fields(kind)]
+    return {name: [getattr(value, name) for value in values] for name in names}
+
+
+def _rows(kind: type[Any], columns: dict[str, list[Any]]) -> zip[tuple[Any, ...]]:
+    return zip(*(columns[each.name] for each in fields(kind)), strict=True)

@@ -1,0 +1,146 @@
+"""A commit: what one transaction, compaction or vacuum changed, and its form in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import Any, TypeAlias
+
+from graphquery.model import EdgeSet, Kind, Ordinals, Segment
+
+Json: TypeAlias = Any
+"""What JSON can say: None, bool, int, float, str, and lists and dictionaries of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A data file as it was when it was committed.
+
+    Parameters
+    ----------
+    size
+        In bytes.
+    sha256
+        Of its bytes, in hexadecimal.
+    rows
+        How many.
+    schema
+        The columns' names and types; only files that agree in it can be merged.
+    kept
+        Whether it stays until it is removed by name: compaction leaves it as it is.
+    """
+
+    size: int
+    sha256: str
+    rows: int
+    schema: str
+    kept: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One entry of the log.
+
+    Parameters
+    ----------
+    version
+        1 and up, without gaps.
+    previous
+        The checksum of the commit before; of the first one, the identity of the store.
+    time
+        When, in ISO 8601, UTC.
+    operation
+        ``append``, ``compact`` or ``vacuum``.
+    files, segments, edges, records
+        What was added; a record of a name that was there is replaced.
+    dropped
+        Names of records deleted.
+    moved
+        File to the file that its rows are in now, and the row there of its first one.
+    removed
+        Files no longer in use, but still there for older snapshots.
+    vacuumed
+        Removed files that are deleted.
+    """
+
+    version: int
+    previous: str
+    time: str
+    operation: str
+    files: Mapping[str, FileEntry] = field(default_factory=dict)
+    segments: Sequence[Segment] = ()
+    edges: Sequence[EdgeSet] = ()
+    records: Mapping[str, Json] = field(default_factory=dict)
+    dropped: Sequence[str] = ()
+    moved: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    removed: Sequence[str] = ()
+    vacuumed: Sequence[str] = ()
+
+    def to_json(self) -> Json:
+        """The document in the log; empty parts are left out."""
+        document: dict[str, Json] = {
+            "version": self.version,
+            "previous": self.previous,
+            "time": self.time,
+            "operation": self.operation,
+            "files": {name: asdict(entry) for name, entry in self.files.items()},
+            "segments": [_changed(segment, _SEGMENT_DEFAULTS) for segment in self.segments],
+            "edges": [_changed(edges, _EDGES_DEFAULTS) for edges in self.edges],
+            "records": dict(self.records),
+            "dropped": list(self.dropped),
+            "moved": {name: list(place) for name, place in self.moved.items()},
+            "removed": list(self.removed),
+            "vacuumed": list(self.vacuumed),
+        }
+        return {name: value for name, value in document.items() if value not in ({}, [])}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Json]) -> Commit:
+        """The inverse of `to_json`."""
+        moved = document.get("moved", {})
+        return cls(
+            version=document["version"],
+            previous=document["previous"],
+            time=document["time"],
+            operation=document["operation"],
+            files={name: FileEntry(**entry) for name, entry in document.get("files", {}).items()},
+            segments=[segment_from_json(each) for each in document.get("segments", ())],
+            edges=[edges_from_json(each) for each in document.get("edges", ())],
+            records=document.get("records", {}),
+            dropped=document.get("dropped", ()),
+            moved={name: (place[0], place[1]) for name, place in moved.items()},
+            removed=document.get("removed", ()),
+            vacuumed=document.get("vacuumed", ()),
+        )
+
+
+def segment_from_json(document: Mapping[str, Json]) -> Segment:
+    """A segment, of the fields that are not at their default."""
+    values = dict(document)
+    values["kind"] = _KINDS[values["kind"]]
+    values["key"] = tuple(values.get("key", ()))
+    return Segment(**values)
+
+
+def edges_from_json(document: Mapping[str, Json]) -> EdgeSet:
+    """An edge set, of the fields that are not at their default."""
+    values = dict(document)
+    for end in ("sources", "targets"):
+        if end in values:
+            values[end] = _ORDINALS[values[end]]
+    return EdgeSet(**values)
+
+
+def _defaults(kind: type[Segment] | type[EdgeSet]) -> tuple[tuple[str, Any], ...]:
+    return tuple((each.name, each.default) for each in fields(kind))
+
+
+def _changed(value: Segment | EdgeSet, defaults: tuple[tuple[str, Any], ...]) -> dict[str, Json]:
+    pairs = ((name, getattr(value, name), default) for name, default in defaults)
+    return {name: each for name, each, default in pairs if default is MISSING or each != default}
+
+
+_KINDS = {kind.value: kind for kind in Kind}
+_ORDINALS = {ordinals.value: ordinals for ordinals in Ordinals}
+_SEGMENT_DEFAULTS = _defaults(Segment)
+_EDGES_DEFAULTS = _defaults(EdgeSet)

@@ -1,0 +1,21 @@
+"""Errors of the store; all derive from :class:`semiring.errors.LipstickError`."""
+
+from __future__ import annotations
+
+from semiring.errors import LipstickError
+
+
+class StoreError(LipstickError):
+    """A store that is not there, or something that it cannot do or take in."""
+
+
+class StoreFormatError(StoreError):
+    """A store written in a format that this version does not read."""
+
+
+class StoreLockedError(StoreError):
+    """A store that another writer holds."""
+
+
+class StoreDamagedError(StoreError):
+    """A store whose files are not what its log says: ``fsck`` tells all that is wrong."""

@@ -1,0 +1,130 @@
+"""Every change that a store makes to the file system, one method each.
+
+A change is durable when the method returns: files are synced before they get their name, folders
+after something in them was named.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+TEMPORARY = ".tmp"
+ROW_GROUP = 1 << 17
+"""Rows of a row group: what is read at least, and what is gathered before it is written."""
+
+
+class Files:
+    """The steps by which a store changes; each calls `step` first.
+
+    A subclass with its own `step` sees, delays or interrupts every change.
+    """
+
+    def step(self, operation: str, path: Path) -> None:
+        """Do nothing: called with the operation's name and its path before each change."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder, and its parents, unless it is there."""
+        self.step("make folder", path)
+        path.mkdir(parents=True, exist_ok=True)
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file anew."""
+        self.step("write", path)
+        path.write_bytes(data)
+        self.sync(path)
+
+    def publish(self, path: Path, data: bytes) -> None:
+        """Write a file that appears whole and only if there is none.
+
+        Raises
+        ------
+        FileExistsError
+            When there is one.
+        """
+        temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+        self.write(temporary, data)
+        self.step("publish", path)
+        try:
+            _name(temporary, path)
+        finally:
+            self.remove(temporary)
+        self.sync_folder(path.parent)
+
+    def replace(self, path: Path, data: bytes) -> None:
+        """Write a file that appears whole, in the place of one that may be there."""
+        temporary = path.with_name(f"{path.name}.{os.getpid()}{TEMPORARY}")
+        self.write(temporary, data)
+        self.step("replace", path)
+        temporary.replace(path)
+        self.sync_folder(path.parent)
+
+    def move(self, source: Path, target: Path) -> None:
+        """Give a file or folder another name on the same file system."""
+        self.step("move", target)
+        source.rename(target)
+
+    def copy(self, source: Path, target: Path) -> None:
+        """Copy a file."""
+        self.step("copy", target)
+        shutil.copyfile(source, target)
+
+    def remove(self, path: Path) -> None:
+        """Remove a file, if it is there."""
+        self.step("remove", path)
+        path.unlink(missing_ok=True)
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove a folder if it is empty."""
+        self.step("remove folder", path)
+        path.rmdir()
+
+    def remove_tree(self, path: Path) -> None:
+        """Remove a folder with all that is in it, if it is there."""
+        self.step("remove tree", path)
+        shutil.rmtree(path, ignore_errors=True)
+
+    def sync(self, path: Path) -> None:
+        """Make the content of a file durable."""
+        self.step("sync", path)
+        _sync(path)
+
+    def sync_folder(self, path: Path) -> None:
+        """Make the names in a folder durable."""
+        self.step("sync folder", path)
+        if os.name == "posix":  # elsewhere a folder cannot be opened
+            _sync(path)
+
+    def open_parquet(self, path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+        """Open a Parquet file to be written."""
+        self.step("open", path)
+        return pq.ParquetWriter(path, schema, compression="zstd")
+
+    def write_rows(self, path: Path, writer: pq.ParquetWriter, rows: pa.Table) -> None:
+        """Append rows to a Parquet file."""
+        self.step("write rows", path)
+        writer.write_table(rows, row_group_size=ROW_GROUP)
+
+
+def _name(temporary: Path, path: Path) -> None:
+    """Give a file its name unless that is taken."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links; there is one writer
+        if path.exists():
+            raise FileExistsError(path) from None
+        temporary.rename(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

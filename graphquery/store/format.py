@@ -1,0 +1,161 @@
+"""The format of a store, its version, and the way from an older version to the present one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphquery.store.errors import StoreDamagedError, StoreError, StoreFormatError
+from graphquery.store.files import Files
+from graphquery.store.lock import WriterLock
+
+FORMAT = "lipstick-store"
+VERSION = 1
+FORMAT_FILE = "format.json"
+LOG = "log"
+DATA = "data"
+STAGING = "staging"
+CHECKPOINTS = "checkpoints"
+FOLDERS = (LOG, DATA, STAGING, CHECKPOINTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What ``format.json`` says.
+
+    Parameters
+    ----------
+    version
+        Of the format.
+    store
+        The identity of the store, which the chain of its commits starts from.
+    """
+
+    version: int
+    store: str
+
+    def to_bytes(self) -> bytes:
+        """The content of the file."""
+        document = {"format": FORMAT, "version": self.version, "store": self.store}
+        return json.dumps(document, indent=1).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """How a store of one version becomes one of the next.
+
+    Parameters
+    ----------
+    description
+        What it changes, for people.
+    apply
+        Changes the store at a path. It may have been interrupted before and is then applied again,
+        so it must arrive at the same whether or not parts of it were done.
+    """
+
+    description: str
+    apply: Callable[[Path, Files], None]
+
+
+MIGRATIONS: Mapping[int, Migration] = {}
+"""By the version they start from. Version 1 is the first: there is nothing to come from yet."""
+
+
+def read_format(root: Path) -> Format:
+    """Read ``format.json``, of any version.
+
+    Raises
+    ------
+    StoreError
+        When the folder is no store.
+    StoreDamagedError
+        When the file cannot be understood.
+    """
+    path = root / FORMAT_FILE
+    try:
+        document = json.loads(path.read_bytes())
+        found = Format(int(document["version"]), str(document["store"]))
+        name = document["format"]
+    except (FileNotFoundError, NotADirectoryError):
+        raise StoreError(
+            f"{root} is not a store: it has no {FORMAT_FILE}.\n"
+            "Give the folder of a store, or make one with Store.create(path)."
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreDamagedError(
+            f"{path} cannot be understood: {error!r}.\nRestore it from a copy of the store."
+        ) from error
+    if name != FORMAT:
+        raise StoreError(f"{root} is not a store: its format is {name!r}, not {FORMAT!r}.")
+    return found
+
+
+def check_format(root: Path) -> Format:
+    """Read ``format.json``, of the present version only.
+
+    Raises
+    ------
+    StoreFormatError
+        When the version is another one.
+    """
+    found = read_format(root)
+    if found.version > VERSION:
+        raise StoreFormatError(
+            f"The store {root} has format version {found.version}; this version of lipstick reads "
+            f"{VERSION}.\nUpgrade lipstick-spark."
+        )
+    if found.version < VERSION:
+        raise StoreFormatError(
+            f"The store {root} has format version {found.version}; this version of lipstick reads "
+            f"{VERSION}.\nBring it forward with graphquery.store.migrate(path); keep a copy."
+        )
+    return found
+
+
+def migrate(
+    path: str | Path,
+    *,
+    target: int = VERSION,
+    migrations: Mapping[int, Migration] = MIGRATIONS,
+    files: Files | None = None,
+) -> list[str]:
+    """Bring a store forward to the present format, one version after the other.
+
+    An interrupted migration is continued by calling this again. Nobody else may use the store.
+
+    Returns
+    -------
+    list
+        The descriptions of the migrations applied; empty if the store is of the target's version.
+
+    Raises
+    ------
+    StoreFormatError
+        When the store is newer than the target, or a migration on the way is missing; nothing is
+        changed then.
+    StoreLockedError
+        When a writer holds the store.
+    """
+    root = Path(path)
+    files = files or Files()
+    found = read_format(root)
+    if found.version > target:
+        raise StoreFormatError(
+            f"The store {root} has format version {found.version}, newer than {target}; "
+            "there is no way back.\nUpgrade lipstick-spark."
+        )
+    missing = [version for version in range(found.version, target) if version not in migrations]
+    if missing:
+        raise StoreFormatError(
+            f"There is no migration of the store {root} from format version {missing[0]} to "
+            f"{missing[0] + 1}.\nUse the release of lipstick-spark that wrote it."
+        )
+    applied = []
+    with WriterLock(root, files):
+        for version in range(read_format(root).version, target):
+            migrations[version].apply(root, files)
+            files.replace(root / FORMAT_FILE, Format(version + 1, found.store).to_bytes())
+            applied.append(migrations[version].description)
+    return applied

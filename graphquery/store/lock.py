@@ -1,0 +1,193 @@
+"""The lock of the one writer of a store.
+
+The lock is a file that names its holder, made so that only one can. A process that died leaves its
+file behind; another one on the same machine can tell, and takes over. Takeovers exclude each other
+by a lock of the operating system on a second file, held for that moment only: of two processes
+that see the same stale file, the slower one would otherwise remove the lock of the faster one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from graphquery.store.errors import StoreLockedError
+from graphquery.store.files import Files
+
+if sys.platform != "win32":
+    import fcntl
+
+LOCK = "lock"
+GUARD = "lock.guard"
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that holds a lock.
+
+    Parameters
+    ----------
+    host, boot
+        The machine, and which start of it (and which process namespace), as far as it can be told.
+    pid, started
+        The process, and when it started in ticks of the machine, as far as it can be told: process
+        numbers are used again.
+    since
+        When it took the lock, in ISO 8601, UTC.
+    """
+
+    host: str
+    boot: str | None
+    pid: int
+    started: int | None
+    since: str
+
+    @classmethod
+    def myself(cls) -> Holder:
+        """The present process, now."""
+        pid = os.getpid()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(socket.gethostname(), _boot(), pid, _started(pid), now)
+
+
+class WriterLock:
+    """Held as long as the context is entered.
+
+    Raises
+    ------
+    StoreLockedError
+        On entering, when a living process holds it, or one on another machine.
+    """
+
+    def __init__(self, root: Path, files: Files) -> None:
+        self._path = root / LOCK
+        self._guard = root / GUARD
+        self._files = files
+        self._holder: Holder | None = None
+
+    def __enter__(self) -> WriterLock:
+        holder = Holder.myself()
+        content = json.dumps(asdict(holder)).encode()
+        with _guarded(self._guard):
+            try:
+                self._files.publish(self._path, content)
+            except FileExistsError:
+                self._check_stale()
+                self._files.remove(self._path)
+                self._files.publish(self._path, content)
+            except OSError:
+                if read_holder(self._path) == holder:  # it is there, but may not be durable
+                    self._files.remove(self._path)
+                raise
+        self._holder = holder
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Give the lock back; again does nothing, and nor does a forked child."""
+        if self._holder is not None and self._holder.pid == os.getpid():
+            self._files.remove(self._path)
+            self._holder = None
+
+    @property
+    def held(self) -> bool:
+        """Whether this process holds it."""
+        return self._holder is not None and self._holder.pid == os.getpid()
+
+    def _check_stale(self) -> None:
+        if not self._path.exists():  # given back in the meantime
+            return
+        holder = read_holder(self._path)
+        if holder is not None and is_dead(holder):
+            return
+        who = (
+            "somebody"
+            if holder is None
+            else f"process {holder.pid} on {holder.host}, since {holder.since}"
+        )
+        raise StoreLockedError(
+            f"The store {self._path.parent} is being written by {who}.\n"
+            f"Wait until that is done; if that process is gone, delete {self._path}."
+        )
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Who a lock file names; None if there is none or it cannot be read."""
+    try:
+        return Holder(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def is_dead(holder: Holder) -> bool:
+    """Whether a process certainly exists no more: False when that cannot be told from here."""
+    mine = Holder.myself()
+    if holder.host != mine.host:
+        return False
+    if holder.boot is None or mine.boot is None:
+        return holder.boot is mine.boot and not _exists(holder.pid)
+    if holder.boot != mine.boot:
+        # After a restart of the machine, nothing is left; in another namespace, who knows.
+        return holder.boot.split("/")[0] != mine.boot.split("/")[0]
+    return _started(holder.pid) != holder.started
+
+
+def _boot() -> str | None:
+    """The present start of this machine and the namespace of our process numbers (Linux)."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return None
+
+
+def _exists(pid: int) -> bool:
+    """Whether there is a process of a number, as far as it can be told."""
+    if sys.platform == "win32":  # where asking would end it
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _started(pid: int) -> int | None:
+    """When a process started, in ticks since the machine did; None if there is none (Linux)."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = status.rpartition(")")[2].split()
+    state, started = fields[0], fields[19]
+    return None if state in ("Z", "X") else int(started)
+
+
+@contextlib.contextmanager
+def _guarded(path: Path) -> Iterator[None]:
+    if sys.platform == "win32":  # where no lock is found stale
+        yield
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,243 @@
+"""Data files on their way into a store: written aside, then named all at once by a commit."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphquery.store.commit import FileEntry
+from graphquery.store.errors import StoreError
+from graphquery.store.files import ROW_GROUP, Files
+from graphquery.store.format import DATA, STAGING
+
+
+@dataclass(slots=True)
+class _Pack:
+    """A Parquet file being written, of tables that agree in their columns."""
+
+    name: str
+    path: Path
+    writer: pq.ParquetWriter
+    rows: int = 0
+    waiting: list[pa.Table] = field(default_factory=list)
+    waiting_rows: int = 0
+
+    def add(self, table: pa.Table, files: Files) -> int:
+        """Append a table and return the row it starts at."""
+        offset = self.rows
+        self.rows += len(table)
+        self.waiting.append(table)
+        self.waiting_rows += len(table)
+        if self.waiting_rows >= ROW_GROUP:
+            self.flush(files)
+        return offset
+
+    def flush(self, files: Files) -> None:
+        if self.waiting_rows:
+            files.write_rows(self.path, self.writer, pa.concat_tables(self.waiting))
+        self.waiting = []
+        self.waiting_rows = 0
+
+
+class Staging:
+    """One folder of files to come.
+
+    Parameters
+    ----------
+    root
+        The folder of the store.
+    version
+        Of the last commit: it makes the folder's name readable.
+    """
+
+    def __init__(self, root: Path, version: int, files: Files) -> None:
+        self._id = f"{version + 1:08d}-{secrets.token_hex(4)}"
+        self._root = root
+        self._files = files
+        self._staged = root / STAGING / self._id
+        self._packs: dict[tuple[str, str], _Pack] = {}
+        self._names: dict[str, Path] = {}
+
+    @property
+    def folder(self) -> Path:
+        """A folder for anybody to write into; what is not added is removed in the end."""
+        path = self._staged / "work"
+        if not path.is_dir():
+            self._files.make_folder(path)
+        return path
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names, in the store, of the files added so far."""
+        return frozenset(self._names)
+
+    def path(self, name: str) -> Path:
+        """Where an added file is until the commit."""
+        return self._names[name]
+
+    def add_table(self, stem: str, table: pa.Table) -> tuple[str, int]:
+        """Append a table to the file of its columns, and return the name and its first row."""
+        table = table.replace_schema_metadata(None)
+        key = (stem, schema_digest(table.schema))
+        pack = self._packs.get(key)
+        if pack is None:
+            pack = self._packs[key] = self._open(stem, table.schema)
+        return pack.name, pack.add(table, self._files)
+
+    def add_path(self, path: Path) -> str:
+        """Take in a Parquet file, or a folder of parts of one, and return its name.
+
+        Files in the folder of the staging are moved, others copied; parts are joined in the order
+        of their names.
+
+        Raises
+        ------
+        StoreError
+            When there is no such file, it is no Parquet, or its parts differ in their columns.
+        """
+        parts = _parts(path)
+        schemas = [_schema(part) for part in parts]
+        for part, schema in zip(parts, schemas, strict=True):
+            if not schema.equals(schemas[0]):
+                raise StoreError(
+                    f"The columns of {part} are not those of {parts[0]}: {_columns(schema)} "
+                    f"instead of {_columns(schemas[0])}.\n"
+                    "Write the parts of one file from one data frame."
+                )
+        if len(parts) == 1:
+            return self._take(path.stem, parts[0])
+        return self._join(path.stem, parts, schemas[0])
+
+    def _take(self, stem: str, part: Path) -> str:
+        name, target = self._new(stem)
+        if part.is_relative_to(self._staged / "work"):
+            self._files.move(part, target)
+        else:
+            self._files.copy(part, target)
+        return name
+
+    def _join(self, stem: str, parts: list[Path], schema: pa.Schema) -> str:
+        pack = self._open(stem, schema.remove_metadata())
+        with pack.writer:
+            for part in parts:
+                for rows in read_groups(part):
+                    pack.add(rows, self._files)
+            pack.flush(self._files)
+        return pack.name
+
+    def close(self) -> dict[str, FileEntry]:
+        """Finish all files, make them durable, and describe them by name."""
+        self._close_packs(flush=True)
+        entries = {}
+        for name, path in self._names.items():
+            self._files.sync(path)
+            entries[name] = describe(path)
+        return entries
+
+    def publish(self) -> None:
+        """Move the files to where their names say, all at once."""
+        if self._names:
+            self._files.sync_folder(self._staged / DATA)
+            self._files.move(self._staged / DATA, self._root / DATA / self._id)
+            self._files.sync_folder(self._root / DATA)
+
+    def discard(self, *, published: bool) -> None:
+        """Remove what is left; also what was published, unless a commit names it."""
+        with contextlib.suppress(OSError):  # of files that are removed
+            self._close_packs(flush=False)
+        if not published and (self._root / DATA / self._id).exists():
+            self._files.remove_tree(self._root / DATA / self._id)
+        if self._staged.exists():
+            self._files.remove_tree(self._staged)
+
+    def _close_packs(self, *, flush: bool) -> None:
+        while self._packs:
+            pack = self._packs.pop(next(iter(self._packs)))
+            with pack.writer:
+                if flush:
+                    pack.flush(self._files)
+
+    def _open(self, stem: str, schema: pa.Schema) -> _Pack:
+        name, path = self._new(stem)
+        return _Pack(name, path, self._files.open_parquet(path, schema))
+
+    def _new(self, stem: str) -> tuple[str, Path]:
+        safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in stem)
+        file = f"{safe[:40]}-{len(self._names)}.parquet"
+        folder = self._staged / DATA
+        if not folder.is_dir():
+            self._files.make_folder(folder)
+        name = f"{DATA}/{self._id}/{file}"
+        self._names[name] = folder / file
+        return name, folder / file
+
+
+def schema_digest(schema: pa.Schema) -> str:
+    """What files that can be merged have in common: names, types and nullability of columns."""
+    text = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def describe(path: Path) -> FileEntry:
+    """The entry of a Parquet file as it is now; reads all of it.
+
+    Raises
+    ------
+    OSError, pyarrow.ArrowException
+        When it cannot be read, or is no Parquet.
+    """
+    with pq.ParquetFile(path) as parquet:
+        rows, schema = parquet.metadata.num_rows, schema_digest(parquet.schema_arrow)
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    return FileEntry(path.stat().st_size, sha256, rows, schema)
+
+
+def read_groups(path: Path) -> Iterator[pa.Table]:
+    """The row groups of a Parquet file one after the other; one without rows if there are none.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be read.
+    """
+    try:
+        with pq.ParquetFile(path) as parquet:
+            if not parquet.num_row_groups:
+                yield parquet.schema_arrow.remove_metadata().empty_table()
+            for index in range(parquet.num_row_groups):
+                yield parquet.read_row_group(index).replace_schema_metadata(None)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+def _schema(path: Path) -> pa.Schema:
+    try:
+        return pq.read_schema(path)
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+def _parts(path: Path) -> list[Path]:
+    if not path.is_dir():
+        if not path.exists():
+            raise StoreError(f"There is no file {path} to add to the store.")
+        return [path]
+    parts = sorted(each for each in path.glob("*.parquet") if each.name[0] not in "._")
+    if not parts:
+        raise StoreError(
+            f"The folder {path} has no Parquet file to add to the store.\n"
+            "Write at least one part, which may be empty: it has the columns."
+        )
+    return parts
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{each.name} {each.type}" for each in schema)

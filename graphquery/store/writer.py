@@ -1,0 +1,264 @@
+"""The one writer of a store: transactions, compaction, vacuum."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from graphquery.model import EdgeSet, Segment
+from graphquery.store import checkpoint, log
+from graphquery.store.commit import Commit, FileEntry, Json
+from graphquery.store.compaction import SMALL, TARGET, Compaction, merge, plan
+from graphquery.store.errors import StoreError
+from graphquery.store.files import Files
+from graphquery.store.format import FOLDERS
+from graphquery.store.lock import WriterLock
+from graphquery.store.ordinals import NewEdges
+from graphquery.store.snapshot import Snapshot
+from graphquery.store.staging import Staging
+from graphquery.store.state import State
+from graphquery.store.transaction import Transaction
+from graphquery.store.vacuum import remove_unfinished, vacuum
+
+if TYPE_CHECKING:
+    from graphquery.store.store import Store
+
+
+class Writer:
+    """Made by `Store.writer`; holds the lock of the store from entering its block to leaving it.
+
+    Transactions may be open in several threads at once; their commits come one after the other.
+    """
+
+    def __init__(self, store: Store, files: Files) -> None:
+        self._store = store
+        self._files = files
+        self._lock = WriterLock(store.path, files)
+        self._mutex = threading.RLock()
+        self._open: set[Transaction] = set()
+        self._state: State | None = None
+        self._snapshot: Snapshot | None = None
+        self._failed = False
+        self._checkpoint = 0
+
+    def __enter__(self) -> Writer:
+        self._lock.__enter__()
+        try:
+            self._state = log.load(self.root)
+            for name in FOLDERS:  # empty ones are easily lost in copying
+                if not (self.root / name).is_dir():
+                    self._files.make_folder(self.root / name)
+            remove_unfinished(self.root, self._files)
+            self._checkpoint = max(checkpoint.checkpoint_versions(self.root), default=0)
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Roll back open transactions and give the lock back; again does nothing."""
+        try:
+            for transaction in list(self._open):
+                transaction.rollback()
+        finally:
+            self._state = self._snapshot = None
+            self._lock.release()
+
+    @property
+    def root(self) -> Path:
+        """The folder of the store."""
+        return self._store.path
+
+    @property
+    def version(self) -> int:
+        """The version of the last commit; 0 if there is none."""
+        return self.state.version
+
+    @property
+    def busy(self) -> bool:
+        """Whether a transaction is open."""
+        return bool(self._open)
+
+    @property
+    def state(self) -> State:
+        """The content of the store, which only commits may change."""
+        self.check_open()
+        assert self._state is not None  # check_open
+        return self._state
+
+    def transaction(self) -> Transaction:
+        """Begin a transaction, to be used as a context."""
+        with self._mutex:
+            transaction = Transaction(self, self.staging())
+            self._open.add(transaction)
+            return transaction
+
+    def snapshot(self) -> Snapshot:
+        """The content of the store now."""
+        with self._mutex:
+            if self._snapshot is None or self._snapshot.version != self.version:
+                self._snapshot = Snapshot.of(self.root, self.state)
+            return self._snapshot
+
+    def compact(self, *, small: int = SMALL, target: int = TARGET) -> Compaction:
+        """Merge data files of fewer than `small` bytes into files of about `target` bytes.
+
+        See `graphquery.store.compaction`. Transactions may go on meanwhile in other threads.
+        """
+        with self._mutex:
+            groups = plan(self.state, small, target)
+        for group in groups:
+            merge(self, group)
+        return Compaction(sum(map(len, groups)), len(groups))
+
+    def vacuum(self, *, older_than: timedelta = timedelta(days=1)) -> int:
+        """Delete files that came out of use longer ago than that; see `graphquery.store.vacuum`."""
+        with self._mutex:
+            return vacuum(self, self._files, older_than)
+
+    # -- for the modules of this package -----------------------------------------------------
+
+    def check_open(self) -> None:
+        """Raise unless the lock is held and every commit so far went as it should."""
+        if self._state is None or not self._lock.held:
+            raise StoreError(
+                f"The writer of {self._store.path} is closed: use it within its block, and in the "
+                "process that made it."
+            )
+        if self._failed:
+            raise StoreError(
+                f"The writer of {self._store.path} failed to finish a commit.\n"
+                "Close it and open another: the store is as it was before that commit or after it."
+            )
+
+    def staging(self) -> Staging:
+        """A new folder for files to come."""
+        return Staging(self.root, self.version, self._files)
+
+    def has_segment(self, name: str) -> bool:
+        """Whether a segment of that name is stored."""
+        return name in self.state.segments
+
+    def record(self, name: str, default: Json) -> Json:
+        """The stored document of that name."""
+        return self.state.records.get(name, default)
+
+    def file(self, name: str) -> FileEntry | None:
+        """The entry of a file in use."""
+        return self.state.files.get(name)
+
+    def ended(self, transaction: Transaction, staging: Staging) -> None:
+        """Remove what a transaction leaves behind."""
+        self._open.discard(transaction)
+        staging.discard(published=True)
+
+    def commit(
+        self,
+        staging: Staging,
+        operation: str,
+        *,
+        segments: Sequence[Segment] = (),
+        edges: Sequence[NewEdges] = (),
+        records: Mapping[str, Json] | None = None,
+        dropped: Sequence[str] = (),
+        kept: Collection[str] = (),
+        moved: Mapping[str, tuple[str, int]] | None = None,
+        removed: Sequence[str] = (),
+        vacuumed: Sequence[str] = (),
+    ) -> int:
+        """Write the next commit: files first, then the entry in the log, which makes it one."""
+        entries = staging.close()
+        for name in kept:
+            entries[name] = replace(entries[name], kept=True)
+        with self._mutex:
+            state = self.state
+            commit = Commit(
+                version=state.version + 1,
+                previous=state.checksum,
+                time=datetime.now(UTC).isoformat(),
+                operation=operation,
+                files=entries,
+                segments=segments,
+                edges=[each.edges for each in edges],
+                records=records or {},
+                dropped=dropped,
+                moved=moved or {},
+                removed=removed,
+                vacuumed=vacuumed,
+            )
+            _check(state, commit, edges)
+            self._append(staging, commit)
+            self._write_checkpoint(state)
+            return state.version
+
+    def _append(self, staging: Staging, commit: Commit) -> None:
+        try:
+            staging.publish()
+            checksum = log.append(self.root, commit, self._files)
+            self.state.apply(commit, checksum)
+        except BaseException:
+            # What has an entry is stored, even if an error came after that was written; then the
+            # state here may be behind the log.
+            self._failed = log.entry_path(self.root, commit.version).exists()
+            staging.discard(published=self._failed)
+            raise
+
+    def _write_checkpoint(self, state: State) -> None:
+        if checkpoint.is_due(state.version, self._checkpoint):
+            # It only saves time: without it the log is read from the one before.
+            with contextlib.suppress(OSError):
+                checkpoint.write_checkpoint(self.root, state, self._files)
+                self._checkpoint = state.version
+
+
+def _check(state: State, commit: Commit, edges: Sequence[NewEdges]) -> None:
+    """Check what a commit says against the state before it."""
+    counts = {segment.name: segment.count for segment in commit.segments}
+    for segment in commit.segments:
+        if segment.name in state.segments:
+            raise StoreError(f"The store has a segment {segment.name!r} already; names are unique.")
+    for each in edges:
+        for name, largest in ((each.edges.source, each.source), (each.edges.target, each.target)):
+            stored = state.segments.get(name)
+            count = counts.get(name) if stored is None else stored.count
+            where = f"Edges from {each.edges.source} to {each.edges.target}"
+            if count is None:
+                raise StoreError(
+                    f"{where}: there is no segment {name!r}.\n"
+                    "Add it in the same transaction or before."
+                )
+            if largest >= count:
+                raise StoreError(
+                    f"{where}: there is no node {largest} of {name}, which has {count} nodes."
+                )
+    for name in commit.removed:
+        if name not in state.files:
+            raise StoreError(
+                f"File {name} is not in use any more: it was removed or merged before."
+            )
+    used: list[Segment | EdgeSet] = [*commit.segments, *commit.edges]
+    for part in used:
+        if part.file is not None and not (part.file in commit.files or part.file in state.files):
+            raise StoreError(
+                f"File {part.file} is not in use any more: it was removed or merged with others.\n"
+                "Add its rows again, or keep files that are used again with add_file."
+            )
+    gone = set(commit.removed) - set(commit.moved)
+    for part in (*state.parts(), *used) if gone else ():
+        if part.file in gone:
+            what = f"segment {part.name}" if isinstance(part, Segment) else "a set of edges"
+            raise StoreError(f"File {part.file} cannot be removed: {what} is stored in it.")

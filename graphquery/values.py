@@ -1,0 +1,275 @@
+"""Values of v-nodes once something is deleted: aggregates computed anew, and what cannot be known.
+
+An aggregate is computed from the tensors that are left. What a function would have given for other
+inputs only the function knows: a black box whose inputs changed is stale, and so is all that is
+made of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.csr import distinct
+from graphquery.errors import StaleValueError, ValuesError
+from graphquery.model import Kind, Port, Segment
+from graphquery.storage import COPIES
+from graphquery.view import Operation
+from semiring.aggregates import aggregate
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.graph import Nodes, ProvenanceGraph
+    from graphquery.select import Selection
+
+VALUE_COLUMN = "value"
+"""The column of a v-node's file that has its value."""
+
+OPERATORS = frozenset({"", "+", "·", "δ", "⊖", "⊗"})
+
+_AGGREGATE = re.compile(r"(COUNT|SUM|MIN|MAX|AVG)( DISTINCT)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effects:
+    """What deletions did to the nodes that are left.
+
+    Attributes
+    ----------
+    changed
+        Boolean array over all ids: something it is made of, other than by `+`, is not there or
+        has changed; a value computed from it may be another.
+    stale
+        Boolean array over all ids: what it would be is not known.
+    """
+
+    changed: Array
+    stale: Array
+
+
+def aggregate_name(label: str) -> str | None:
+    """The aggregate that a label names: COUNT, SUM, MIN, MAX or AVG; None if it names none.
+
+    DISTINCT may follow: the tensors are then of distinct values. An expression over aggregates
+    names none.
+    """
+    match = _AGGREGATE.fullmatch(label)
+    return match[1].upper() if match else None
+
+
+def is_opaque(segment: Segment) -> bool:
+    """Whether only running something again tells what nodes would be for other inputs."""
+    return segment.kind is Kind.ZOOMED or (
+        segment.kind in (Kind.DERIVED, Kind.VALUE)
+        and segment.label not in OPERATORS | COPIES
+        and aggregate_name(segment.label) is None
+    )
+
+
+def stale(graph: ProvenanceGraph) -> Selection:
+    """The nodes of which deletions leave unknown what they would be.
+
+    They are black boxes, comparisons and zoomed invocations with an input that was deleted or has
+    changed, `⊖` that lost a right operand (there may be more of them than there was), and all that
+    is made of these. Values stay exact elsewhere.
+    """
+    from graphquery.select import Selection
+
+    marks = effects(graph)
+    if marks is None:
+        return Selection(graph, np.empty(0, dtype=np.int64))
+    return Selection(graph, np.flatnonzero(marks.stale & _visible(graph)))
+
+
+def value(graph: ProvenanceGraph, node: int | str) -> Any:
+    """The value of a v-node, as Python has it; None for NULL. See `values`."""
+    return values(graph, [node])[0].as_py()
+
+
+def values(graph: ProvenanceGraph, nodes: Nodes, stale: str = "raise") -> pa.Array:
+    """The values of v-nodes, in the order given, aggregates computed from the tensors left.
+
+    Parameters
+    ----------
+    stale
+        ``"raise"``, or ``"null"`` for a NULL in place of every stale value.
+
+    Raises
+    ------
+    StaleValueError
+        A value that is not known; see `stale`.
+    ValuesError
+        A node without a value, or nodes whose values are of different types.
+    """
+    ids = graph.ordered(nodes)
+    if stale not in ("raise", "null"):
+        raise ValuesError(f"stale={stale!r} is neither 'raise' nor 'null'.\nGive one of them.")
+    marks = effects(graph)
+    if stale == "raise" and marks is not None and bool(marks.stale[ids].any()):
+        name = graph.name(int(ids[marks.stale[ids]][0]))
+        raise StaleValueError(
+            f"What {name} would be after the deletion is not known: it, or something it is made"
+            " of, is a function that would have to run again.\nAsk with stale='null' for the"
+            " others, or see stale() for all of them."
+        )
+    return _values(graph, ids)
+
+
+def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
+    """The values of nodes of one segment; NULL for stale ones.
+
+    Raises
+    ------
+    ValuesError
+        If they have none, or an aggregate cannot be computed.
+    """
+    if segment.kind is not Kind.VALUE or segment.file is None:
+        raise ValuesError(
+            f"The nodes of {segment.name} have no value: they are of kind {segment.kind.value!r},"
+            f" labelled {segment.label!r}.\nAsk for constants, aggregates or functions' results."
+        )
+    storage = graph.storage
+    ordinals = ids - storage.bases[storage.position[segment.name]]
+    found = storage.column(segment, VALUE_COLUMN).take(pa.array(ordinals))
+    marks = effects(graph)
+    if marks is None:
+        return found
+    name = aggregate_name(segment.label)
+    changed = marks.changed[ids] & ~marks.stale[ids]
+    if (name is not None or segment.label in COPIES) and bool(changed.any()):
+        chosen = ids[changed]
+        anew = _copied(graph, chosen) if name is None else _aggregated(graph, name, chosen)
+        anew = anew if anew.type == found.type else anew.cast(found.type)
+        places = np.where(changed, len(found) + np.cumsum(changed) - 1, np.arange(len(found)))
+        found = pa.concat_arrays([found, anew]).take(pa.array(places))
+    known = pa.array(~marks.stale[ids])
+    return pa.compute.if_else(known, found, pa.scalar(None, found.type))
+
+
+def effects(graph: ProvenanceGraph) -> Effects | None:
+    """What the deletions that led to a graph did; None if there were none. Computed once."""
+    if graph.parent is None:
+        return None
+    if graph.effects is None:
+        graph.effects = _effects(graph, graph.parent, effects(graph.parent))
+    return graph.effects
+
+
+def _effects(
+    graph: ProvenanceGraph, parent: ProvenanceGraph, before: Effects | None
+) -> Effects | None:
+    operation = graph.steps[-1].operation
+    if operation is not Operation.DELETE and before is None:
+        return None
+    size = graph.storage.size
+    if before is None:
+        marks = Effects(np.zeros(size, dtype=np.bool_), np.zeros(size, dtype=np.bool_))
+    else:
+        marks = Effects(before.changed.copy(), before.stale.copy())
+    if operation is Operation.DELETE:
+        _mark(graph, parent, marks)
+    elif graph.overlay is not None:
+        ends = graph.overlay.pairs
+        outputs = ends[marks.stale[ends[:, 1]] & (ends[:, 0] >= graph.storage.count), 0]
+        marks.stale[outputs] = True
+    return marks
+
+
+def _mark(graph: ProvenanceGraph, parent: ProvenanceGraph, marks: Effects) -> None:
+    """Add what a deletion did to the nodes that it left."""
+    from graphquery.operations.reach import reached
+
+    segments = graph.storage.segments
+    there = _visible(graph)
+    lost = parent.outgoing(np.flatnonzero(_visible(parent) & ~there), ports=True)
+    alive = there[lost.nodes]
+    subtrahend = np.zeros(len(alive), dtype=np.bool_)
+    if lost.ports is not None:
+        subtrahend = lost.ports == Port.SUBTRAHEND
+    alternatives = graph.storage.spread(segment.label == "+" for segment in segments)
+    touched = distinct(lost.nodes[alive & ~subtrahend]).astype(np.int64)
+    touched = touched[~alternatives[touched]]
+    marks.changed[touched] = True
+    marks.changed[reached(graph, touched, forwards=True)] = True
+    opaque = graph.storage.spread(is_opaque(segment) for segment in segments)
+    opaque[graph.storage.count :] = True
+    seeds = marks.changed & opaque & there
+    seeds[lost.nodes[alive & subtrahend]] = True
+    ids = np.flatnonzero(seeds)
+    marks.stale[ids] = True
+    marks.stale[reached(graph, ids, forwards=True)] = True
+
+
+def _visible(graph: ProvenanceGraph) -> Array:
+    if graph.visible is not None:
+        return graph.visible
+    visible = np.zeros(graph.storage.size, dtype=np.bool_)
+    visible[: graph.storage.count] = True
+    return visible
+
+
+def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
+    """Values of nodes of any segments, in the order of `ids`; NULL for stale ones."""
+    storage = graph.storage
+    zoomed = ids[ids >= storage.count]
+    if len(zoomed):
+        raise ValuesError(
+            f"{graph.name(int(zoomed[0]))} has no value: it is an invocation.\nAsk for its outputs."
+        )
+    if len(ids) == 0:
+        return pa.nulls(0)
+    parts = []
+    order = np.empty(0, dtype=np.int64)
+    for segment, places, _ in storage.by_segment(ids):
+        parts.append(current(graph, segment, ids[places]))
+        order = np.append(order, places)
+    types = {part.type for part in parts}
+    if len(types) > 1:
+        raise ValuesError(
+            f"The values are of types {' and '.join(sorted(map(str, types)))}.\nAsk for those of"
+            " one type at a time."
+        )
+    back = np.empty(len(ids), dtype=np.int64)
+    back[order] = np.arange(len(ids))
+    return pa.concat_arrays(parts).take(pa.array(back))
+
+
+def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
+    """The values of what v-nodes are made of, one each."""
+    found = graph.incoming(ids)
+    if not bool((found.degrees == 1).all()):
+        wrong = ids[np.flatnonzero(found.degrees != 1)[0]]
+        raise ValuesError(
+            f"{graph.name(int(wrong))} copies other than one value here.\nZoom in on the module"
+            " that the value comes from; otherwise the store is damaged: check it."
+        )
+    return _values(graph, found.nodes.astype(np.int64))
+
+
+def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
+    """Aggregates of nodes from their tensors that are left, one for every edge."""
+    tensors = graph.incoming(ids)
+    inner, place = np.unique(tensors.nodes, return_inverse=True)
+    inner = inner.astype(np.int64)
+    operands = graph.incoming(inner, ports=True)
+    multiplicities = np.ones(len(tensors.nodes), dtype=np.int64)
+    if operands.ports is None or not bool((operands.ports == Port.VALUE).any()):
+        if name != "COUNT":
+            raise ValuesError(
+                f"{graph.name(int(ids[0]))} cannot be computed: its tensors have no values.\n"
+                "Run the workflow without what was deleted."
+            )
+        return aggregate(name, multiplicities, None, tensors.offsets)
+    valued = operands.kept(operands.ports == Port.VALUE)
+    if not bool((valued.degrees == 1).all()):
+        wrong = inner[np.flatnonzero(valued.degrees != 1)[0]]
+        raise ValuesError(
+            f"{graph.name(int(wrong))} is a tensor with other than one value here.\nZoom in on"
+            " the module that the value comes from; otherwise the store is damaged: check it."
+        )
+    column = _values(graph, valued.nodes.astype(np.int64))
+    return aggregate(name, multiplicities, column.take(pa.array(place)), tensors.offsets)

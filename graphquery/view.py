@@ -1,0 +1,156 @@
+"""What of the stored nodes a graph shows, and how it came to be so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from semiring.base import Array
+
+NO_IDS: Array = np.empty(0, dtype=np.int64)
+
+
+def _nothing() -> Mapping[Any, Array]:
+    return MappingProxyType({})
+
+
+class Operation(StrEnum):
+    """What makes a graph of another."""
+
+    ZOOM_OUT = "zoom out"
+    DELETE = "delete"
+    SUBGRAPH = "subgraph"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One operation, so that it can be done again on the graph with a module zoomed in.
+
+    Attributes
+    ----------
+    modules
+        What was zoomed out.
+    seeds
+        What was deleted, or whose subgraph was taken.
+    stands_for
+        For zoomed nodes among the seeds, the nodes that each stood for.
+    """
+
+    operation: Operation
+    modules: frozenset[str] = frozenset()
+    seeds: Array = field(default_factory=lambda: NO_IDS)
+    stands_for: Mapping[int, Array] = field(default_factory=_nothing)
+
+
+class Overlay:
+    """Edges of zoomed nodes: from the inputs of an invocation to its node, and on to the outputs.
+
+    Parameters
+    ----------
+    pairs
+        int64 of shape (edges, 2): source and target.
+    """
+
+    def __init__(self, pairs: Array) -> None:
+        self.pairs = pairs
+        self._sorted: dict[int, tuple[Array, Array]] = {}
+
+    def neighbours(self, ids: Array, own: int) -> tuple[Array, Array]:
+        """The other ends of edges whose end `own` (0: source, 1: target) is one of some nodes.
+
+        Returns
+        -------
+        nodes
+            Node by node in the order of `ids`.
+        degrees
+            How many each has.
+        """
+        if own not in self._sorted:
+            order = np.argsort(self.pairs[:, own], kind="stable")
+            self._sorted[own] = self.pairs[order, own], self.pairs[order, 1 - own]
+        keys, others = self._sorted[own]
+        starts = np.searchsorted(keys, ids, side="left")
+        degrees = np.searchsorted(keys, ids, side="right") - starts
+        ends = np.cumsum(degrees)
+        spread = np.repeat(starts - ends + degrees, degrees)
+        return others[spread + np.arange(len(spread))], degrees
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Masks and zoomed nodes over shared arrays.
+
+    Attributes
+    ----------
+    visible
+        Boolean array over all ids; None: every stored node and no zoomed one.
+    zoomed
+        For every module zoomed out, the ids that its zooming hides.
+    overlay
+        The edges of zoomed nodes; None if there are none.
+    steps
+        The operations that led here.
+    """
+
+    visible: Array | None = None
+    zoomed: Mapping[str, Array] = field(default_factory=_nothing)
+    overlay: Overlay | None = None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Neighbours:
+    """The neighbours of some nodes, one per edge, node by node.
+
+    Attributes
+    ----------
+    nodes
+        Ids of neighbours.
+    degrees
+        int64, how many each node has.
+    ports
+        uint8, which operand of its target each edge is; None if all are operand 0, or if ports were
+        not asked for.
+    """
+
+    nodes: Array
+    degrees: Array
+    ports: Array | None
+
+    @property
+    def offsets(self) -> Array:
+        """The degrees as CSR offsets."""
+        offsets = np.zeros(len(self.degrees) + 1, dtype=np.int64)
+        np.cumsum(self.degrees, out=offsets[1:])
+        return offsets
+
+    def owners(self) -> Array:
+        """Of every edge, the position of the node it was asked for."""
+        return np.repeat(np.arange(len(self.degrees), dtype=np.int64), self.degrees)
+
+    def kept(self, keep: Array) -> Neighbours:
+        """These edges where a Boolean array over them holds."""
+        if bool(keep.all()):
+            return self
+        running = np.zeros(len(keep) + 1, dtype=np.int64)
+        np.cumsum(keep, out=running[1:])
+        ports = None if self.ports is None else self.ports[keep]
+        return Neighbours(self.nodes[keep], np.diff(running[self.offsets]), ports)
+
+
+def merged(first: Neighbours, nodes: Array, degrees: Array) -> Neighbours:
+    """The neighbours of the same nodes along edges of two sets, the second all operands."""
+    if len(nodes) == 0:
+        return first
+    second = Neighbours(nodes, degrees, None)
+    order = np.argsort(np.concatenate([first.owners(), second.owners()]), kind="stable")
+    joined: Array = np.concatenate([first.nodes, nodes])[order]
+    ports: Any = None
+    if first.ports is not None:
+        ports = np.concatenate([first.ports, np.zeros(len(nodes), dtype=np.uint8)])[order]
+    return Neighbours(joined, first.degrees + degrees, ports)
