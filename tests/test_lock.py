@@ -2,10 +2,12 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -14,7 +16,7 @@ PINS = re.findall(r"^([a-z0-9._-]+)==(\S+)", LOCK, re.MULTILINE)
 RANGES = [
     *PROJECT["build-system"]["requires"],
     *PROJECT["project"]["dependencies"],
-    *PROJECT["project"]["optional-dependencies"]["connect"],
+    *chain(*PROJECT["project"]["optional-dependencies"].values()),
     *PROJECT["dependency-groups"]["build"],
     *PROJECT["dependency-groups"]["dev"],
 ]
@@ -23,7 +25,8 @@ RANGES = [
 @pytest.mark.parametrize("wanted", RANGES)
 def test_locked_version_is_in_the_declared_range(wanted: str) -> None:
     requirement = Requirement(wanted)
-    versions = [version for name, version in PINS if name == requirement.name]
+    wanted_name = canonicalize_name(requirement.name)
+    versions = [version for name, version in PINS if name == wanted_name]
     assert versions
     assert all(version in requirement.specifier for version in versions)
 
