@@ -14,15 +14,35 @@ from lipstick.errors import LipstickError
 from lipstick.frame import AnnotatedFrame
 from lipstick.session import Session, session
 from lipstick.whatif import WhatIf
+from lipstick.workflow import (
+    Edge,
+    Loop,
+    Module,
+    Relation,
+    Run,
+    Specification,
+    StateQuery,
+    Workflow,
+    open_run,
+)
 from semiring import semirings
 
 __all__ = [
     "AnnotatedFrame",
     "Capture",
+    "Edge",
     "LipstickError",
+    "Loop",
+    "Module",
+    "Relation",
+    "Run",
     "Session",
+    "Specification",
+    "StateQuery",
     "WhatIf",
+    "Workflow",
     "open",
+    "open_run",
     "semirings",
     "session",
 ]

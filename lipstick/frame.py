@@ -52,7 +52,8 @@ class AnnotatedFrame:
         self._query = query
         self._expression = expression
         self._schema = schema
-        self._root = root
+        self.root = root
+        """The block that yields the answer."""
         self._capture: Capture | None = None
 
     # -- what it is ------------------------------------------------------------------------
@@ -72,7 +73,7 @@ class AnnotatedFrame:
         """The tracked relations that the query reads."""
         names = {
             scan.relation
-            for block in topological(self._root)
+            for block in topological(self.root)
             if block.core is not None
             for scan in core_relations(block.core)
         }
@@ -81,7 +82,7 @@ class AnnotatedFrame:
     @property
     def rewritten_sql(self) -> str:
         """The rewritten query: Spark SQL whose last column, ``_prov``, is the annotation."""
-        return rewritten_sql(self._root)
+        return rewritten_sql(self.root)
 
     # -- frames ----------------------------------------------------------------------------
 
@@ -91,8 +92,8 @@ class AnnotatedFrame:
 
         With LIMIT, ties are broken by the keys of the rows, so that it is a function of the data.
         """
-        if any(block.limited for block in topological(self._root)):
-            return self._named(self._session.spark.sql(plain_sql(self._root)))
+        if any(block.limited for block in topological(self.root)):
+            return self._named(self._session.spark.sql(plain_sql(self.root)))
         return self._session.spark.sql(text(self._expression))
 
     @property
@@ -122,7 +123,7 @@ class AnnotatedFrame:
         self._check_sources()
         done = write_capture(
             self._session.spark,
-            self._manifest(values),
+            self.manifest(values),
             Path(path),
             progress or (lambda _: None),
         )
@@ -133,7 +134,11 @@ class AnnotatedFrame:
         for tracked in self.relations.values():
             check_unchanged(self._session.spark, tracked.name, tracked.source)
 
-    def _manifest(self, values: str) -> Manifest:
+    def manifest(self, values: str) -> Manifest:
+        """Return what a capture of this query would say of itself, before it is written.
+
+        ``values`` is ``"copy"`` or ``"reference"``.
+        """
         if values not in ("copy", "reference"):
             raise ValueError(f"values is 'copy' or 'reference', not {values!r}")
         return Manifest(
@@ -141,7 +146,7 @@ class AnnotatedFrame:
             names=tuple(self._schema.names),
             schema=self._schema.json(),
             values=values,
-            root=self._root,
+            root=self.root,
             relations={name: _record(tracked) for name, tracked in self.relations.items()},
         )
 
@@ -159,15 +164,15 @@ class AnnotatedFrame:
     @property
     def annotation_type(self) -> AnnotationType:
         """The type of the annotations: their operators, known before a row is read."""
-        return root_type(self._root, self.relations)
+        return root_type(self.root, self.relations)
 
     def explain(self) -> str:
         """Return a readable account of the query's blocks and how they are captured."""
-        return explain(self._root, self.relations)
+        return explain(self.root, self.relations)
 
     def cost(self) -> Cost:
         """Estimate members, bytes and jobs of a capture; nothing runs."""
-        return estimate_cost(self._session.spark, self._root)
+        return estimate_cost(self._session.spark, self.root)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """See :meth:`lipstick.Capture.members`."""
@@ -220,7 +225,7 @@ class AnnotatedFrame:
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
         self._check_sources()
-        spark, manifest = self._session.spark, self._manifest("copy")
+        spark, manifest = self._session.spark, self.manifest("copy")
         deletion = resolve_deletion(spark, manifest.relations, delete, cascade)
         views = {}
         for name, (gone, columns) in deletion.views(spark).items():
@@ -229,8 +234,8 @@ class AnnotatedFrame:
             match = [rows[f"`{column}`"].eqNullSafe(tokens[f"`{column}`"]) for column in columns]
             views[tracked.view] = f"{gone}_reduced"
             rows.join(tokens, match, "left_anti").createOrReplaceTempView(views[tracked.view])
-        new = spark.sql(plain_sql(self._root, views, identity=True))
-        old = spark.sql(plain_sql(self._root, identity=True))
+        new = spark.sql(plain_sql(self.root, views, identity=True))
+        old = spark.sql(plain_sql(self.root, identity=True))
         return WhatIf(spark, manifest, new, old, "rerun")
 
     # -- how it looks ----------------------------------------------------------------------

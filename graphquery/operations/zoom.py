@@ -151,8 +151,11 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
     computed = [position for kind in _COMPUTED for position in by_kind.get(kind, ())]
     state = _present(graph, by_kind.get(Kind.STATE, ()))
     inputs = _present(graph, by_kind.get(Kind.INPUT, ()))
+    # A row that is there because its invocation is (an aggregate of nothing) is computed inside.
+    invocations = _present(graph, by_kind.get(Kind.INVOCATION, ()))
     hidden[inputs] = True
     hidden[state] = True
+    hidden[invocations] = True
     for ids in staged(graph, storage.stages, computed):
         found = graph.incoming(ids)
         behind = hidden[found.nodes]
@@ -161,6 +164,7 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
         else:
             hidden[ids] = reduce_segments(np.logical_or, behind, found.offsets, False)
     hidden[inputs] = False
+    hidden[invocations] = False
     tokens = distinct(graph.incoming(state).nodes)
     kinds = np.fromiter(
         (segment.kind is Kind.TOKEN for segment in storage.segments),

@@ -94,7 +94,7 @@ class Capture:
         sql = hypothetical_sql(self.manifest.root, self._members_view, deleted)
         return self._spark.sql(sql)
 
-    def _present(self) -> DataFrame:
+    def present(self) -> DataFrame:
         """Return the answer's rows as captured, with the columns that tell them apart."""
         assert self._spark is not None
         root = self.manifest.root
@@ -128,7 +128,7 @@ class Capture:
         if self._spark is None:
             return self.memory.answer()
         outputs = [f"`{output.name}`" for output in self.manifest.root.outputs]
-        return self._present().select(*outputs).toDF(*self.manifest.names)
+        return self.present().select(*outputs).toDF(*self.manifest.names)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
@@ -192,7 +192,7 @@ class Capture:
         tokens = lineage_tokens(
             self._spark,
             self.manifest,
-            self._present(),
+            self.present(),
             self._members_view,
             self._rows_views(),
             where,
@@ -267,7 +267,7 @@ class Capture:
             answer = self.memory.what_if(deletion.tokens)
             return SparkWhatIf(self._spark, self.manifest, answer)
         new = self._hypothetical(deletion.views(self._spark))
-        return WhatIf(self._spark, self.manifest, new, self._present(), "annotations")
+        return WhatIf(self._spark, self.manifest, new, self.present(), "annotations")
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:

@@ -64,7 +64,7 @@ def frame_html(frame: AnnotatedFrame) -> str:
 
 
 def _frame_card(frame: AnnotatedFrame) -> Card:
-    blocks = topological(frame._root)
+    blocks = topological(frame.root)
     facts = [
         ("columns", _columns(frame.schema)),
         ("annotation", str(frame.annotation_type)),

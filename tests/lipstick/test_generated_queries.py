@@ -76,6 +76,7 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> None:
         lineage_keys(q, case.database),
         count=DELETIONS,
         compared=case.compared,
+        subtracted=case.subtracted,
         exact=case.exact,
     )
     run.deletions.add(

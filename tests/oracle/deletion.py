@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 CHANGE: Final = "_change"
 ANNOTATED: Final = frozenset({"annotations", "blocks"})
 UNRELATED: Final = "unrelated"
+SUBTRAHEND: Final = "subtrahend"
 _GONE: Final = frozenset({"removed", "deleted", "old"})
 _CAME: Final = frozenset({"added", "inserted", "new"})
 _SAME: Final = frozenset({"same", "unchanged"})
@@ -45,6 +46,7 @@ class Tally:
     asked: int = 0
     nonempty: int = 0
     changed: int = 0
+    grown: int = 0
     methods: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
@@ -52,6 +54,7 @@ class Tally:
         self.asked += other.asked
         self.nonempty += other.nonempty
         self.changed += other.changed
+        self.grown += other.grown
         self.methods += other.methods
 
     def assert_telling(self) -> None:
@@ -63,7 +66,8 @@ class Tally:
         methods = ", ".join(f"{name} {count}" for name, count in sorted(self.methods.items()))
         return (
             f"{self.asked} deletions, {self.changed} of {self.nonempty} non-empty ones changed"
-            f" the answer; answered by {methods or 'nothing'}"
+            f" the answer, {self.grown} of them made it longer;"
+            f" answered by {methods or 'nothing'}"
         )
 
 
@@ -97,6 +101,7 @@ def deletion_sets(
     *,
     count: int = 5,
     compared: Sequence[str] = (),
+    subtracted: Sequence[str] = (),
     exact: bool | None = None,
 ) -> list[Deletion]:
     """Return deletions to put to a query, those most telling first.
@@ -107,10 +112,14 @@ def deletion_sets(
         The keys of the rows that the answer depends on.
     count
         How many: the empty set, everything, a singleton, about half of the lineage, and rows at
-        one end of a column; then again singletons, halves and ends.
+        one end of a column; then again singletons, halves and ends. Where there are
+        ``subtracted`` relations, two or three of these are sets of their rows.
     compared
         Relations that feed compared aggregates: preferred for singletons and ends, because taking
         the greatest or least members away moves an aggregate over its threshold.
+    subtracted
+        Relations of whose rows the absence is asked for: deleting some makes rows appear. Their
+        rows need not be in the lineage.
     exact
         True for a query in which deletion can only remove or shrink: then one more set is added,
         of rows outside of the lineage, which must not change anything.
@@ -124,6 +133,14 @@ def deletion_sets(
         lambda: _half(rng, database, touched, names),
         lambda: _end(rng, database, touched, biased),
     )
+    present = [name for name in subtracted if database.relations[name].data.num_rows]
+    if present:
+        usual = rng.choice(makers)
+        aimed = (
+            lambda: _subtrahend(rng, database, present),
+            lambda: _end(rng, database, {}, present),
+        )
+        makers = (aimed[0], usual, *aimed[::-1], *makers)
     while len(sets) < count:
         sets.append(makers[(len(sets) - 2) % len(makers)]())
     if exact and touched:
@@ -165,6 +182,14 @@ def _half(
         size = min(rng.randint(0, max(1, len(rows) // 2)), 500)
         keys[name] = frozenset(rng.sample(rows, min(size, len(rows))))
     return Deletion("random", keys)
+
+
+def _subtrahend(rng: random.Random, database: Database, names: Sequence[str]) -> Deletion:
+    """Delete many or all of the rows of one relation, and leave the others alone."""
+    name = rng.choice(names)
+    rows = _rows(database, {}, name)
+    size = len(rows) if rng.random() < 0.4 else rng.randint(1, max(1, 2 * len(rows) // 3))
+    return Deletion(SUBTRAHEND, {name: frozenset(rng.sample(rows, size))})
 
 
 def _end(
@@ -283,16 +308,17 @@ def check_deletion(
             empty=len(deletion) == 0,
         )
         if offline is not None:
-            tally.methods[_check_offline(offline, deletion, before, expected, what)] += 1
+            tally.methods[check_offline(offline, deletion, before, expected, what)] += 1
         tally.asked += 1
         tally.methods[w.method] += 1
         if w.method in ANNOTATED and len(deletion) and deletion.kind != UNRELATED:
             tally.nonempty += 1
             tally.changed += changed
+            tally.grown += len(expected) > len(before)
     return tally
 
 
-def _check_offline(capture: Any, deletion: Deletion, before: Bag, expected: Bag, what: str) -> str:
+def check_offline(capture: Any, deletion: Deletion, before: Bag, expected: Bag, what: str) -> str:
     """Hold the in-memory engine against the same answer; return how it counts."""
     read = capture.manifest.relations
     asked = {name: keys for name, keys in deletion.key_lists().items() if name in read}

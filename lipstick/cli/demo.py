@@ -1,28 +1,14 @@
-"""The command line: ``lipstick demo``."""
+"""``lipstick demo``."""
 
 from __future__ import annotations
 
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
 
 
-def _version() -> str:
-    try:
-        return version("lipstick-spark")
-    except PackageNotFoundError:
-        return "unknown (not installed)"
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(_version(), "--version", prog_name="lipstick")
-def main() -> None:
-    """Semiring provenance for Spark SQL: every answer with how it came about."""
-
-
-@main.command()
+@click.command()
 @click.option(
     "--scale",
     type=click.FloatRange(0.001, 100),
@@ -51,7 +37,3 @@ def demo(scale: float, data: Path | None) -> None:
         raise click.ClickException(str(error)) from error
     if not equal:
         sys.exit(1)
-
-
-if __name__ == "__main__":
-    main(prog_name="lipstick")

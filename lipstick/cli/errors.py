@@ -1,0 +1,46 @@
+"""From errors to exit codes: one message, no traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+DAMAGED = 1
+"""The exit code where something stored is not as it was written."""
+
+
+class Failure(click.ClickException):
+    """What was asked cannot be done, or not so."""
+
+    exit_code = 2
+
+
+class Damaged(Failure):
+    """Something stored is not as it was written."""
+
+    exit_code = DAMAGED
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turn the errors that this project raises on purpose, and those of files, into failures."""
+    from semiring.errors import LipstickError
+
+    try:
+        yield
+    except LipstickError as error:
+        raise (Damaged if _is_damage(error) else Failure)(str(error)) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise Failure(f"{where}{error.strerror or error}") from error
+
+
+def _is_damage(error: Exception) -> bool:
+    from graphquery.errors import GraphDataError
+    from graphquery.store import StoreDamagedError
+
+    return isinstance(error, (GraphDataError, StoreDamagedError))

@@ -1,0 +1,192 @@
+"""How commands answer: tables, JSON documents and pictures, on standard output or in a file."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from xml.etree import ElementTree
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graphquery import ProvenanceGraph
+
+TABLE, JSON, SVG, HTML = "table", "json", "svg", "html"
+ROWS = 50
+"""Rows of a table that are shown unless told otherwise."""
+
+_UNBOUNDED = 10_000
+_SVG = "http://www.w3.org/2000/svg"
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{title}</title></head>
+<body>{body}</body>
+</html>
+"""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a command says, put together and then sent at once.
+
+    Parameters
+    ----------
+    format
+        ``table``, ``json``, ``svg`` or ``html``.
+    file
+        Where it goes; None: standard output.
+    limit
+        Rows of a list at most; None: `ROWS` in a table, all in JSON.
+    """
+
+    format: str
+    file: Path | None = None
+    limit: int | None = None
+    _parts: list[Any] = field(default_factory=list)
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows of a list are wanted; None: all."""
+        return ROWS if self.limit is None and self.format == TABLE else self.limit
+
+    # -- tables ----------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        """Add a line."""
+        self._parts.append(text)
+
+    def table(self, rows: Sequence[dict[str, Any]], total: int | None = None) -> None:
+        """Add rows under the names of their values; columns without any value are left out.
+
+        Parameters
+        ----------
+        total
+            How many rows there are, if these are only the first.
+        """
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        names = [name for name in names if any(row.get(name) is not None for row in rows)]
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in names:
+            given = [row[name] for row in rows if row.get(name) is not None]
+            number = all(isinstance(v, int | float) and not isinstance(v, bool) for v in given)
+            table.add_column(Text(name), justify="right" if number else "left")
+        for row in rows:
+            table.add_row(*(Text(_cell(row.get(name))) for name in names))
+        if names:
+            self._parts.append(table)
+        if total is not None and total > len(rows):
+            self.say(f"{total - len(rows):,} more; --limit shows as many as it says.")
+
+    def send_table(self) -> None:
+        """Send the lines and tables."""
+        from rich.console import Console
+
+        if self.file is None:
+            self._print(Console(width=None if sys.stdout.isatty() else _UNBOUNDED, highlight=False))
+            return
+        text = io.StringIO()
+        self._print(Console(file=text, width=_UNBOUNDED, highlight=False))
+        self.send(text.getvalue())
+
+    def _print(self, console: Console) -> None:
+        for part in self._parts:
+            console.print(part, markup=False)
+
+    # -- other forms -----------------------------------------------------------------------
+
+    def send_json(self, document: Any) -> None:
+        """Send a JSON document; what JSON does not have is text."""
+        self.send(json.dumps(document, indent=1, ensure_ascii=False, default=str) + "\n")
+
+    def send_picture(self, graph: ProvenanceGraph) -> None:
+        """Send a drawing of a graph, and say on standard error what it shows and leaves out."""
+        from graphquery.draw import graph_html
+
+        drawing = graph_html(graph)
+        caption, svg = _taken_apart(drawing)
+        click.echo(caption, err=True)
+        page = _PAGE.format(title=escape(caption), body=drawing)
+        self.send(page if self.format == HTML else svg)
+
+    def send(self, text: str) -> None:
+        """Send text as it is."""
+        if self.file is None:
+            click.echo(text, nl=False)
+        else:
+            self.file.write_text(text, encoding="utf-8")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, such as ``1 node`` and ``2,000 nodes``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _taken_apart(drawing: str) -> tuple[str, str]:
+    """A drawing's caption, and its SVG with the caption as its title."""
+    ElementTree.register_namespace("", _SVG)
+    root = ElementTree.fromstring(drawing)
+    caption = "".join(root[0].itertext())
+    svg = root[1]
+    title = ElementTree.Element(f"{{{_SVG}}}title")
+    title.text = caption
+    svg.insert(0, title)
+    return caption, ElementTree.tostring(svg, encoding="unicode") + "\n"
+
+
+# -- options -----------------------------------------------------------------------------------
+
+
+def answer_options(formats: Iterable[str] = (TABLE, JSON)) -> Callable[[F], F]:
+    """Options ``--format``, ``--output`` and ``--limit``, for a command that takes an `Answer`."""
+    choices = list(formats)
+
+    def decorate(function: F) -> F:
+        for option in (
+            click.option(
+                "--limit",
+                type=click.IntRange(min=0),
+                help=f"Rows of a list at most.  [default: {ROWS} in a table, all in JSON]",
+            ),
+            click.option(
+                "--output",
+                type=click.Path(dir_okay=False, path_type=Path),
+                help="Write to this file instead of standard output.",
+            ),
+            click.option(
+                "--format",
+                type=click.Choice(choices),
+                help="How to answer.  [default: as the name of --output ends, else table]",
+            ),
+        ):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def answer(
+    format: str | None, output: Path | None, limit: int | None, formats: Iterable[str]
+) -> Answer:
+    """What the options of `answer_options` ask for."""
+    if format is None:
+        ending = "" if output is None else output.suffix.removeprefix(".")
+        format = ending if ending in formats else TABLE
+    return Answer(format, output, limit)

@@ -1,0 +1,216 @@
+"""``lipstick workflow``: workflows in files, checked, run, and what they gave."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.opened import store_argument
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from lipstick.workflow import Run
+
+_FILE = click.Path(path_type=Path)
+_FORMATS = (TABLE, JSON)
+
+
+@click.group()
+def workflow() -> None:
+    """Check and run workflows that are written in YAML files."""
+
+
+@workflow.command()
+@click.argument("file", type=_FILE)
+def validate(file: Path) -> None:
+    """Check the workflow in FILE: its structure and its queries. Nothing runs."""
+    from lipstick.workflow import Workflow
+    from lipstick.workflow.document import load
+
+    with reported():
+        found = Workflow.read(file)
+        with load(file).located():
+            found.validate()
+    parts = {"node": found.shape.nodes, "module": found.modules, "edge": found.shape.edges}
+    sizes = ", ".join(counted(len(part), noun) for noun, part in parts.items())
+    click.echo(f"{found.name}: {sizes}: valid")
+
+
+@workflow.command()
+@click.argument("file", type=_FILE)
+@click.option(
+    "--inputs",
+    type=_FILE,
+    required=True,
+    help="The inputs of the executions: a YAML or JSON file with a list of mappings from relations "
+    "to rows, or a folder of folders 0, 1 ... of Parquet, CSV or JSON files called like relations.",
+)
+@click.option(
+    "--store",
+    type=_FILE,
+    required=True,
+    help="The folder of the run; one that was interrupted goes on.",
+)
+@click.option(
+    "--state",
+    type=_FILE,
+    help="The initial state: a YAML or JSON file with a mapping from modules to relations to rows, "
+    "or a folder of folders called like modules.",
+)
+@click.option(
+    "--first",
+    type=click.IntRange(min=0),
+    help="The number of the first execution in a file of inputs.  [default: 0]",
+)
+@click.option("--plain", is_flag=True, help="Plain Spark, without provenance.")
+@click.option(
+    "--parallelism",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="How many invocations may run at a time.",
+)
+@answer_options()
+def run(
+    file: Path,
+    inputs: Path,
+    store: Path,
+    state: Path | None,
+    first: int | None,
+    plain: bool,
+    parallelism: int,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Run the workflow in FILE, an execution for each of the inputs.
+
+    What the store has already is not run again. Answers with how many tuples the executions put
+    out; 'workflow output' shows them.
+    """
+    from lipstick.workflow import Workflow
+
+    told = answer(format, output, limit, _FORMATS)
+    with reported():
+        read = Workflow.read(file)
+        from lipstick.cli.given import read_inputs, read_state
+
+        given = read_inputs(inputs, first)
+        given = given.telling(lambda number: click.echo(f"execution {number} …", err=True))
+        initial = None if state is None else read_state(state)
+        _check_java()
+        from pyspark.errors import PySparkException
+
+        try:
+            done = read.run(
+                None,
+                given,
+                store=store,
+                state=initial,
+                first=given.first,
+                tracked=not plain,
+                parallelism=parallelism,
+            )
+        except PySparkException as error:
+            raise Failure(f"{read.name}: {error}") from error
+        _send_outputs(told, done, range(given.first, given.first + len(given)))
+
+
+def _check_java() -> None:
+    """A plain word where Spark would fail to start; with Spark Connect it needs no Java here."""
+    if "SPARK_REMOTE" not in os.environ:
+        from lipstick.demo.spark import check_java
+
+        check_java()
+
+
+def _send_outputs(told: Answer, done: Run, executions: range) -> None:
+    shape = done.workflow.shape
+    rows = [
+        {
+            "execution": execution,
+            "node": node,
+            "relation": relation,
+            "tuples": done.output(execution, node, relation).num_rows,
+        }
+        for execution in executions
+        for node in shape.outputs
+        for relation in shape.nodes[node].outputs
+    ]
+    if told.format == JSON:
+        told.send_json({"store": str(done.path), "tracked": done.tracked, "outputs": rows})
+        return
+    told.table(rows[: told.rows], len(rows))
+    kind = "with provenance" if done.tracked else "plain"
+    told.say(
+        f"{counted(done.executions, 'execution')} of {done.workflow.name} in {done.path}, {kind}"
+    )
+    told.send_table()
+
+
+@workflow.command(name="output")
+@store_argument
+@click.option("--execution", type=click.IntRange(min=0), help="Its number.  [default: the last]")
+@click.option("--node", help="A node.  [default: the output node]")
+@click.option("--relation", help="An output of the node.  [default: its only one]")
+@answer_options()
+def show_output(
+    store: Path,
+    execution: int | None,
+    node: str | None,
+    relation: str | None,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """The tuples that an execution put out."""
+    from lipstick.workflow import open_run
+
+    with reported():
+        found = open_run(store)
+        last = max(found.executions - 1, 0)
+        rows = found.output(last if execution is None else execution, node, relation)
+        _send_rows(answer(format, output, limit, _FORMATS), rows)
+
+
+@workflow.command(name="state")
+@store_argument
+@click.argument("module")
+@click.argument("relation")
+@click.option(
+    "--after",
+    type=click.IntRange(min=-1),
+    help="After this execution; -1 is the initial state.  [default: as it is now]",
+)
+@answer_options()
+def show_state(
+    store: Path,
+    module: str,
+    relation: str,
+    after: int | None,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """The tuples of the state RELATION of MODULE."""
+    from lipstick.workflow import open_run
+
+    with reported():
+        rows = open_run(store).state(module, relation, after)
+        _send_rows(answer(format, output, limit, _FORMATS), rows)
+
+
+def _send_rows(told: Answer, table: pa.Table) -> None:
+    rows: list[dict[str, Any]] = table.slice(0, told.rows).to_pylist()
+    if told.format == JSON:
+        told.send_json(rows)
+        return
+    told.table(rows, table.num_rows)
+    told.say(counted(table.num_rows, "tuple"))
+    told.send_table()

@@ -1,0 +1,305 @@
+"""Where a specification's queries run: a session of its own, whose relations change their rows.
+
+A text is understood once, over relations that are declared by their columns. Every invocation then
+binds the relations to files and captures what was understood.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from lipstick.capture.capture import Capture
+from lipstick.capture.manifest import Manifest
+from lipstick.capture.write import write_capture
+from lipstick.errors import CaptureError
+from lipstick.frame import AnnotatedFrame
+from lipstick.memory.engine import Engine
+from lipstick.memory.keys import KeyTable
+from lipstick.memory.state import State
+from lipstick.session import Session
+from lipstick.source import Source
+from lipstick.tracking import ROW_COLUMN, Naming, Tracked
+from lipstick.workflow.emptiness import is_empty
+from lipstick.workflow.errors import QueryError, RunError
+from lipstick.workflow.functions import register
+from lipstick.workflow.module import Specification
+from lipstick.workflow.queries import Step, column_error, steps
+from lipstick.workflow.query import BEFORE
+from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
+from rewriter.dialect import parse, volatile_calls
+from semiring.base import Array
+
+_FEW = 100_000
+_FOR_FEW = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""Settings that run small queries sooner, and none otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gave: its rows, and where tracked, its capture with their positions in it."""
+
+    table: pa.Table
+    engine: Engine | None = None
+    positions: Array | None = None
+
+
+class Bench(Session):
+    """One specification's queries, understood and checked, over relations to be bound.
+
+    Parameters
+    ----------
+    spark
+        A Spark session that nobody else uses: names of relations are those of its views.
+    folder
+        For files of the moment.
+    tracked
+        Whether queries are captured.
+
+    Raises
+    ------
+    QueryError
+        When a query's columns are not those that are declared.
+    rewriter.errors.QueryError, pyspark.errors.AnalysisException
+        For SQL that is not understood.
+    """
+
+    def __init__(
+        self, spark: SparkSession, specification: Specification, folder: Path, *, tracked: bool
+    ) -> None:
+        super().__init__(spark, folder)
+        self.specification = specification
+        self.provenance = tracked
+        self.schemas: dict[str, StructType] = {}
+        self._frames: dict[Step, AnnotatedFrame] = {}
+        self._volatile: set[Step] = set()
+        self._read: set[str] = set()
+        self._empty: set[str] = set()
+        self._few = False
+        self._settings = {key: str(spark.conf.get(key)) for key in _FOR_FEW}
+        register(spark, specification.name, specification.functions)
+        self._prepare()
+
+    # -- understanding ---------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        specification = self.specification
+        for schema in (specification.inputs, specification.state):
+            for name, relation in schema.items():
+                self._declare(name, struct_of(relation))
+        before = False
+        for step in steps(specification):
+            if step.part == "query_output" and not before:
+                before = True
+                for name in specification.state:
+                    self._declare(f"{BEFORE}{name}", self.schemas[name])
+            found = self._understand(step)
+            self._check(step, found)
+            if step.role == "relation":
+                self._declare(step.name, found)
+
+    def _declare(self, name: str, schema: StructType) -> None:
+        """Track a relation of which only the columns are known."""
+        names = [column.lower() for column in schema.names]
+        twice = next((column for column in schema.names if names.count(column.lower()) > 1), None)
+        if twice is not None:
+            raise QueryError(
+                f"{self.specification.name}: {name} has two columns called {twice}.\n"
+                "Give them different names (AS)."
+            )
+        self.schemas[name] = schema
+        self._bound(name, self.spark.createDataFrame([], schema), None)
+
+    def _bound(self, name: str, frame: DataFrame, path: Path | None) -> None:
+        if path is None or not self.provenance or self._deletes or self._volatile:
+            # What runs as it is written, or is understood anew, reads the name itself.
+            self._view(frame, name)
+        if not self.provenance:
+            return
+        row = F.lit(None).cast("bigint") if path is None else F.col("_metadata.row_index")
+        view = f"_lipstick_{self._id}_{name}"
+        self._view(frame.select("*", row.alias(ROW_COLUMN)), view)
+        if path is None:
+            source = Source(frame, f"relation {name}", "parquet", ())
+            self._tracked[name.lower()] = Tracked(
+                name, source, view, Naming.ROWS, (ROW_COLUMN,), self.schemas[name], True
+            )
+
+    def _understand(self, step: Step) -> StructType:
+        """The columns that a step gives."""
+        if step.role == "delete":
+            return self._deletion(step).schema
+        if not self.provenance:
+            return plain_struct(self.spark.sql(step.query.sql).schema)
+        frame = self.sql(step.query.sql)
+        self._frames[step] = frame
+        if volatile_calls(parse(step.query.sql)):
+            self._volatile.add(step)
+        self._read |= {name.lower() for name in frame.relations}
+        return plain_struct(frame.schema)
+
+    def _deletion(self, step: Step) -> DataFrame:
+        """The keys, or rows, that a step deletes."""
+        if step.query.selects:
+            return self.spark.sql(step.query.sql)
+        relation = self.specification.state[step.name]
+        columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
+        try:
+            return self.spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
+        except PySparkException as error:
+            raise QueryError(
+                f"{self.specification.name}: {step.what} is no predicate over it: "
+                f"{step.query.sql.strip()}\n{error}"
+            ) from error
+
+    def _check(self, step: Step, found: StructType) -> None:
+        """Check the columns of a step against what is declared."""
+        specification = self.specification
+        if step.role == "relation":
+            if step.part == "query_state" or step.name not in specification.outputs:
+                return
+            declared = struct_of(specification.outputs[step.name])
+        else:
+            declared = self.schemas[step.name]
+            key = specification.state[step.name].key
+            if step.role == "delete" and key:
+                declared = StructType([declared[name] for name in key])
+        expected, given = _columns(declared), _columns(found)
+        if expected != given:
+            raise column_error(specification, step, expected, given)
+
+    def _view(self, frame: DataFrame, name: str) -> None:
+        frame.createOrReplaceTempView(f"`{name}`")
+        if name not in self._views:
+            self._views.append(name)
+
+    def expect(self, rows: int) -> None:
+        """Prepare for so many rows to read: of few, planning takes longer than running."""
+        few = rows <= _FEW
+        if few is self._few:
+            return
+        self._few = few
+        for key, value in _FOR_FEW.items():
+            self.spark.conf.set(key, value if few else self._settings[key])
+
+    # -- running ---------------------------------------------------------------------------
+
+    def bind(self, name: str, table: pa.Table) -> None:
+        """Give a relation its rows; nothing is written for one that no query reads."""
+        if self.provenance and name.lower() not in self._read and not self._deletes:
+            return
+        (self._empty.discard if table.num_rows else self._empty.add)(name.lower())
+        path = self.store / f"{name}-{uuid.uuid4().hex[:8]}.parquet"
+        pq.write_table(conformed(table, self.schemas[name]), path)
+        frame = self.spark.read.schema(self.schemas[name]).parquet(str(path))
+        self._bound(name, frame, path)
+
+    @property
+    def _deletes(self) -> bool:
+        """Whether there are queries that run as they are."""
+        return bool(self.specification.query_state.delete)
+
+    def define(self, step: Step) -> None:
+        """Make a relation a view of its query, without provenance."""
+        self._view(self.spark.sql(step.query.sql), step.name)
+
+    def answer(self, step: Step) -> Answer:
+        """Run a step over the relations as they are bound.
+
+        Raises
+        ------
+        RunError
+            When Spark fails.
+        """
+        try:
+            if step.role == "delete":
+                return Answer(self._deletion(step).toArrow())
+            if not self.provenance:
+                return Answer(self.spark.sql(step.query.sql).toArrow())
+            if step in self._volatile:
+                self._frames[step] = self.sql(step.query.sql)
+            return self._captured(self._frames[step])
+        except PySparkException as error:
+            raise RunError(
+                f"{self.specification.name}: {step.what} failed.\n{step.query.sql.strip()}\n{error}"
+            ) from error
+
+    def _captured(self, frame: AnnotatedFrame) -> Answer:
+        if is_empty(frame.root, self._empty):
+            return Answer(arrow_of(plain_struct(frame.schema)).empty_table())
+        directory = self.store / f"capture-{uuid.uuid4().hex[:8]}"
+        manifest: Manifest = write_capture(self.spark, frame.manifest("copy"), directory)
+        engine = Engine(directory, manifest)
+        state = engine.base(engine.root.name)
+        try:
+            table = engine.table(state)
+        except CaptureError:  # some expression is Spark's to compute
+            table = _rows_by_spark(Capture(directory, manifest, self.spark), state)
+        return Answer(table, engine, state.ordered)
+
+    def clear(self) -> None:
+        """Remove the files of an invocation; its relations must be bound anew."""
+        for path in self.store.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
+    """The answer's rows in the order of its positions, its expressions computed by Spark."""
+    root, positions = capture.manifest.root, state.ordered
+    rows = capture.present().toArrow()
+    keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
+    wanted = [state.take(name, positions) for name in root.identity]
+    places = pa.array(keys.find(wanted, len(positions)))
+    columns = [whole(rows.column(output.name)).take(places) for output in root.outputs]
+    return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
+
+
+def conformed(table: pa.Table, schema: StructType) -> pa.Table:
+    """A table as a file that Spark reads with a schema."""
+    return conform(table, arrow_of(schema))
+
+
+def isolated(spark: SparkSession) -> SparkSession:
+    """A Spark session with the settings of another and views of its own.
+
+    Raises
+    ------
+    RunError
+        Where Spark Connect has none.
+    """
+    try:
+        other = spark.newSession()
+    except (PySparkException, NotImplementedError, AttributeError) as error:
+        raise RunError(
+            f"This Spark has no second session, in which a workflow runs: {error}\n"
+            "Use a classic session, or a version of Spark Connect that has newSession()."
+        ) from error
+    for key, value in _settings(spark):
+        if key.startswith("spark.sql.") and other.conf.isModifiable(key):
+            other.conf.set(key, value)
+    return other
+
+
+def _settings(spark: SparkSession) -> Iterable[tuple[str, str]]:
+    return [(row["key"], row["value"]) for row in spark.sql("SET").collect()]
+
+
+def _columns(schema: StructType) -> tuple[str, ...]:
+    return tuple(f"{field.name.lower()} {field.dataType.simpleString()}" for field in schema.fields)

@@ -1,0 +1,170 @@
+"""Where the columns of a block's rows come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from lipstick.capture.manifest import RelationRecord
+from rewriter.algebra import Scalar
+from rewriter.blocks import (
+    MEMBER,
+    UNION,
+    Block,
+    BlockSource,
+    Core,
+    Kind,
+    ScanSource,
+    Source,
+    UnionSource,
+)
+from rewriter.interpret import Interpreted, interpret
+
+_QUALIFIER = re.compile(r"`?\w+`?\.(?=[`A-Za-z_])")
+
+Column = tuple[str, str]
+"""The alias of a source or lookup, and a column of it."""
+
+
+def plain_column(block: Block, name: str) -> Column | None:
+    """The column of a source that an output of a block without grouping is; None: none."""
+    scalar = next(output.scalar for output in block.outputs if output.name == name)
+    return plain_source(block, interpret(scalar))
+
+
+def plain_source(block: Block, scalar: Interpreted) -> Column | None:
+    """The column of a source that a scalar over a block's members is; None: none."""
+    column = scalar.column
+    if column is None or column[0] != MEMBER or block.core is None:
+        return column
+    selected = dict(block.core.select)
+    return interpret(selected[column[1]]).column if column[1] in selected else None
+
+
+def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
+    """The columns of sources that a scalar over a block's members is computed from, each once."""
+    selected = dict(block.core.select) if block.core is not None else {}
+    found: dict[Column, None] = {}
+    for alias, name in scalar.columns:
+        inner = selected.get(name) if alias == MEMBER else None
+        read = ((alias, name),) if inner is None else interpret(inner).columns
+        found.update(dict.fromkeys(read))
+    return tuple(found)
+
+
+def union_columns(block: Block, branch: Block) -> Iterator[tuple[str, str]]:
+    """Yield the outputs of a union of blocks that are columns of a branch, and which they are."""
+    places = {output.name: place for place, output in enumerate(block.branches[0].outputs)}
+    for output in block.outputs:
+        column = interpret(output.scalar).column
+        if column is not None and column[0] == UNION:
+            yield output.name, branch.outputs[places[column[1]]].name
+
+
+def branch_columns(block: Block, column: Column) -> tuple[Column, ...]:
+    """The columns of relations that a column of a block's sources is, in any branch of a union."""
+    found: dict[Column, None] = {}
+    waiting = [(block.core, column)]
+    while waiting:
+        core, (alias, name) = waiting.pop()
+        union = None if core is None else _union(core, alias)
+        if union is None:
+            found[alias, name] = None
+            continue
+        for branch in union.branches:
+            inner = _plain(dict(branch.select).get(name))
+            if inner is not None:
+                waiting.append((branch, inner))
+    return tuple(found)
+
+
+def _union(core: Core, alias: str) -> UnionSource | None:
+    unions = (source for source in core.sources if isinstance(source, UnionSource))
+    return next((union for union in unions if union.alias == alias), None)
+
+
+def expression_text(block: Block, scalar: Interpreted) -> str:
+    """A scalar over a block's members as people read it: without quotes and qualifiers."""
+    if scalar.column is not None and scalar.column[0] == MEMBER and block.core is not None:
+        selected = dict(block.core.select)
+        if scalar.column[1] in selected:
+            scalar = interpret(selected[scalar.column[1]])
+    return _QUALIFIER.sub("", scalar.text).replace("`", "")
+
+
+def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> bool:
+    """Whether a block without grouping drops and computes no column of what it reads.
+
+    A column is not dropped where another one of its name is kept, as in a natural join.
+    """
+    if block.kind is not Kind.ROWS or _generates(block):
+        return False
+    columns = [plain_column(block, output.name) for output in block.outputs]
+    if any(column is None for column in columns):
+        return False
+    taken = [column for column in columns if column is not None]
+    names = frozenset(name.lower() for _, name in taken)
+    joined = [(lookup.alias, lookup.block) for lookup in block.lookups if not lookup.scalar]
+    joined += [(outer.alias, outer.block) for outer in block.outer_lookups]
+    for alias, inner in joined:
+        outputs = {output.name for output in inner.outputs}
+        if not _covered(outputs, alias, taken, names):
+            return False
+    return block.core is None or _keeps(block.core, taken, names, relations)
+
+
+def _generates(block: Block) -> bool:
+    """Whether a tuple read may give several rows."""
+    return bool(block.generators) or (block.core is not None and bool(block.core.generators))
+
+
+def _keeps(
+    core: Core,
+    taken: Sequence[Column],
+    names: frozenset[str],
+    relations: Mapping[str, RelationRecord],
+) -> bool:
+    return all(_source_kept(source, taken, names, relations) for source in core.sources)
+
+
+def _source_kept(
+    source: Source,
+    taken: Sequence[Column],
+    names: frozenset[str],
+    relations: Mapping[str, RelationRecord],
+) -> bool:
+    if isinstance(source, ScanSource):
+        return _covered(relations[source.relation].columns, source.alias, taken, names)
+    if isinstance(source, BlockSource):
+        inner = {output.name for output in source.block.outputs}
+        return _covered(inner, source.alias, taken, names)
+    if isinstance(source, UnionSource):
+        wanted = [name for alias, name in taken if alias == source.alias]
+        return all(_branch_kept(branch, wanted, names, relations) for branch in source.branches)
+    return True
+
+
+def _branch_kept(
+    branch: Core,
+    wanted: Sequence[str],
+    names: frozenset[str],
+    relations: Mapping[str, RelationRecord],
+) -> bool:
+    selected = dict(branch.select)
+    columns = [_plain(selected.get(name)) for name in wanted]
+    inner = [column for column in columns if column is not None]
+    return len(inner) == len(columns) and _keeps(branch, inner, names, relations)
+
+
+def _plain(scalar: Scalar | None) -> Column | None:
+    return None if scalar is None else interpret(scalar).column
+
+
+def _covered(
+    columns: Sequence[str] | set[str],
+    alias: str,
+    taken: Sequence[Column],
+    names: frozenset[str],
+) -> bool:
+    used = {name.lower() for source, name in taken if source == alias}
+    return all(column.lower() in used | names for column in columns)

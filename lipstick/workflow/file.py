@@ -1,0 +1,239 @@
+"""Workflows as YAML files with SQL.
+
+::
+
+    workflow: cars
+    specifications:
+      dealer:
+        input:
+          Requests: {columns: {BidId: string, Model: string}, key: BidId}
+        state:
+          Cars: {columns: {CarId: string, Model: string}, key: CarId}
+        output:
+          Bids: {columns: {Model: string, Cars: bigint}, key: Model}
+        functions: {}                 # name: package.module:function
+        query_state:
+          relations: {}               # name: SELECT, in order
+          delete: {}                  # state relation: predicate, or SELECT of keys
+          insert: {}                  # state relation: SELECT of new tuples
+          replace: {}                 # state relation: SELECT of all its tuples
+        query_output:
+          Bids: SELECT Model, count(*) AS Cars FROM Cars JOIN Requests USING (Model) GROUP BY Model
+    modules: {dealer1: dealer, dealer2: dealer}
+    nodes: {ask: request, bid1: dealer1, bid2: dealer2}
+    edges:
+      - {from: ask, to: bid1, relations: {Request: Requests}}
+    loops:
+      - {nodes: [...], back: [{from: ..., to: ...}], times: 3}
+    inputs: [ask]
+    outputs: [bid1, bid2]
+
+A module that is the only one of its specification, and has its name, need not be declared, nor a
+node that has the name of its module: ``nodes`` may be a list of modules.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lipstick.workflow.document import Entry, dump, load
+from lipstick.workflow.document import parse as document_of
+from lipstick.workflow.loops import Loop
+from lipstick.workflow.module import Module, Specification
+from lipstick.workflow.query import StateQuery
+from lipstick.workflow.relation import Relation
+from lipstick.workflow.shape import Edge
+from lipstick.workflow.workflow import Workflow
+
+_SPECIFICATION = ("state", "functions", "query_state")
+_CHANGES = ("relations", "delete", "insert", "replace")
+
+
+def read(path: Path) -> Workflow:
+    """Read a workflow; see :meth:`Workflow.read`."""
+    return _workflow(load(path), path.stem)
+
+
+def parse(text: str, path: Path) -> Workflow:
+    """A workflow of a text, which is called `path` in messages."""
+    return _workflow(document_of(text, path), path.stem)
+
+
+def _workflow(root: Entry, name: str) -> Workflow:
+    top = root.mapping(
+        ("specifications", "nodes", "inputs", "outputs"),
+        ("workflow", "modules", "edges", "loops"),
+    )
+    with root.located():
+        specifications = {
+            name: _specification(name, entry)
+            for name, entry in top["specifications"].mapping().items()
+        }
+        modules = _modules(top.get("modules"), specifications)
+        nodes = _nodes(top["nodes"], modules, specifications)
+        edges = [_edge(entry) for entry in _list(top.get("edges"))]
+        loops = [_loop(entry) for entry in _list(top.get("loops"))]
+        return Workflow(
+            top["workflow"].text() if "workflow" in top else name,
+            nodes,
+            edges,
+            top["inputs"].texts(),
+            top["outputs"].texts(),
+            loops,
+        )
+
+
+def _list(entry: Entry | None) -> list[Entry]:
+    return [] if entry is None else entry.sequence()
+
+
+def _specification(name: str, entry: Entry) -> Specification:
+    parts = entry.mapping(("input", "output", "query_output"), _SPECIFICATION)
+    query = None
+    if "query_state" in parts:
+        changes = parts["query_state"].mapping((), _CHANGES)
+        given: dict[str, dict[str, str]] = {part: e.named() for part, e in changes.items()}
+        with parts["query_state"].located():
+            query = StateQuery(given.pop("relations", {}), **given)
+    return Specification(
+        name,
+        _relations(parts["input"]),
+        _relations(parts["output"]),
+        parts["query_output"].named(),
+        state=_relations(parts["state"]) if "state" in parts else {},
+        query_state=query,
+        functions=parts["functions"].named() if "functions" in parts else {},
+    )
+
+
+def _relations(entry: Entry) -> dict[str, Relation]:
+    found = {}
+    for name, inner in entry.mapping().items():
+        parts = inner.mapping(("columns",), ("key", "union", "optional"))
+        columns = parts["columns"]
+        with inner.located():
+            found[name] = Relation(
+                columns.text() if isinstance(columns.value, str) else columns.named(),
+                parts["key"].texts() if "key" in parts else None,
+                union="union" in parts and parts["union"].flag(),
+                optional="optional" in parts and parts["optional"].flag(),
+            )
+    return found
+
+
+def _modules(entry: Entry | None, specifications: dict[str, Specification]) -> dict[str, Module]:
+    found = {}
+    for name, inner in (entry.mapping() if entry is not None else {}).items():
+        kind = inner.text()
+        if kind not in specifications:
+            raise inner.error(
+                f"Module {name} is of specification {kind!r}, which there is not.\n"
+                f"The specifications are: {', '.join(specifications) or 'none'}."
+            )
+        with inner.located():
+            found[name] = Module(name, specifications[kind])
+    return found
+
+
+def _nodes(
+    entry: Entry, modules: dict[str, Module], specifications: dict[str, Specification]
+) -> dict[str, Module]:
+    entries = (
+        {inner.text(): inner for inner in entry.sequence()}
+        if isinstance(entry.value, list)
+        else entry.mapping()
+    )
+    found = {}
+    for node, inner in entries.items():
+        name = inner.text()
+        if name not in modules and name in specifications:
+            with inner.located():
+                modules[name] = Module(name, specifications[name])
+        if name not in modules:
+            known = dict.fromkeys([*modules, *specifications])
+            raise inner.error(
+                f"Node {node} is of module {name!r}, which there is not.\n"
+                f"The modules are: {', '.join(known) or 'none'}."
+            )
+        found[node] = modules[name]
+    return found
+
+
+def _edge(entry: Entry) -> Edge:
+    parts = entry.mapping(("from", "to"), ("relations",))
+    relations: Any = None
+    if "relations" in parts:
+        given = parts["relations"]
+        relations = given.named() if isinstance(given.value, dict) else given.texts()
+    return Edge(parts["from"].text(), parts["to"].text(), relations)
+
+
+def _loop(entry: Entry) -> Loop:
+    parts = entry.mapping(("nodes", "times"), ("back",))
+    back = [_edge(inner) for inner in _list(parts.get("back"))]
+    with entry.located():
+        return Loop(parts["nodes"].texts(), back, parts["times"].number())
+
+
+# -- writing ---------------------------------------------------------------------------------
+
+
+def text(workflow: Workflow) -> str:
+    """A workflow as YAML that :func:`read` reads."""
+    return dump(document(workflow))
+
+
+def document(workflow: Workflow) -> dict[str, Any]:
+    """A workflow as a document of plain mappings, lists and texts."""
+    specifications = {m.specification.name: m.specification for m in workflow.nodes.values()}
+    found: dict[str, Any] = {
+        "workflow": workflow.name,
+        "specifications": {name: _specified(s) for name, s in specifications.items()},
+        "modules": {name: m.specification.name for name, m in workflow.modules.items()},
+        "nodes": {node: module.name for node, module in workflow.nodes.items()},
+        "edges": [_joined(edge) for edge in workflow.edges],
+    }
+    if workflow.loops:
+        found["loops"] = [
+            {"nodes": list(loop.nodes), "back": [*map(_joined, loop.back)], "times": loop.times}
+            for loop in workflow.loops
+        ]
+    return found | {"inputs": list(workflow.inputs), "outputs": list(workflow.outputs)}
+
+
+def _specified(specification: Specification) -> dict[str, Any]:
+    query = specification.query_state
+    found: dict[str, Any] = {"input": _schema(specification.inputs)}
+    if specification.state:
+        found["state"] = _schema(specification.state)
+    found["output"] = _schema(specification.outputs)
+    if specification.functions:
+        found["functions"] = dict(specification.functions)
+    if query:
+        parts = {part: getattr(query, part) for part in _CHANGES}
+        found["query_state"] = {
+            part: {name: q.text for name, q in queries.items()}
+            for part, queries in parts.items()
+            if queries
+        }
+    found["query_output"] = {name: q.text for name, q in specification.query_output.items()}
+    return found
+
+
+def _schema(relations: Any) -> dict[str, Any]:
+    found = {}
+    for name, relation in relations.items():
+        entry: dict[str, Any] = {"columns": dict(relation.columns)}
+        if relation.key:
+            entry["key"] = list(relation.key)
+        entry.update({flag: True for flag in ("union", "optional") if getattr(relation, flag)})
+        found[name] = entry
+    return found
+
+
+def _joined(edge: Edge) -> dict[str, Any]:
+    entry: dict[str, Any] = {"from": edge.source, "to": edge.target}
+    if edge.relations is not None:
+        entry["relations"] = dict(edge.relations)
+    return entry

@@ -1,0 +1,77 @@
+"""Functions that SQL calls beside Spark's own: black boxes, named by where they are defined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from importlib import import_module
+from typing import Any
+
+from pyspark import cloudpickle
+from pyspark.sql import SparkSession
+
+from lipstick.workflow.errors import QueryError
+
+_REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
+
+
+def check_reference(owner: str, name: str, reference: str) -> None:
+    """Check that a function is named by module and name, without importing it.
+
+    Raises
+    ------
+    QueryError
+        When it is not.
+    """
+    if not _REFERENCE.fullmatch(reference):
+        raise QueryError(
+            f"{owner}: the function {name} is defined at {reference!r}, which is no place.\n"
+            "Name the module and what the function is called in it: 'package.module:function'.",
+            ("specifications", owner, "functions", name),
+        )
+
+
+def load(owner: str, name: str, reference: str) -> Any:
+    """Import a function that `pyspark.sql.functions.udf` or `pandas_udf` made.
+
+    Raises
+    ------
+    QueryError
+        When it is not there, or something else.
+    """
+    where = ("specifications", owner, "functions", name)
+    name_of_module, _, attribute = reference.partition(":")
+    try:
+        module = import_module(name_of_module)
+        found = getattr(module, attribute)
+    except (ImportError, AttributeError) as error:
+        raise QueryError(
+            f"{owner}: the function {name} is not found at {reference}: {error}.\n"
+            "The module must be importable where the workflow runs.",
+            where,
+        ) from error
+    if not (callable(found) and hasattr(found, "returnType")):
+        raise QueryError(
+            f"{owner}: the function {name} at {reference} has no type of its result.\n"
+            "Make it with pyspark.sql.functions.udf or pandas_udf.",
+            where,
+        )
+    # Workers need not have the module.
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    return found
+
+
+def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> None:
+    """Register functions in a session under their names."""
+    for name, reference in functions.items():
+        spark.udf.register(name, load(owner, name, reference))
+
+
+def called(text: str, functions: Collection[str]) -> str | None:
+    """The outermost of some functions that an expression calls; None if it calls none."""
+    known = {name.lower(): name for name in functions}
+    for match in _CALL.finditer(text):
+        if match[1].lower() in known:
+            return known[match[1].lower()]
+    return None

@@ -1,0 +1,286 @@
+"""Runs: sequences of executions in a store, and what they gave.
+
+Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 2.3.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from graphquery import Around, ProvenanceGraph
+from graphquery.store import Snapshot, Store
+from lipstick.session import Session
+from lipstick.session import session as open_session
+from lipstick.workflow.errors import RunError
+from lipstick.workflow.invocation import Invocation
+from lipstick.workflow.ledger import TYPES, documents, is_done, stored_output, stored_state
+from lipstick.workflow.runner import Runner
+from lipstick.workflow.shape import Shape, invocation_numbers
+from lipstick.workflow.tables import remember_structs
+
+if TYPE_CHECKING:
+    from lipstick.workflow.workflow import Workflow
+
+
+class Run:
+    """What a store holds of a workflow's executions; made by ``run`` or :func:`open_run`.
+
+    It shows the store as it is when something is asked, also while executions are appended.
+
+    Parameters
+    ----------
+    store
+        Its directory.
+    spark
+        Outputs and states are data frames of this session; None: Arrow tables.
+    """
+
+    def __init__(self, workflow: Workflow, store: Store, spark: SparkSession | None = None) -> None:
+        self.workflow = workflow
+        self._store = store
+        self._spark = spark
+
+    @property
+    def path(self) -> Path:
+        """The store's directory."""
+        return self._store.path
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The content of the store now."""
+        return self._store.snapshot()
+
+    @property
+    def tracked(self) -> bool:
+        """Whether the run has provenance."""
+        return bool(documents(self.snapshot)["tracked"])
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return self.workflow.shape
+
+    @property
+    def executions(self) -> int:
+        """How many executions are done, whole."""
+        snapshot, count = self.snapshot, 0
+        while all(is_done(snapshot, i) for i in invocations(self._shape, count)):
+            count += 1
+        return count
+
+    def invocation(self, execution: int, node: str) -> Invocation:
+        """The invocation at a node in an execution.
+
+        Raises
+        ------
+        RunError
+            When there is no such node.
+        """
+        if node not in self._shape.nodes:
+            raise RunError(
+                f"The workflow {self.workflow.name} has no node {node!r}.\n"
+                f"Its nodes are: {', '.join(self._shape.nodes)}."
+            )
+        found = invocations(self._shape, execution)
+        return next(invocation for invocation in found if invocation.node == node)
+
+    # -- what came of it -------------------------------------------------------------------
+
+    def output(
+        self, execution: int, node: str | None = None, relation: str | None = None
+    ) -> DataFrame | pa.Table:
+        """An output of an execution.
+
+        Parameters
+        ----------
+        execution
+            Its number, from 0.
+        node
+            Any node; None: the output node, if there is one only.
+        relation
+            An output of its module; None: its only one.
+
+        Raises
+        ------
+        RunError
+            For nodes and relations that there are not, and executions that have not come so far.
+        """
+        node = node if node is not None else _only(self._shape.outputs, "output nodes", "node=")
+        invocation = self.invocation(execution, node)
+        outputs = invocation.module.outputs
+        if relation is None:
+            relation = _only(outputs, f"outputs at {node}", "relation=")
+        if relation not in outputs:
+            raise RunError(
+                f"Node {node} has no output {relation!r}.\nIts outputs: {', '.join(outputs)}."
+            )
+        return self._shown(stored_output(self.snapshot, invocation, relation).table)
+
+    def state(self, module: str, relation: str, after: int | None = None) -> DataFrame | pa.Table:
+        """A state relation of a module.
+
+        Parameters
+        ----------
+        after
+            The execution after which, from 0; -1: the initial state. None: as it is now.
+
+        Raises
+        ------
+        RunError
+            For modules and relations that there are not, and executions that are not done.
+        """
+        found = self.workflow.modules.get(module)
+        if found is None:
+            raise RunError(
+                f"The workflow {self.workflow.name} has no module {module!r}.\n"
+                f"Its modules are: {', '.join(self.workflow.modules)}."
+            )
+        if relation not in found.state:
+            raise RunError(
+                f"Module {module} has no state relation {relation!r}.\n"
+                f"Its state: {', '.join(found.state) or 'none'}."
+            )
+        snapshot = self.snapshot
+        per_execution = sum(m.name == module for m in self._shape.nodes.values())
+        if after is None:
+            until = 0
+            while f"{module}#{until + 1}" in snapshot.records:
+                until += 1
+        else:
+            until = (after + 1) * per_execution
+            if after < -1 or (until and f"{module}#{until}" not in snapshot.records):
+                raise RunError(
+                    f"Execution {after} is not done for {module}.\n"
+                    f"Whole executions so far: {self.executions}."
+                )
+        return self._shown(stored_state(snapshot, found, until)[relation].table)
+
+    def graph(
+        self,
+        *,
+        modules: Collection[str] = (),
+        executions: Collection[int] = (),
+        relations: Collection[str] = (),
+    ) -> ProvenanceGraph:
+        """The provenance graph; with conditions, of nodes that meet them and their ancestors.
+
+        Raises
+        ------
+        RunError
+            For a run without provenance.
+        """
+        if not self.tracked:
+            raise RunError(
+                f"The run in {self.path} has no provenance: it ran with tracked=False.\n"
+                "Run the workflow with tracked=True into another store."
+            )
+        around = Around(modules, executions, relations)
+        snapshot = self.snapshot
+        asked = bool(modules or executions or relations)
+        return ProvenanceGraph.build(
+            snapshot.segments.values(),
+            snapshot.edges,
+            lambda file, column: snapshot.read(file, [column]).column(column),
+            around if asked else None,
+        )
+
+    def _shown(self, table: pa.Table) -> DataFrame | pa.Table:
+        return table if self._spark is None else self._spark.createDataFrame(table)
+
+    def __repr__(self) -> str:
+        kind = "tracked" if self.tracked else "plain"
+        return f"<{kind} run of {self.workflow.name} in {self.path}: {self.executions} executions>"
+
+
+def invocations(shape: Shape, execution: int) -> tuple[Invocation, ...]:
+    """The invocations of an execution, in the order whose outcome it has."""
+    return tuple(
+        Invocation(shape.nodes[node], execution * total + number, node, execution)
+        for node, (number, total) in invocation_numbers(shape).items()
+    )
+
+
+def _only(names: Collection[str], what: str, argument: str) -> str:
+    if len(names) != 1:
+        raise RunError(
+            f"There are {len(names)} {what}: {', '.join(names) or 'none'}.\n"
+            f"Say which: {argument}..."
+        )
+    return next(iter(names))
+
+
+def run(
+    workflow: Workflow,
+    session: Session | SparkSession | None,
+    inputs: Sequence[Mapping[str, Any]],
+    *,
+    store: Path,
+    state: Mapping[str, Mapping[str, Any]],
+    first: int,
+    tracked: bool,
+    parallelism: int,
+) -> Run:
+    """Run executions; see :meth:`Workflow.run`."""
+    if session is None:
+        with open_session() as own:
+            made = run(
+                workflow,
+                own,
+                inputs,
+                store=store,
+                state=state,
+                first=first,
+                tracked=tracked,
+                parallelism=parallelism,
+            )
+            return Run(workflow, made._store)
+    spark = session.spark if isinstance(session, Session) else session
+    if parallelism < 1:
+        raise RunError(f"parallelism is at least 1, not {parallelism}.")
+    opened = Store.open(store) if is_store(store) else Store.create(store)
+    with (
+        opened.writer() as writer,
+        Runner(workflow, spark, writer, tracked=tracked, parallelism=parallelism) as runner,
+    ):
+        runner.begin(state)
+        runner.run(inputs, first)
+    return Run(workflow, opened, spark)
+
+
+def is_store(path: Path) -> bool:
+    """Whether a path is a store, whatever is in it."""
+    from graphquery.store.format import FORMAT_FILE
+
+    return (path / FORMAT_FILE).exists()
+
+
+def open_run(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Run:
+    """Open a run that is stored.
+
+    Parameters
+    ----------
+    path
+        The directory that was the store of ``workflow.run``.
+    spark
+        Outputs and states are data frames of this session; None: Arrow tables.
+
+    Raises
+    ------
+    RunError
+        When the store holds no run.
+    graphquery.store.StoreError
+        When the directory is no store.
+    """
+    from lipstick.workflow.file import parse
+
+    store = Store.open(path)
+    snapshot = store.snapshot()
+    document = documents(snapshot)
+    remember_structs(snapshot.records[TYPES])
+    return Run(parse(document["text"], Path(path) / "workflow"), store, spark)

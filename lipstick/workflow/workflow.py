@@ -1,0 +1,209 @@
+"""Workflows: nodes labelled by modules, edges labelled by relations, inputs and outputs.
+
+Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 2.2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from lipstick.workflow.conditions import check, flows
+from lipstick.workflow.drawing import svg
+from lipstick.workflow.loops import Loop, unfold
+from lipstick.workflow.module import Module
+from lipstick.workflow.shape import Edge, Shape
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lipstick.session import Session
+    from lipstick.workflow.run import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """A connected DAG of modules.
+
+    Parameters
+    ----------
+    name
+        Of the workflow.
+    nodes
+        The module that labels each node. One module may label several nodes, which share its
+        state and run in the order of this mapping where the graph leaves it open.
+    edges
+        From node to node; see :class:`Edge`.
+    inputs, outputs
+        The input and output nodes.
+    loops
+        Bounded loops; see :class:`Loop`.
+
+    Raises
+    ------
+    WorkflowError
+        A subclass for every condition of Definitions 2.1 and 2.2 that does not hold.
+
+    Notes
+    -----
+    Two remarks on Definition 2.2. Several edges may lead into one relation if it is declared
+    `union`, and none if it is declared `optional`.
+    """
+
+    name: str
+    nodes: Mapping[str, Module]
+    edges: tuple[Edge, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    loops: tuple[Loop, ...] = ()
+
+    def __init__(
+        self,
+        name: str,
+        nodes: Mapping[str, Module],
+        edges: Iterable[Edge | tuple[str, str] | tuple[str, str, Any]],
+        inputs: str | Iterable[str],
+        outputs: str | Iterable[str],
+        loops: Iterable[Loop] = (),
+    ) -> None:
+        made = tuple(edge if isinstance(edge, Edge) else Edge(*edge) for edge in edges)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "nodes", MappingProxyType(dict(nodes)))
+        object.__setattr__(self, "edges", made)
+        object.__setattr__(self, "inputs", _names(inputs))
+        object.__setattr__(self, "outputs", _names(outputs))
+        object.__setattr__(self, "loops", tuple(loops))
+        check(self.shape, self.declared)
+
+    # -- what it is ------------------------------------------------------------------------
+
+    @property
+    def declared(self) -> Shape:
+        """Nodes and edges as they are written, loops folded."""
+        return Shape(self.nodes, self.edges, self.inputs, self.outputs)
+
+    @property
+    def shape(self) -> Shape:
+        """Nodes and edges with loops unfolded: what runs."""
+        return unfold(self.declared, self.loops)
+
+    @property
+    def modules(self) -> Mapping[str, Module]:
+        """The modules by name."""
+        return {module.name: module for module in self.nodes.values()}
+
+    def flows(self, edge: Edge) -> Mapping[str, str]:
+        """The relations that an edge carries: from S_out of its start to S_in of its end."""
+        return flows(self.shape, edge)
+
+    def validate(self) -> None:
+        """Check also what the queries read and give; no Spark, nothing runs.
+
+        The structure was checked when the workflow was made.
+
+        Raises
+        ------
+        WorkflowError
+            For queries that read relations they do not have, or do not give what is declared.
+        lipstick.errors.QueryError
+            For SQL that is not understood, with its place in the text.
+        """
+        from lipstick.workflow.queries import check_queries
+
+        found = {m.specification.name: m.specification for m in self.nodes.values()}
+        for specification in found.values():
+            check_queries(specification)
+
+    # -- files -----------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Workflow:
+        """Read a workflow from a YAML file.
+
+        Raises
+        ------
+        DocumentError
+            When the file cannot be read or is not shaped as a workflow, with its line.
+        WorkflowError
+            When a condition does not hold, with the line of what violates it.
+        """
+        from lipstick.workflow.file import read
+
+        return read(Path(path))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the workflow to a YAML file that :meth:`read` reads."""
+        from lipstick.workflow.file import text
+
+        Path(path).write_text(text(self), encoding="utf-8")
+
+    # -- runs ------------------------------------------------------------------------------
+
+    def run(
+        self,
+        session: Session | SparkSession | None,
+        inputs: Sequence[Mapping[str, Any]],
+        *,
+        store: str | os.PathLike[str],
+        state: Mapping[str, Mapping[str, Any]] | None = None,
+        first: int = 0,
+        tracked: bool = True,
+        parallelism: int = 1,
+    ) -> Run:
+        """Run a sequence of executions, from the first invocation that is not done yet.
+
+        Parameters
+        ----------
+        session
+            A lipstick session or SparkSession; None starts Spark for the time of the run.
+        inputs
+            Per execution the relations of the input nodes: ``{node: {relation: rows}}``, or
+            ``{relation: rows}`` where only one input node has the relation. Rows are a data
+            frame, an Arrow table, a list of tuples or of dicts, or the path of a file.
+        store
+            The directory of the run. What is done there already is not done again; its inputs
+            must be the same.
+        state
+            The initial state, ``{module: {relation: rows}}``; what is left out is empty.
+        first
+            The number of the execution that ``inputs`` begins with.
+        tracked
+            False: plain Spark, without provenance.
+        parallelism
+            How many invocations may run at a time. The outcome does not depend on it.
+
+        Raises
+        ------
+        InputError
+            For inputs or an initial state that do not fit.
+        RunError
+            When the store holds a run of another workflow, or with other inputs.
+        """
+        from lipstick.workflow.run import run
+
+        return run(
+            self,
+            session,
+            inputs,
+            store=Path(store),
+            state=state or {},
+            first=first,
+            tracked=tracked,
+            parallelism=parallelism,
+        )
+
+    # -- how it looks ----------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<workflow {self.name}: {len(self.shape.nodes)} nodes, {len(self.modules)} modules>"
+
+    def _repr_html_(self) -> str:
+        return svg(self.name, self.shape)
+
+
+def _names(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
