@@ -18,7 +18,7 @@ from graphquery.store import Files, Store, fsck
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow
 from tests.lipstick.workflow.test_run import contents
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 NUMBERS = Relation("n int", key="n")
 INPUTS: list[dict[str, Any]] = [{"In": [(n,)]} for n in range(4)]
