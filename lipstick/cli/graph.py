@@ -196,7 +196,7 @@ def zoom_in(opened: Opened, answer: Answer, modules: tuple[str, ...]) -> None:
 def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     """What is gone without NODEs, and which values are others then.
 
-    A value that only running a function again would tell is shown as '?'. A picture is of what is
+    A value that only running the module again would tell is shown as '?'. A picture is of what is
     left.
     """
     import numpy as np
@@ -218,7 +218,7 @@ def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     answer.say(f"Gone: {counted(len(gone), 'node')}")
     answer.table(told(removed), len(gone))
     if changes:
-        answer.say(f"Values that are others ({UNKNOWN}: only running a function again would tell):")
+        answer.say(f"Values that are others ({UNKNOWN}: only running the module again would tell):")
         rows = [
             {"name": row["name"], "old": row["old"], "new": UNKNOWN if row["stale"] else row["new"]}
             for row in changes

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphquery.store import Snapshot
 
 UNKNOWN = "?"
-"""In tables, a value that only running its function again would tell."""
+"""In tables, a value that only running the module again would tell."""
 
 
 def node_rows(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[str, Any]]:

@@ -20,8 +20,8 @@ from lipstick.workflow import Run, Workflow
 
 ROOT = Path(__file__).parent.parent.parent
 
-COUNTER = """\
-workflow: counter
+REMEMBER = """\
+workflow: remember
 specifications:
   remember:
     input:
@@ -35,6 +35,11 @@ specifications:
         Known: SELECT Name, Many FROM Seen
     query_output:
       All: SELECT Name, Many FROM Known
+nodes: [remember]
+inputs: [remember]
+outputs: [remember]
+"""
+TOTAL = """\
   total:
     input:
       All: {columns: {Name: string, Many: int}, key: Name}
@@ -48,6 +53,7 @@ edges:
 inputs: [remember]
 outputs: [total]
 """
+COUNTER = REMEMBER.partition("nodes:")[0].replace(": remember\n", ": counter\n") + TOTAL
 
 
 @pytest.fixture(scope="module")
@@ -200,12 +206,14 @@ def test_a_store_without_a_run_is_told(tmp_path: Path, command: list[str]) -> No
 def store(file: Path) -> Path:
     """Two executions, of a folder of inputs, run in a process of their own."""
     folder = file.parent
+    (folder / "remember.yaml").write_text(REMEMBER)
     (folder / "inputs" / "0").mkdir(parents=True)
     (folder / "inputs" / "1" / "remember").mkdir(parents=True)
     (folder / "inputs" / "0" / "Seen.csv").write_text("Name,Many\n007,1\nb,2\n")
     (folder / "inputs" / "1" / "remember" / "Seen.json").write_text('[{"Name": "c", "Many": 3}]')
     (folder / "state.yaml").write_text("remember: {Known: [[z, 10]]}\n")
-    command = [sys.executable, "-m", "lipstick.cli", "workflow", "run", str(file)]
+    command = [sys.executable, "-m", "lipstick.cli", "workflow", "run"]
+    command += [str(folder / "remember.yaml")]
     command += ["--inputs", str(folder / "inputs"), "--state", str(folder / "state.yaml")]
     command += ["--store", str(folder / "run"), "--parallelism", "2", "--format", "json"]
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("SPARK", "PYSPARK"))}
@@ -215,8 +223,8 @@ def store(file: Path) -> Path:
     assert done.returncode == 0, done.stderr
     outputs = json.loads(done.stdout)["outputs"]
     assert outputs == [
-        {"execution": execution, "node": "total", "relation": "Total", "tuples": 1}
-        for execution in (0, 1)
+        {"execution": execution, "node": "remember", "relation": "All", "tuples": tuples}
+        for execution, tuples in ((0, 3), (1, 4))
     ]
     return folder / "run"
 
@@ -228,8 +236,10 @@ def _json(*arguments: object) -> Any:
 
 
 def test_outputs_are_shown(store: Path) -> None:
-    assert _json("output", store) == [{"Names": 4, "Many": 16}]
-    assert _json("output", store, "--execution", 0) == [{"Names": 3, "Many": 13}]
+    first = {"z": 10, "007": 1, "b": 2}
+    assert {row["Name"]: row["Many"] for row in _json("output", store)} == first | {"c": 3}
+    found = _json("output", store, "--execution", 0)
+    assert {row["Name"]: row["Many"] for row in found} == first
     result = _call("output", store, "--node", "remember", "--limit", 1)
     assert "3 more; --limit shows as many as it says.\n4 tuples\n" in result.stdout
 
