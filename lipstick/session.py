@@ -115,7 +115,9 @@ class Session:
             view += f"_{len(self._views)}"
         self._view(frame, view)
         verified = verify or naming is not Naming.KEY
-        tracked = Tracked(name, pinned, view, naming, token, pinned.frame.schema, verified, files)
+        unique = (token,) if naming is Naming.KEY and verified else ()
+        schema = pinned.frame.schema
+        tracked = Tracked(name, pinned, view, naming, token, schema, verified, files, unique)
         self._tracked[name.lower()] = tracked
         return tracked
 

@@ -55,6 +55,8 @@ class Tracked:
     verified: bool
     files: tuple[str, ...] = ()
     """For row tokens: file number to URI."""
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Sets of columns that are known to have no values twice."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ class Tracked:
     @property
     def token_source(self) -> TokenSource:
         """What rewriting needs to know of it."""
-        return TokenSource(self.view, self.token)
+        return TokenSource(self.view, self.token, self.unique)
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return the relation with its token columns."""

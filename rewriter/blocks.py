@@ -54,6 +54,8 @@ class TokenSource:
     view: str
     columns: tuple[str, ...]
     """Empty: the relation is declared to carry no provenance, its tuples are annotated 1."""
+    unique: tuple[tuple[str, ...], ...] = ()
+    """Sets of columns that are known to have no values twice, not even NULLs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,19 @@ class Block:
     def grouped(self) -> bool:
         """Whether the tuples are groups with keys (an aggregate without GROUP BY has none)."""
         return self.kind is Kind.GROUP and bool(self.keys)
+
+    @property
+    def key_outputs(self) -> tuple[int, ...] | None:
+        """The places of the outputs that are the grouping's keys; None if some key is not shown."""
+        if not self.grouped:
+            return None
+        places: dict[str, int] = {}
+        for place, output in enumerate(self.outputs):
+            scalar = output.scalar
+            if isinstance(scalar, exp.Column) and scalar.table == GROUP:
+                places.setdefault(scalar.name, place)
+        names = [name for name, _ in self.keys]
+        return tuple(places[name] for name in names) if set(names) <= places.keys() else None
 
     @property
     def limited(self) -> bool:

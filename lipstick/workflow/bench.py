@@ -85,6 +85,7 @@ class Bench(Session):
         self.specification = specification
         self.provenance = tracked
         self.schemas: dict[str, StructType] = {}
+        self._unique: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._frames: dict[Step, AnnotatedFrame] = {}
         self._volatile: set[Step] = set()
         self._read: set[str] = set()
@@ -100,7 +101,8 @@ class Bench(Session):
         specification = self.specification
         for schema in (specification.inputs, specification.state):
             for name, relation in schema.items():
-                self._declare(name, struct_of(relation))
+                keys = (relation.key,) if relation.key else ()
+                self._declare(name, struct_of(relation), keys)
         before = False
         for step in steps(specification):
             if step.part == "query_output" and not before:
@@ -110,10 +112,20 @@ class Bench(Session):
             found = self._understand(step)
             self._check(step, found)
             if step.role == "relation":
-                self._declare(step.name, found)
+                self._declare(step.name, found, self._keys(step))
 
-    def _declare(self, name: str, schema: StructType) -> None:
-        """Track a relation of which only the columns are known."""
+    def _keys(self, step: Step) -> tuple[tuple[str, ...], ...]:
+        """The columns that a query groups by, if it shows them all: unique in what it gives."""
+        frame = self._frames.get(step)
+        places = None if frame is None else frame.root.key_outputs
+        if frame is None or places is None:
+            return ()
+        return (tuple(frame.schema.names[place] for place in places),)
+
+    def _declare(
+        self, name: str, schema: StructType, unique: tuple[tuple[str, ...], ...] = ()
+    ) -> None:
+        """Track a relation of which only the columns, and those that are unique, are known."""
         names = [column.lower() for column in schema.names]
         twice = next((column for column in schema.names if names.count(column.lower()) > 1), None)
         if twice is not None:
@@ -122,6 +134,7 @@ class Bench(Session):
                 "Give them different names (AS)."
             )
         self.schemas[name] = schema
+        self._unique[name.lower()] = unique
         self._bound(name, self.spark.createDataFrame([], schema), None)
 
     def _bound(self, name: str, frame: DataFrame, path: Path | None) -> None:
@@ -136,7 +149,14 @@ class Bench(Session):
         if path is None:
             source = Source(frame, f"relation {name}", "parquet", ())
             self._tracked[name.lower()] = Tracked(
-                name, source, view, Naming.ROWS, (ROW_COLUMN,), self.schemas[name], True
+                name,
+                source,
+                view,
+                Naming.ROWS,
+                (ROW_COLUMN,),
+                self.schemas[name],
+                True,
+                unique=self._unique[name.lower()],
             )
 
     def _understand(self, step: Step) -> StructType:

@@ -421,10 +421,11 @@ class _Lowering:
             return None
         lefts, rights = ([pair[n] for pair in parts.pairs] for n in (0, 1))
         if relation.side is Side.FULL:
-            left, right = (
-                self._unique_on(relation.left, lefts),
-                self._unique_on(relation.right, rights),
-            )
+            sides = ((relation.left, lefts), (relation.right, rights))
+            # Asked of both before either is made a block of its own.
+            if not all(self._may_be_keyed(side, columns) for side, columns in sides):
+                return None
+            left, right = (self._unique_on(side, columns) for side, columns in sides)
             if left is None or right is None:
                 return None
             return self._cogroup(relation, parts, left, right)
@@ -432,7 +433,7 @@ class _Lowering:
         if relation.side is Side.RIGHT:
             kept, other, outer, inner = relation.right, relation.left, rights, lefts
         found = self._unique_on(other, inner)
-        if found is None:
+        if found is None or found.block.kind is not Kind.GROUP:
             return None
         core = self._core(kept)
         pairs = tuple(
@@ -449,11 +450,15 @@ class _Lowering:
     def _unique_on(self, relation: Relation, columns: list[Scalar]) -> Keyed | None:
         """Return the block of a relation if it has at most one tuple for values of these columns.
 
-        That is a grouping by just them.
+        That is a grouping by just them, or a relation in which they are known to be unique.
         """
         if not all(isinstance(column, exp.Column) for column in columns):
             return None
         found = self._keyed_by(relation, columns)
+        if found is None and self._is_unique(self._peeked[id(relation)], columns):
+            block = self._block(relation)
+            names = [column.name for column in columns]
+            return Keyed(block, names, {output.name: output.name for output in block.outputs})
         if found is None:
             return None
         block, names = found
@@ -470,6 +475,29 @@ class _Lowering:
                 return None
             return Keyed(block, names, {i: scalar.name for i, scalar in renamed.items()})
         return Keyed(block, names, {o.name: o.name for o in block.outputs})
+
+    def _may_be_keyed(self, relation: Relation, columns: list[Scalar]) -> bool:
+        if not all(isinstance(column, exp.Column) for column in columns):
+            return False
+        if self._keyed_by(relation, columns) is not None:
+            return True
+        return self._is_unique(self._peeked[id(relation)], columns)
+
+    def _is_unique(self, open_: Open, columns: list[Scalar]) -> bool:
+        """Whether columns of one scan, filtered or not, are known to be unique."""
+        if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
+            return False
+        if open_.semis or open_.generators or open_.outer_lookups or len(open_.sources) != 1:
+            return False
+        (source,) = open_.sources
+        resolved = [open_.resolve(column) for column in columns]
+        if not isinstance(source, ScanSource) or not all(
+            isinstance(scalar, exp.Column) and scalar.table == source.alias for scalar in resolved
+        ):
+            return False
+        names = {scalar.name.lower() for scalar in resolved}
+        known = self._tokens[source.relation].unique
+        return any({name.lower() for name in key} == names for key in known)
 
     def _cogroup(
         self, relation: OuterJoin, parts: Correlation, left: Keyed, right: Keyed

@@ -20,7 +20,9 @@ RELATIONS = {
 }
 """Columns and token columns by relation; ``rates`` carries no provenance."""
 CATALOG = MemoryCatalog(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items())
-TOKENS = {name: TokenSource(name, key) for name, (_, key) in RELATIONS.items()}
+TOKENS = {
+    name: TokenSource(name, key, (key,) if key else ()) for name, (_, key) in RELATIONS.items()
+}
 
 
 def blocks(sql: str) -> Block:

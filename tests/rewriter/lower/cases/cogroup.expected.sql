@@ -17,10 +17,10 @@ WITH `b1_members` AS (
   ) AS g
 ), `b3` AS (
   SELECT
-    b1_2.`dealer_3` AS `b1_2_dealer_3`,
-    b1_2.`dealer_3` AS `key0__1`,
-    CASE WHEN b1_2.`dealer_3` IS NULL THEN 0 END AS `key1__2`
-  FROM `b1` AS b1_2
+    b1_3.`dealer_3` AS `b1_3_dealer_3`,
+    b1_3.`dealer_3` AS `key0__1`,
+    CASE WHEN b1_3.`dealer_3` IS NULL THEN 0 END AS `key1__2`
+  FROM `b1` AS b1_3
 ), `b2_members` AS (
   SELECT
     dealers.`dealer` AS `dealer`,
@@ -40,30 +40,30 @@ WITH `b1_members` AS (
   ) AS g
 ), `b4` AS (
   SELECT
-    b2_2.`dealer_6` AS `b2_2_dealer_6`,
-    b2_2.`dealer_6` AS `key0__3`,
-    CASE WHEN b2_2.`dealer_6` IS NULL THEN 1 END AS `key1__4`
-  FROM `b2` AS b2_2
+    b2_3.`dealer_6` AS `b2_3_dealer_6`,
+    b2_3.`dealer_6` AS `key0__3`,
+    CASE WHEN b2_3.`dealer_6` IS NULL THEN 1 END AS `key1__4`
+  FROM `b2` AS b2_3
 ), `b5` AS (
   SELECT
     u.`_branch` AS `_branch`,
-    u.`_0_b1_2_dealer_3` AS `_0_b1_2_dealer_3`,
-    u.`_1_b2_2_dealer_6` AS `_1_b2_2_dealer_6`,
+    u.`_0_b1_3_dealer_3` AS `_0_b1_3_dealer_3`,
+    u.`_1_b2_3_dealer_6` AS `_1_b2_3_dealer_6`,
     u.`key0__1` AS `key__5`,
     u.`key1__2` AS `key__6`
   FROM (
     SELECT
       0 AS `_branch`,
-      t.`b1_2_dealer_3` AS `_0_b1_2_dealer_3`,
-      NULL AS `_1_b2_2_dealer_6`,
+      t.`b1_3_dealer_3` AS `_0_b1_3_dealer_3`,
+      NULL AS `_1_b2_3_dealer_6`,
       t.`key0__1` AS `key0__1`,
       t.`key1__2` AS `key1__2`
     FROM `b3` AS t
     UNION ALL
     SELECT
       1 AS `_branch`,
-      NULL AS `_0_b1_2_dealer_3`,
-      t.`b2_2_dealer_6` AS `_1_b2_2_dealer_6`,
+      NULL AS `_0_b1_3_dealer_3`,
+      t.`b2_3_dealer_6` AS `_1_b2_3_dealer_6`,
       t.`key0__3` AS `key0__1`,
       t.`key1__4` AS `key1__2`
     FROM `b4` AS t
