@@ -1,0 +1,158 @@
+"""Semi and anti joins: memberships in the block of the partners of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    AntiJoin,
+    Attribute,
+    Filter,
+    Relation,
+    Scalar,
+    SemiJoin,
+    column,
+)
+from rewriter.blocks import (
+    GROUP,
+    Block,
+    BlockSource,
+    Kind,
+    Named,
+    Semi,
+    qualified,
+)
+from rewriter.lower.close import close_post
+from rewriter.lower.memberships import Correlation, correlation, distinct_values
+from rewriter.lower.outer import where_true
+from rewriter.lower.scope import (
+    OpenCore,
+    OpenPost,
+    conjuncts,
+)
+from rewriter.lower.state import Lowering, cross
+
+
+class SemiJoins(Lowering):
+    """The rules of semi and anti joins."""
+
+    def _semi_join(self, relation: SemiJoin | AntiJoin) -> OpenCore:
+        negated = isinstance(relation, AntiJoin)
+        parts = correlation(relation.condition, relation.left, relation.right)
+        if parts.others:
+            self._share(relation.left)
+        left = self._core(relation.left)
+        outer = tuple(p for c in parts.outer for p in conjuncts(left.resolve(c)))
+        semi = self._membership(relation, parts, left)
+        if not negated:
+            return replace(left, semis=(*left.semis, semi), predicates=left.predicates + outer)
+        semi = replace(semi, negated=True, guard=where_true(outer))
+        return replace(left, semis=(*left.semis, semi))
+
+    def _membership(
+        self, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
+    ) -> Semi:
+        """Return the membership of rows of the left in the block of their partners."""
+        known = (id(relation.left), id(relation.right), id(relation.condition))
+        if known not in self._memberships:
+            made = self._by_values if parts.others else self._by_pairs
+            self._memberships[known] = made(relation.left, relation.right, parts)
+        block, pairs = self._memberships[known]
+        resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
+        return Semi(block, resolved, null_safe=parts.null_safe or bool(parts.others))
+
+    def _by_pairs(
+        self, left: Relation, right: Relation, parts: Correlation
+    ) -> tuple[Block, list[tuple[Scalar, str]]]:
+        """Return the rows of the right, grouped by their sides of the equalities."""
+        del left
+        columns = [column for _, column in parts.pairs]
+        for condition in parts.inner:
+            right = Filter(right, condition)
+            self._made.append(right)
+        outer = [scalar for scalar, _ in parts.pairs]
+        if not parts.inner and all(isinstance(column, exp.Column) for column in columns):
+            found = self._keyed_by(right, columns)
+            if found is not None:
+                return found[0], list(zip(outer, found[1], strict=True))
+        core = self._core(right)
+        keys_ = [
+            (f"k{number}", core.resolve(column)) for number, column in enumerate(columns, start=1)
+        ]
+        block = self._grouped(core, keys_ or [("k1", exp.true())])
+        return block, [(scalar, name) for scalar, (name, _) in zip(outer, keys_, strict=True)]
+
+    def _keyed_by(
+        self, relation: Relation, columns: list[Scalar]
+    ) -> tuple[Block, list[str]] | None:
+        """Return the block of a grouping by just these columns, and what they are called there."""
+        open_ = self._peeked[id(relation)] = self._lower(relation)
+        resolved = [open_.resolve(column) for column in columns]
+        if isinstance(open_, OpenPost):
+            keys = {key for key, _ in open_.keys}
+            if open_.post.limited or not keys or not _are_keys(resolved, keys):
+                return None
+            return self._block(relation), [column.name for column in columns]
+        block = _only_block(open_)
+        if block is None or not block.grouped or block.limited:
+            return None
+        names = [scalar.name for scalar in resolved if isinstance(scalar, exp.Column)]
+        outputs = {output.name: output.scalar for output in block.outputs}
+        if len(names) != len(resolved) or not _are_keys(
+            [outputs[name] for name in names], dict(block.keys).keys()
+        ):
+            return None
+        return block, names
+
+    def _by_values(
+        self, left: Relation, right: Relation, parts: Correlation
+    ) -> tuple[Block, list[tuple[Scalar, str]]]:
+        """Return the partners of rows of the left, grouped by the values that the condition uses.
+
+        Where these values are known from the sources, they take part as values; else as tuples.
+        """
+        scalars = [scalar for scalar, _ in parts.pairs] + list(parts.others)
+        known = {attribute.id for attribute in left.attributes}
+        used = [node.name for scalar in scalars for node in scalar.find_all(exp.Column)]
+        ids = [name for name in dict.fromkeys(used) if name in known]
+        outer = self._core(left)
+        values = distinct_values(outer, ids, self._alias("outer"))
+        joined = cross(self._core(right), values or outer)
+        conditions = [*parts.inner, *parts.others]
+        equal = exp.NullSafeEQ if parts.null_safe else exp.EQ
+        conditions += [equal(this=a.copy(), expression=b.copy()) for a, b in parts.pairs]
+        predicates = tuple(p for c in conditions for p in conjuncts(joined.resolve(c)))
+        joined = replace(joined, predicates=joined.predicates + predicates)
+        block = self._grouped(joined, [(name, joined.env[name]) for name in ids])
+        return block, [(column(name), name) for name in ids]
+
+    def _grouped(self, core: OpenCore, keys: list[Named]) -> Block:
+        """Return the block of the groups of a core by some keys, without aggregates."""
+        env = {name: qualified(GROUP, name) for name, _ in keys}
+        post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
+        return close_post(post, [Attribute(name, name) for name, _ in keys], self._name())
+
+
+def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
+    """Whether scalars over a grouping are its keys, each once."""
+    return len(scalars) == len(keys) and {_group_key(scalar) for scalar in scalars} == keys
+
+
+def _only_block(core: OpenCore) -> Block | None:
+    """Return the block whose tuples a core yields one for one, if that is all it does."""
+    more = core.predicates or core.semis or core.scalars or core.generators or core.outer_lookups
+    if more or core.post.limited:
+        return None
+    match core.sources:
+        case (BlockSource(block=block),):
+            return block
+    return None
+
+
+def _group_key(scalar: Scalar) -> str | None:
+    if isinstance(scalar, exp.Column) and scalar.table == GROUP:
+        return str(scalar.name)
+    return None

@@ -1,0 +1,188 @@
+"""What lowering keeps: which operators are blocks, names, and what was lowered so far."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from rewriter.algebra import (
+    Attribute,
+    Relation,
+    Scalar,
+    walk,
+)
+from rewriter.blocks import (
+    GROUP,
+    KEYS,
+    MEMBER,
+    UNION,
+    Block,
+    BlockSource,
+    TokenSource,
+    qualified,
+)
+from rewriter.dialect import SparkSQL
+from rewriter.errors import UnsupportedError
+from rewriter.lower.close import apart, close_core, close_post
+from rewriter.lower.scope import (
+    OpenCore,
+    OpenPost,
+    Post,
+    without_post,
+)
+from rewriter.position import Span
+
+Open = OpenCore | OpenPost
+
+_KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
+"""Words that mean something else than a table in some places where an alias stands."""
+
+
+def reference_counts(root: Relation) -> Counter[int]:
+    counts: Counter[int] = Counter()
+
+    def visit(relation: Relation) -> None:
+        counts[id(relation)] += 1
+        if counts[id(relation)] == 1:
+            for child in relation.inputs:
+                visit(child)
+
+    visit(root)
+    return counts
+
+
+class Lowering(ABC):
+    """What every rule needs of the others. Use :func:`rewriter.lower.lower`."""
+
+    def __init__(
+        self,
+        tokens: Mapping[str, TokenSource],
+        sql: str,
+        references: Counter[int],
+        views: Iterable[str],
+    ) -> None:
+        self._tokens = tokens
+        self._sql = sql
+        self._references = references
+        self._closed: dict[int, Block] = {}
+        self._memberships: dict[tuple[int, ...], tuple[Block, list[tuple[Scalar, str]]]] = {}
+        self._peeked: dict[int, Open] = {}
+        self._made: list[Relation] = []
+        """Operators that are not part of the query: kept, since blocks are found by ``id``."""
+        self._aliases = {GROUP, MEMBER, UNION, KEYS}
+        self._prefix = _block_prefix(views)
+        self._blocks = 0
+        self._ids = 0
+
+    def _close(self, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
+        if isinstance(open_, OpenCore):
+            return close_core(open_, attributes, name)
+        return close_post(open_, attributes, name)
+
+    def _block(self, relation: Relation) -> Block:
+        """Return the block of a relation, one and the same for every reference to it."""
+        if id(relation) not in self._closed:
+            open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
+            if not open_.post.limited:
+                open_ = replace(open_, post=Post())
+            self._closed[id(relation)] = self._close(open_, relation.attributes, self._name())
+        return self._closed[id(relation)]
+
+    def _name(self) -> str:
+        self._blocks += 1
+        return f"{self._prefix}{self._blocks}"
+
+    def _alias(self, base: str) -> str:
+        name = "".join(c if c.isalnum() or c == "_" else "_" for c in base.lower())
+        if name in {GROUP, MEMBER, UNION, KEYS} or name.upper() in _KEYWORDS:
+            name = f"{name}_"
+        name = apart(name, self._aliases)
+        self._aliases.add(name)
+        return name
+
+    def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
+        """Return a core that reads the tuples of a relation as those of a block."""
+        block = self._block(relation)
+        if not block.unique_identity:
+            self._refuse(
+                "LIMIT in a subquery over a relation without provenance",
+                "Track the relation with a key, so that its tuples can be told apart.",
+                span,
+            )
+        alias = self._alias(block.name)
+        stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
+        return OpenCore(
+            env={o.name: qualified(alias, o.name) for o in block.outputs},
+            sources=(BlockSource(alias, block),),
+            stable={alias: frozenset(stable)} if block.stable_identity else {},
+        )
+
+    def _unlimited(self, relation: Relation) -> Open:
+        """Return an operator's input, to which something is done after any LIMIT of it."""
+        open_ = self._lower(relation)
+        if not open_.post.limited:
+            return open_
+        self._peeked[id(relation)] = open_
+        return self._derived(relation)
+
+    def _core(self, relation: Relation) -> OpenCore:
+        open_ = self._peeked.pop(id(relation), None) or self._lower(relation)
+        if isinstance(open_, OpenPost) or open_.post.limited:
+            self._peeked[id(relation)] = open_
+            return self._derived(relation)
+        return without_post(open_)
+
+    def _refuse(self, problem: str, advice: str, span: Span | None) -> None:
+        raise UnsupportedError(problem, advice, self._sql, span)
+
+    def _lower(self, relation: Relation) -> Open:
+        if self._references[id(relation)] > 1:
+            # Shared by several references (a CTE used twice): one block, if it is one at all.
+            if id(relation) in self._closed:
+                return self._derived(relation)
+            open_ = self._operator(relation)
+            if isinstance(open_, OpenPost) or open_.post.limited:
+                self._peeked[id(relation)] = open_
+                return self._derived(relation)
+            return open_
+        return self._operator(relation)
+
+    @abstractmethod
+    def _operator(self, relation: Relation) -> Open:
+        """Lower an operator by its rule."""
+
+    def _share(self, relation: Relation) -> None:
+        """Note that a relation is read more than once: what is a block in it is one block."""
+        for operator in walk(relation):
+            self._references[id(operator)] += 1
+
+    def _fresh_id(self, hint: str) -> str:
+        self._ids += 1
+        return f"{hint}__{self._ids}"
+
+
+def _block_prefix(views: Iterable[str]) -> str:
+    """Return what names of blocks begin with, so that no view has the name of a block's table."""
+    prefix = "b"
+    taken = [view.lower() for view in views]
+    while any(re.match(rf"{prefix}\d+(_|$)", view) for view in taken):
+        prefix += "_"
+    return prefix
+
+
+def cross(left: OpenCore, right: OpenCore) -> OpenCore:
+    return OpenCore(
+        env={**left.env, **right.env},
+        sources=left.sources + right.sources,
+        predicates=left.predicates + right.predicates,
+        semis=left.semis + right.semis,
+        scalars=left.scalars + right.scalars,
+        tokens=left.tokens + right.tokens,
+        generators=left.generators + right.generators,
+        outer_lookups=left.outer_lookups + right.outer_lookups,
+        stable={**left.stable, **right.stable},
+        untokened=left.untokened or right.untokened,
+    )
