@@ -4,28 +4,34 @@
 >>> ls.track("cars", cars, key=["car_id"])
 >>> q = ls.sql("SELECT model, count(*) AS n FROM cars GROUP BY model")
 >>> q.df, q.polynomials(), q.what_if(delete={"cars": "car_id = 'C2'"}).changes
+
+Names are imported when they are first used: what is asked of a stored graph needs no Spark.
 """
 
 from __future__ import annotations
 
-from lipstick.capture.capture import Capture
-from lipstick.capture.capture import open_capture as open
-from lipstick.errors import LipstickError
-from lipstick.frame import AnnotatedFrame
-from lipstick.session import Session, session
-from lipstick.whatif import WhatIf
-from lipstick.workflow import (
-    Edge,
-    Loop,
-    Module,
-    Relation,
-    Run,
-    Specification,
-    StateQuery,
-    Workflow,
-    open_run,
-)
-from semiring import semirings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+    from lipstick.capture.capture import open_capture as open
+    from lipstick.errors import LipstickError
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.sessions import Session, session
+    from lipstick.whatif import WhatIf
+    from lipstick.workflow import (
+        Edge,
+        Loop,
+        Module,
+        Relation,
+        Run,
+        Specification,
+        StateQuery,
+        Workflow,
+        open_run,
+    )
+    from semiring import semirings
 
 __all__ = [
     "AnnotatedFrame",
@@ -46,3 +52,36 @@ __all__ = [
     "semirings",
     "session",
 ]
+
+_ORIGINS = {
+    "AnnotatedFrame": ("lipstick.frame", "AnnotatedFrame"),
+    "Capture": ("lipstick.capture.capture", "Capture"),
+    "Edge": ("lipstick.workflow", "Edge"),
+    "LipstickError": ("lipstick.errors", "LipstickError"),
+    "Loop": ("lipstick.workflow", "Loop"),
+    "Module": ("lipstick.workflow", "Module"),
+    "Relation": ("lipstick.workflow", "Relation"),
+    "Run": ("lipstick.workflow", "Run"),
+    "Session": ("lipstick.sessions", "Session"),
+    "Specification": ("lipstick.workflow", "Specification"),
+    "StateQuery": ("lipstick.workflow", "StateQuery"),
+    "WhatIf": ("lipstick.whatif", "WhatIf"),
+    "Workflow": ("lipstick.workflow", "Workflow"),
+    "open": ("lipstick.capture.capture", "open_capture"),
+    "open_run": ("lipstick.workflow", "open_run"),
+    "session": ("lipstick.sessions", "session"),
+    "semirings": ("semiring", "semirings"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ORIGINS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, attribute = _ORIGINS[name]
+    found = getattr(import_module(module), attribute)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -34,7 +34,7 @@ from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
 
 if TYPE_CHECKING:
-    from lipstick.session import Session
+    from lipstick.sessions import Session
 
 
 class AnnotatedFrame:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lipstick.frame import AnnotatedFrame
-    from lipstick.session import Session
+    from lipstick.sessions import Session
 
 _TABLES: dict[str, tuple[str, str, list[tuple[str, ...]]]] = {
     "Cars": (

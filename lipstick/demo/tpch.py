@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lipstick.frame import AnnotatedFrame
     from lipstick.memory import MemoryWhatIf
-    from lipstick.session import Session
+    from lipstick.sessions import Session
 
 _TRUCK = "l_shipmode = 'TRUCK'"
 _SHOWN = {

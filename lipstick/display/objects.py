@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
     from lipstick.capture.manifest import RelationRecord
     from lipstick.frame import AnnotatedFrame
-    from lipstick.session import Session
+    from lipstick.sessions import Session
     from lipstick.tracking import Tracked
 
 ROWS = 20

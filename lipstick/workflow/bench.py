@@ -27,7 +27,7 @@ from lipstick.frame import AnnotatedFrame
 from lipstick.memory.engine import Engine
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.state import State
-from lipstick.session import Session
+from lipstick.sessions import Session
 from lipstick.source import Source
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked
 from lipstick.workflow.emptiness import is_empty

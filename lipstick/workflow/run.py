@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from graphquery import Around, ProvenanceGraph
 from graphquery.store import Snapshot, Store
-from lipstick.session import Session
-from lipstick.session import session as open_session
+from lipstick.sessions import Session
+from lipstick.sessions import session as open_session
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.invocation import Invocation
 from lipstick.workflow.ledger import TYPES, documents, is_done, stored_output, stored_state

@@ -21,7 +21,7 @@ from lipstick.workflow.shape import Edge, Shape
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from lipstick.session import Session
+    from lipstick.sessions import Session
     from lipstick.workflow.run import Run
 
 

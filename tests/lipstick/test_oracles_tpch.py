@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.session import Session
+from lipstick.sessions import Session
 from tests.oracle import tpch as queries
 from tests.oracle.bag import check_bag
 from tests.oracle.database import Database

@@ -14,7 +14,7 @@ from lipstick import semirings
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CapabilityError, CaptureError
 from lipstick.memory import Memory
-from lipstick.session import Session
+from lipstick.sessions import Session
 from semiring.token import Token
 from semiring.valuation import Valuation
 from tests.oracle.database import Relation

@@ -15,7 +15,7 @@ import lipstick
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.memory import Memory
-from lipstick.session import Session
+from lipstick.sessions import Session
 from tests.oracle.database import Deletion, Key, Relation
 from tests.oracle.plain import PlainSpark
 from tests.oracle.rows import assert_same_bag, from_arrow, from_spark
