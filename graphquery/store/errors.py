@@ -19,3 +19,9 @@ class StoreLockedError(StoreError):
 
 class StoreDamagedError(StoreError):
     """A store whose files are not what its log says: ``fsck`` tells all that is wrong."""
+
+
+class MissingColumnError(StoreError, KeyError):
+    """A column that a file does not have."""
+
+    __str__ = StoreError.__str__

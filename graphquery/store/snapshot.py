@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
-from graphquery.store.errors import StoreDamagedError, StoreError
+from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
 from graphquery.store.state import State
 
 
@@ -218,4 +218,4 @@ def row_groups(sizes: Sequence[int], offset: int, count: int) -> tuple[list[int]
 def _check_columns(path: Path, names: Sequence[str], asked: Iterable[str]) -> None:
     for name in asked:
         if name not in names:
-            raise StoreError(f"{path} has no column {name!r}; it has {', '.join(names)}.")
+            raise MissingColumnError(f"{path} has no column {name!r}; it has {', '.join(names)}.")

@@ -108,7 +108,7 @@ def open_graph(
         For a folder that is no store, and for modules and nodes that there are not.
     """
     from graphquery import Around, ProvenanceGraph
-    from graphquery.store import Store, StoreDamagedError, StoreError
+    from graphquery.store import Store
 
     snapshot = Store.open(store).snapshot()
     if not snapshot.records.get("workflow", {}).get("tracked", True):
@@ -117,19 +117,10 @@ def open_graph(
             "Run the workflow without --plain into another store."
         )
 
-    def column(file: str, name: str) -> Any:
-        try:
-            return snapshot.column(file, name)
-        except StoreDamagedError:
-            raise
-        except StoreError as error:
-            # Conditions on values are asked of nodes that may lack the column.
-            raise KeyError(name) from error
-
     graph = ProvenanceGraph.build(
         snapshot.segments.values(),
         snapshot.edges,
-        column,
+        snapshot.column,
         Around(executions=around) if around else None,
     )
     modules = graph.modules if zoom_out_all else zoom_out

@@ -394,10 +394,11 @@ class Members:
         alive = self.alive(every(self.count), self.base, NOTHING)
         return None if alive.all() else alive
 
-    def possible(self, positions: Array) -> Array:
+    def possible(self, positions: Array, *, conditional: bool = False) -> Array:
         """Which of some captured members may be there after a deletion, conditions left aside.
 
-        Every tuple they refer to is captured; what an anti join must not find may be.
+        Every tuple they refer to is captured; what an anti join must not find may be. With
+        ``conditional`` conditions must hold: right where no deletion can change them.
         """
         possible = np.ones(len(positions), dtype=np.bool_)
         for lookup in self.lookups:
@@ -407,6 +408,9 @@ class Members:
                 found = self.semi_refer(number, positions, self.base) >= 0
                 asked = self.asked(number, positions, self.base)
                 possible &= found if asked is None else found | ~asked
+        if conditional and self.conditions:
+            rows = np.flatnonzero(possible)
+            possible[rows] = self._satisfy(positions[rows], self.base)
         return possible
 
     def was_alive(self, positions: Array) -> Array:

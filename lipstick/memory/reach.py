@@ -80,7 +80,8 @@ def reach(
         Also follow scalar subqueries, those that are not correlated whole: their values are no
         factors of an annotation, but may have decided a row or gone into it.
     potential
-        Also take members that an anti join drops, and follow what it must not find.
+        Also take members that an anti join drops, and follow what it must not find: for queries
+        in which no condition depends on aggregated values.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
     found: dict[str, Reached] = {}
@@ -120,7 +121,9 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
     members, owners = rows.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:
-        there = rows.members.possible(members) if potential else alive[members]
+        there = alive[members]
+        if potential:
+            there = rows.members.possible(members, conditional=True)
         members, owners = members[there], owners[there]
     return members, owners
 

@@ -1,0 +1,110 @@
+"""Deletion propagation on Spark (Definition 4.2), level by level."""
+
+from __future__ import annotations
+
+from graphquery.distributed.levels import Link
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.view import Rounds, View
+from graphquery.spark import Frame
+
+
+def removed(view: View, seeds: NodeSet) -> NodeSet:
+    """The nodes that deleting some nodes removes, themselves among them, each once.
+
+    Parameters
+    ----------
+    seeds
+        Different nodes of the graph.
+
+    Notes
+    -----
+    All that a node is made of stands on levels below it, so that its fate is known when its level
+    is come to: a round per level, more only on those with edges inside them. Of a level are read
+    the edges from levels where something is gone, and, for nodes that can lose one edge and have
+    another, all edges that come into those which did.
+    """
+    levels = view.levels
+    by_level: dict[int, set[Link]] = {}
+    overlaid = frozenset(link[1] for edges in view.edges[1:] for link in edges.links)
+    for link in view.links:
+        if link not in levels.links or levels.links[link].operands:
+            by_level.setdefault(levels.level[link[1]], set()).add(link)
+    rounds = Rounds(view.limit)
+    gone = seeds
+    for level in range(levels.count):
+        links = frozenset(by_level.get(level, ()))
+        whole = _wholly(view, links, gone.whole)
+        fresh = NodeSet(whole - gone.whole)
+        if fresh.whole:
+            # Nodes of these deleted by themselves are not to be counted twice.
+            gone = _without(view, gone, fresh.whole, level) | fresh
+        links = frozenset(link for link in links if link[1] not in gone.whole)
+        while True:
+            rows = _dying(view, links, gone, levels.joint | (levels.single - overlaid))
+            if rows is None:
+                break
+            rounds.spend()
+            rows = view.tables.without(view.shown(rows, {level}), gone, {level})
+            frame, count = view.tables.store(rows)
+            if count:
+                gone = gone | NodeSet(parts={level: (frame,)}, rows=count)
+            if not count or level not in levels.cyclic:
+                break
+    return gone
+
+
+def _dying(
+    view: View, links: frozenset[Link], gone: NodeSet, at_once: frozenset[int]
+) -> Frame | None:
+    """The nodes at the ends of links that cannot be without what is gone."""
+    tables, level = view.tables, view.levels.level
+    active = frozenset(
+        link for link in links if link[0] in gone.whole or level[link[0]] in gone.parts
+    )
+    edges = view.read(active)
+    if edges is None:
+        return None
+    lost = tables.lost(
+        tables.at(tables.operands(edges), "source", gone, {level[link[0]] for link in active})
+    )
+    touched = {target for _, target in active} - at_once
+    every = frozenset(link for link in links if link[1] in touched)
+    operands = view.read(every)
+    if operands is not None:
+        sources = {level[link[0]] for link in every}
+        operands = view.shown_edges(tables.operands(operands), "source", sources)
+    return tables.exhausted(lost, operands, at_once)
+
+
+def _wholly(view: View, links: frozenset[Link], whole: frozenset[int]) -> frozenset[int]:
+    """The segments that nothing is left of since all of others is gone, known without reading."""
+    levels = view.levels
+    found: set[int] = set()
+    while True:
+        more = set()
+        for source, target in links:
+            if target in found or not view.complete(target) or (source, target) not in levels.links:
+                continue
+            dead = whole | found
+            if source not in dead or not levels.links[source, target].operands_reach_all:
+                continue
+            others = {a for a, b in links if b == target}
+            if target in levels.joint or others <= dead:
+                more.add(target)
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _without(view: View, nodes: NodeSet, whole: frozenset[int], level: int) -> NodeSet:
+    """A set without the rows of some segments of a level."""
+    frame = nodes.frame({level})
+    if frame is None:
+        return nodes
+    tables = view.tables
+    kept, count = tables.store(tables.without(frame, NodeSet(whole), {level}))
+    parts = {at: frames for at, frames in nodes.parts.items() if at != level}
+    if count:
+        parts[level] = (kept,)
+    rows = nodes.rows - tables.height(frame) + count
+    return NodeSet(nodes.whole, parts, rows)

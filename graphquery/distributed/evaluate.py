@@ -1,0 +1,129 @@
+"""Annotations in N on Spark, level by level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphquery.distributed.levels import Link
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.view import Rounds, View
+from graphquery.errors import GraphError
+from graphquery.spark import Frame
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import Nodes, SparkGraph
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """How often every node of a graph occurs.
+
+    Attributes
+    ----------
+    frame
+        `segment`, `id` and `value`.
+    """
+
+    graph: SparkGraph
+    frame: Frame
+
+    def value(self, node: int | str) -> int:
+        """The count of a node."""
+        return int(self.values([node])[0])
+
+    def values(self, nodes: Nodes) -> Array:
+        """The counts of nodes, in the order of ids; those not evaluated are left out."""
+        asked = self.graph.resolve(nodes)
+        ids, values = self.graph.tables.to_numpy(self.frame, asked.frame)
+        ordered: Array = values[np.argsort(ids)]
+        return ordered
+
+
+def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) -> Frame:
+    """Annotations in N of nodes; see :func:`graphquery.operations.evaluate.evaluate`.
+
+    Parameters
+    ----------
+    given
+        Counts of nodes without incoming edges, by id; of others that are made of nothing it is 1.
+    wanted
+        Nodes with all that they are made of, each once, the others being left out; None: all.
+
+    Raises
+    ------
+    GraphError
+        Counts beyond 64 bits; segments that feed themselves; more levels than rounds.
+
+    Notes
+    -----
+    A round per level, which reads the edges into it; every node is written.
+    """
+    levels, tables = view.levels, view.tables
+    if levels.cyclic:
+        raise GraphError(
+            "Counting on Spark goes from segment to segment, and some feed themselves.\nEvaluate"
+            " the part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
+        )
+    kinds = {
+        "joint": levels.joint,
+        "sum": frozenset(n for n, s in enumerate(levels.stored) if s.label == "+"),
+        "monus": frozenset(n for n, s in enumerate(levels.stored) if s.label == "⊖"),
+    }
+    kinds["sum"] -= levels.joint
+    kinds["monus"] -= levels.joint
+    leaves = tables.numbers(given)
+    rounds = Rounds(view.limit)
+    by_level: dict[int, set[Link]] = {}
+    for link in view.links:
+        by_level.setdefault(levels.level[link[1]], set()).add(link)
+    found: dict[int, Frame] = {}
+    for level in range(levels.count):
+        nodes = view.of(levels.at[level])
+        if wanted is not None:
+            nodes = _among(view, nodes, wanted, level)
+        if not tables.count(nodes):
+            continue
+        rounds.spend()
+        rows = tables.rows(nodes)
+        links = by_level.get(level, set())
+        before = [found[at] for at in sorted({levels.level[a] for a, _ in links} & found.keys())]
+        edges = view.between(links)
+        if edges is None or not before:
+            found[level] = tables.store_counts(tables.leaves(rows, leaves))
+            continue
+        edges = tables.at(edges, "target", nodes, {level})
+        made = tables.counted(edges, tables.union(before), kinds)
+        fresh = tables.without(
+            rows, NodeSet(parts={level: (made.select("segment", "id"),)}), {level}
+        )
+        counts = tables.union([made, tables.leaves(fresh, leaves)])
+        found[level] = tables.store_counts(counts)
+    return (
+        tables.union(list(found.values()))
+        if found
+        else tables.leaves(tables.rows(NodeSet()), leaves)
+    )
+
+
+def _among(view: View, nodes: NodeSet, wanted: NodeSet, level: int) -> NodeSet:
+    rows = view.tables.rows(nodes)
+    return view.tables.stored(view.tables.within(rows, wanted, {level}))
+
+
+def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, int]:
+    """Counts given to nodes, by name or id, as ids that are checked."""
+    found: dict[int, int] = {}
+    for node, value in valuation.items():
+        number = graph.node(node) if isinstance(node, str) else int(graph.resolve(node).ids[0])
+        if len(graph.ancestors(number, 1)):
+            raise GraphError(
+                f"{graph.name(number)} is made of other nodes, and its annotation of theirs.\nGive"
+                " values to nodes without incoming edges, such as tokens."
+            )
+        found[number] = value
+    return found

@@ -1,0 +1,503 @@
+"""The provenance graph on Spark: the operations of the one in memory, over the same datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from graphquery import naming
+from graphquery.csr import Csr
+from graphquery.distributed.delete import removed
+from graphquery.distributed.evaluate import Counts, count_nodes, leaf_values
+from graphquery.distributed.levels import Levels
+from graphquery.distributed.local import brought, paths_between
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.reach import reached, within_distance
+from graphquery.distributed.resolve import (
+    check_range,
+    check_selection,
+    ids_of,
+    missing,
+    module_names,
+)
+from graphquery.distributed.selection import SparkSelection
+from graphquery.distributed.subgraph import around
+from graphquery.distributed.values import Effects, effects, values
+from graphquery.distributed.view import Step, View
+from graphquery.distributed.zoom import stands_for, zoomed_out
+from graphquery.errors import (
+    GraphDataError,
+    GraphError,
+)
+from graphquery.graph import ProvenanceGraph
+from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.spark import Frame, Session, Tables, read_edges
+from graphquery.storage import Columns, Storage
+from graphquery.view import Operation
+from semiring.base import Array, Semiring
+from semiring.errors import CapabilityError
+from semiring.semirings import Counting
+
+if TYPE_CHECKING:
+    from graphquery.operations.paths import Path
+
+Nodes: TypeAlias = "int | str | np.integer[Any] | Array | SparkSelection | Iterable[int | str]"
+"""One node or several: ids, names, an array of ids, a selection."""
+
+
+class SparkGraph:
+    """A provenance graph as data frames, for graphs larger than one machine's memory.
+
+    Operations have the names and results of :class:`graphquery.ProvenanceGraph`, nodes the same
+    ids and names. An operation runs now, as one Spark job per level of segments that it comes to,
+    and writes its result to the graph's folder; what is brought to the driver is bounded.
+
+    Made by `build`.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        storage: Storage,
+        columns: Columns,
+        bring: int,
+        parent: SparkGraph | None = None,
+    ) -> None:
+        self.view = view
+        self.storage = storage
+        self.columns = columns
+        self.bring = bring
+        self.parent = parent
+        self.gone: NodeSet | None = None
+        self.effects: Effects | None = None
+
+    @classmethod
+    def build(
+        cls,
+        spark: Session,
+        segments: Iterable[Segment],
+        edge_sets: Iterable[EdgeSet],
+        path: Callable[[str], str],
+        folder: str,
+        *,
+        columns: Columns | None = None,
+        rounds: int = 1_000,
+        bring: int = 1_000_000,
+    ) -> SparkGraph:
+        """Read a graph's edges and write them by the levels of segments that they join.
+
+        Parameters
+        ----------
+        segments, edge_sets
+            As stored.
+        path
+            Of a Parquet file, given as in segments and edge sets, where Spark's workers find it.
+        folder
+            A new folder that Spark's workers can write to. Edges are written there, and what
+            operations compute; delete it when the graph is no longer needed.
+        columns
+            Reads a column of a file on the driver, for keys of nodes; by default from `path`.
+        rounds
+            How many jobs over edges one operation may take.
+        bring
+            How many nodes or edges one answer may bring to the driver.
+
+        Raises
+        ------
+        GraphDataError
+            Two segments of one name, edges at unknown segments, edges that are missing or at
+            ordinals that are no nodes.
+
+        Notes
+        -----
+        O(edges) reading, one shuffle, and writing.
+        """
+        segments, edge_sets = tuple(segments), tuple(edge_sets)
+        _check(segments, edge_sets)
+        levels = Levels(segments, edge_sets)
+        tables = Tables(spark, folder, levels)
+        edges = read_edges(tables, path)
+
+        def from_path(file: str, name: str) -> Any:
+            return pq.read_table(path(file), columns=[name])[name]
+
+        read = columns or from_path
+        nothing = Csr(np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int64), None)
+        storage = Storage(segments, (), nothing, nothing, read)
+        return cls(View(tables, (edges,), rounds), storage, read, bring)
+
+    def viewed(self, view: View) -> SparkGraph:
+        """Another graph over the same datasets, made of this one."""
+        return SparkGraph(view, self.storage, self.columns, self.bring, self)
+
+    # -- what there is ---------------------------------------------------------------------------
+
+    @property
+    def tables(self) -> Tables:
+        """The frames that graphs made of one another share."""
+        return self.view.tables
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The stored segments, shown or not."""
+        return self.storage.segments
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The names of all modules, zoomed out or not, sorted."""
+        return tuple(sorted(self.storage.modules))
+
+    @property
+    def executions(self) -> tuple[int, ...]:
+        """The numbers of all executions, ascending."""
+        return tuple(sorted({s.execution for s in self.segments if s.execution is not None}))
+
+    @property
+    def zoomed(self) -> frozenset[str]:
+        """The modules that are zoomed out."""
+        return self.view.zoomed
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The operations that made this graph of the one that was built."""
+        return self.view.steps
+
+    @cached_property
+    def everything(self) -> SparkSelection:
+        """All nodes."""
+        return SparkSelection(self, self.view.everything())
+
+    @property
+    def frame(self) -> Frame:
+        """A data frame of all nodes: `segment` int (its number) and `id` bigint."""
+        return self.everything.frame
+
+    @cached_property
+    def edges(self) -> Frame | None:
+        """A data frame of all edges: `source`, `target` and the numbers of their segments."""
+        return self.view.between(self.view.links)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        view = self.view
+        shown = self.storage.count + len(view.zoomed_nodes)
+        if view.present is not None:
+            shown = self.tables.count(view.present)
+        return shown - self.tables.count(view.absent)
+
+    @cached_property
+    def edge_count(self) -> int:
+        """How many edges there are, each of several between two nodes counted."""
+        if not self.steps:
+            return sum(edges.count for edges in self.view.levels.edge_sets)
+        return 0 if self.edges is None else self.tables.height(self.edges)
+
+    def __len__(self) -> int:
+        return self.node_count
+
+    def __contains__(self, node: int | str) -> bool:
+        number = naming.find(self.storage, node) if isinstance(node, str) else node
+        return 0 <= number < self.storage.size and not len(missing(self, np.array([number])))
+
+    # -- names -----------------------------------------------------------------------------------
+
+    def node(self, name: str) -> int:
+        """The id of the node of a name; see :meth:`graphquery.ProvenanceGraph.node`."""
+        return int(ids_of(self, name)[0])
+
+    def name(self, node: int) -> str:
+        """The name of a node."""
+        return self.names([node])[0]
+
+    def names(self, ids: Array | Iterable[int]) -> list[str]:
+        """The names of nodes, in their order; keys are read on the driver."""
+        array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
+        check_range(self, array)
+        return naming.names(self.storage, array)
+
+    def segment(self, node: int | str) -> Segment:
+        """The segment of a node; of a zoomed node, one made up for it."""
+        number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
+        check_range(self, np.array([number]))
+        levels = self.view.levels
+        found = levels.segments[int(levels.segment_of(np.array([number]))[0])]
+        return replace(found, count=1) if found.kind is Kind.ZOOMED else found
+
+    def resolve(self, nodes: Nodes) -> SparkSelection:
+        """Nodes in any of the accepted forms, each once.
+
+        Raises
+        ------
+        UnknownNameError
+            Nothing is called so.
+        NotInGraphError
+            A node is not in this graph; the message has the reason.
+        """
+        if isinstance(nodes, SparkSelection):
+            if nodes.graph is not self:
+                check_selection(self, nodes)
+            return SparkSelection(self, nodes.nodes)
+        return SparkSelection(self, self.view.given(ids_of(self, nodes)))
+
+    # -- selections ------------------------------------------------------------------------------
+
+    def select(self, *, within: Nodes | None = None, **conditions: Any) -> SparkSelection:
+        """The nodes of the segments that meet all conditions.
+
+        Parameters
+        ----------
+        within
+            Only of these nodes.
+        **conditions
+            `kind`, `label`, `module`, `invocation`, `execution`, `relation`, `segment` (its name):
+            one value or several, of which a node's is one.
+
+        Raises
+        ------
+        GraphError
+            Another condition.
+        """
+        names = {"segment": "name"}
+        allowed: dict[str, Collection[Any]] = {}
+        for condition, value in conditions.items():
+            attribute = names.get(condition, condition)
+            if attribute not in Segment.__slots__:
+                raise GraphError(
+                    f"Nodes are not selected by {condition!r} on Spark.\nSelect by attributes of"
+                    " segments, and join `frame` with the values that are meant."
+                )
+            allowed[attribute] = (value,) if isinstance(value, (str, int)) else tuple(value)
+        segments = frozenset(
+            number
+            for number, segment in enumerate(self.view.levels.segments)
+            if all(getattr(segment, name) in values for name, values in allowed.items())
+        )
+        if within is None:
+            return SparkSelection(self, self.view.of(segments))
+        nodes = self.resolve(within).nodes
+        return SparkSelection(self, self.tables.of_segments(nodes, segments))
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def zoom_out(self, *modules: str | Iterable[str]) -> SparkGraph:
+        """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
+        fresh = module_names(self, modules) - self.zoomed
+        return self._zoomed_out(fresh) if fresh else self
+
+    def zoom_in(self, *modules: str | Iterable[str]) -> SparkGraph:
+        """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
+        wanted = module_names(self, modules) & self.zoomed
+        if not wanted:
+            return self
+        graph = self
+        while graph.parent is not None:
+            graph = graph.parent
+        for step in self.steps:
+            graph = graph._again(step, wanted)
+        return graph
+
+    def delete(self, nodes: Nodes) -> SparkGraph:
+        """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
+        return self._without(self.resolve(nodes).nodes)
+
+    def depends(self, nodes: Nodes, on: Nodes) -> bool:
+        """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
+        asked = self.resolve(nodes)
+        gone = removed(self.view, self.resolve(on).nodes)
+        levels = {self.view.levels.level[n] for n in gone.whole} | set(gone.parts)
+        left = self.tables.without(asked.frame, gone, levels)
+        return not len(self.tables.some(left, 1))
+
+    def dependents(self, on: Nodes) -> SparkSelection:
+        """What needs nodes; see :func:`graphquery.operations.depends.dependents`."""
+        return SparkSelection(self, removed(self.view, self.resolve(on).nodes))
+
+    def ancestors(self, nodes: Nodes, distance: int | None = None) -> SparkSelection:
+        """What nodes are made of; see :func:`graphquery.operations.reach.ancestors`."""
+        return self._reached(nodes, distance, False)
+
+    def descendants(self, nodes: Nodes, distance: int | None = None) -> SparkSelection:
+        """What is made of nodes; see :func:`graphquery.operations.reach.descendants`."""
+        return self._reached(nodes, distance, True)
+
+    def subgraph(self, nodes: Nodes) -> SparkGraph:
+        """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
+        return self._around(self.resolve(nodes).nodes)
+
+    def paths(
+        self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
+    ) -> list[Path]:
+        """Paths between nodes; see :func:`graphquery.operations.paths.paths`.
+
+        What is between the nodes is brought to the driver, and must be within `bring`.
+        """
+        starts, ends = self.resolve(source).nodes, self.resolve(target).nodes
+        columns = self.columns
+        return paths_between(self.view, starts, ends, columns, limit, longest, self.bring)
+
+    def inputs(self, nodes: Nodes) -> pa.Table:
+        """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`.
+
+        They are brought to the driver, and must be within `bring`.
+        """
+        seeds = self.resolve(nodes)
+        behind = self.tables.distinct(seeds.nodes, reached(self.view, seeds.nodes, forwards=False))
+        tokens = SparkSelection(self, behind).select(kind=Kind.TOKEN)
+        ids = tokens.ids
+        segments = [self.segment(node) for node in ids.tolist()]
+        return pa.table(
+            {
+                "id": pa.array(ids, pa.int64()),
+                "node": pa.array(self.names(ids), pa.string()),
+                "execution": pa.array([s.execution for s in segments], pa.int64()),
+                "module": pa.array([s.module for s in segments], pa.string()),
+                "relation": pa.array([s.relation for s in segments], pa.string()),
+            }
+        )
+
+    def evaluate(
+        self,
+        semiring: Semiring[Any],
+        valuation: Mapping[Any, int] | None = None,
+        nodes: Nodes | None = None,
+    ) -> Counts:
+        """Annotations in N; see :func:`graphquery.operations.evaluate.evaluate`.
+
+        Parameters
+        ----------
+        semiring
+            Counting.
+        valuation
+            From nodes without incoming edges, by name or id, to counts; 1 for all others.
+
+        Raises
+        ------
+        CapabilityError
+            Another semiring.
+        GraphError
+            Counts beyond 64 bits; segments that feed themselves.
+        """
+        if not isinstance(semiring, Counting):
+            raise CapabilityError(
+                f"On Spark graphs are evaluated in Counting, not in {semiring.name}.\nEvaluate the"
+                " part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
+            )
+        checked = {node: semiring.check(count) for node, count in (valuation or {}).items()}
+        given = leaf_values(self, checked)
+        wanted = None
+        if nodes is not None:
+            seeds = self.resolve(nodes).nodes
+            wanted = self.tables.distinct(seeds, reached(self.view, seeds, forwards=False))
+        return Counts(self, count_nodes(self.view, given, wanted))
+
+    def value(self, node: int | str) -> Any:
+        """The value of a v-node; see :func:`graphquery.values.value`."""
+        return self.values([node])[0].as_py()
+
+    def values(self, nodes: Nodes, stale: str = "raise") -> pa.Array:
+        """The values of v-nodes, aggregates computed anew; see :func:`graphquery.values.values`.
+
+        In the order of ids. The tensors of aggregates that have lost some are brought to the
+        driver, and must be within `bring`.
+        """
+        return values(self, self.resolve(nodes).ids, stale)
+
+    def stale(self) -> SparkSelection:
+        """What a deletion may have changed; see :func:`graphquery.values.stale`."""
+        marks = effects(self)
+        if marks is None:
+            return SparkSelection(self, NodeSet())
+        return SparkSelection(self, self.view.restricted(marks.stale))
+
+    def to_memory(self, limit: int | None = None) -> ProvenanceGraph:
+        """The graph in memory, if it has no more nodes and edges than a limit, by default `bring`.
+
+        Names are the same, ids are not. It is what is seen here that is brought: it cannot be
+        zoomed in, and values are those stored.
+        """
+        bring = self.bring if limit is None else limit
+        return brought(self.view, self.everything.nodes, self.columns, bring)
+
+    def __repr__(self) -> str:
+        stored = self.storage.count
+        return f"<SparkGraph over {stored:,} stored nodes, {len(self.zoomed)} modules zoomed out>"
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def _reached(self, nodes: Nodes, distance: int | None, forwards: bool) -> SparkSelection:
+        seeds = self.resolve(nodes).nodes
+        if distance is None:
+            return SparkSelection(self, reached(self.view, seeds, forwards=forwards))
+        return SparkSelection(self, within_distance(self.view, seeds, distance, forwards=forwards))
+
+    def _zoomed_out(self, modules: frozenset[str]) -> SparkGraph:
+        view = zoomed_out(self.view, modules)
+        return self.viewed(view.stepped(Step(Operation.ZOOM_OUT, modules)))
+
+    def _without(self, seeds: NodeSet) -> SparkGraph:
+        gone = removed(self.view, seeds)
+        zoomed = self._zoomed_among(seeds)
+        inside = {node: stands_for(self.view, node) for node in zoomed.tolist()}
+        step = Step(Operation.DELETE, seeds=seeds, stands_for=inside)
+        view = replace(self.view, absent=self.view.absent | gone)
+        left = self.viewed(view.stepped(step))
+        left.gone = gone
+        return left
+
+    def _around(self, seeds: NodeSet) -> SparkGraph:
+        present = around(self.view, seeds)
+        view = replace(self.view, present=present, absent=NodeSet())
+        return self.viewed(view.stepped(Step(Operation.SUBGRAPH, seeds=seeds)))
+
+    def _again(self, step: Step, zoomed_in: frozenset[str]) -> SparkGraph:
+        """A step, on this graph, in which some modules are zoomed in."""
+        if step.operation is Operation.ZOOM_OUT:
+            modules = step.modules - zoomed_in
+            return self._zoomed_out(modules) if modules else self
+        sets = [step.seeds]
+        sets += [inside for node, inside in step.stands_for.items() if node not in self]
+        seeds = self.view.restricted(self._stored_or_zoomed(self.tables.distinct(*sets)))
+        if step.operation is Operation.DELETE:
+            return self._without(seeds)
+        return self._around(seeds)
+
+    def _zoomed_among(self, nodes: NodeSet) -> Array:
+        levels = self.view.levels
+        segments = frozenset(range(len(levels.stored), len(levels.segments)))
+        if not self.zoomed:
+            return np.empty(0, dtype=np.int64)
+        return self.tables.ids(self.tables.rows(self.tables.of_segments(nodes, segments)))
+
+    def _stored_or_zoomed(self, nodes: NodeSet) -> NodeSet:
+        """A set without the zoomed nodes that are not shown."""
+        levels = self.view.levels
+        stored = frozenset(range(len(levels.stored)))
+        zoomed = frozenset(range(len(levels.stored), len(levels.segments)))
+        found = self.tables.of_segments(nodes, stored)
+        ids = self.tables.ids(self.tables.rows(self.tables.of_segments(nodes, zoomed)))
+        shown = ids[np.isin(ids, self.view.zoomed_nodes)]
+        return found | self.tables.given(shown) if len(shown) else found
+
+
+def _check(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> None:
+    known: set[str] = set()
+    for segment in segments:
+        if segment.name in known:
+            raise GraphDataError(
+                f"Two segments are called {segment.name}.\nNames of segments are unique in a graph."
+            )
+        known.add(segment.name)
+    for edges in edge_sets:
+        for end in (edges.source, edges.target):
+            if end not in known:
+                raise GraphDataError(
+                    f"Edges from {edges.source} to {edges.target}: there is no segment {end}.\n"
+                    "The store is damaged: check it."
+                )

@@ -1,0 +1,219 @@
+"""The order in which the Spark engine goes through segments, and what it knows of edges unread.
+
+Segments stand on levels, so that edges lead upwards. The zoomed nodes of the invocations have
+segments and levels too, whether they are shown or not: one order then serves a graph however it is
+zoomed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from graphquery.model import EdgeSet, Kind, Ordinals, Port, Segment
+from graphquery.order import stages
+from graphquery.storage import JOINT_LABELS, role
+from semiring.base import Array
+
+Link: TypeAlias = tuple[int, int]
+"""Two segments that edges join, or two levels."""
+
+_JOINT_KINDS = frozenset({Kind.INPUT, Kind.OUTPUT, Kind.STATE})
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """What is known of the edges of a link without reading them.
+
+    Attributes
+    ----------
+    reaches_all, leaves_all
+        Whether an edge leads to every node of the target, and from every node of the source.
+    operands
+        Whether there are edges other than to the right of `⊖`, and whether these reach all.
+    single
+        Whether no node of the target has more than one edge.
+    """
+
+    reaches_all: bool
+    leaves_all: bool
+    operands: bool
+    operands_reach_all: bool
+    single: bool
+
+
+class Levels:
+    """Segments by number, in the order of a graph's ids; zoomed ones stand behind the stored.
+
+    Parameters
+    ----------
+    segments
+        As stored.
+    edge_sets
+        As stored; their ends are known segments.
+    """
+
+    def __init__(self, segments: tuple[Segment, ...], edge_sets: Iterable[EdgeSet]) -> None:
+        self.stored = segments
+        self.invocations = tuple(n for n, s in enumerate(segments) if s.kind is Kind.INVOCATION)
+        shown = tuple(
+            Segment(
+                f"{segments[n].name}[zoomed]",
+                Kind.ZOOMED,
+                segments[n].module or segments[n].label,
+                segments[n].count,
+                segments[n].module,
+                segments[n].invocation,
+                segments[n].execution,
+            )
+            for n in self.invocations
+        )
+        self.segments = segments + shown
+        self.zoomed_of = {n: len(segments) + k for k, n in enumerate(self.invocations)}
+        self.position = {segment.name: number for number, segment in enumerate(segments)}
+        self.bases: Array = np.zeros(len(self.segments) + 1, dtype=np.int64)
+        np.cumsum([segment.count for segment in self.segments], out=self.bases[1:])
+        self.edge_sets = tuple(edges for edges in edge_sets if edges.count)
+        self.links = self._joined()
+        self.overlay_links = self._overlay_links()
+        self.level, self.cyclic = self._leveled()
+        self.count = max(self.level, default=-1) + 1
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes are stored."""
+        return int(self.bases[len(self.stored)])
+
+    @cached_property
+    def at(self) -> Mapping[int, tuple[int, ...]]:
+        """The segments of every level."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for number, level in enumerate(self.level):
+            found[level].append(number)
+        return {level: tuple(numbers) for level, numbers in found.items()}
+
+    @cached_property
+    def pairs(self) -> Mapping[Link, frozenset[Link]]:
+        """The links between two levels, by levels."""
+        return self.paired(self.links)
+
+    @cached_property
+    def joint(self) -> frozenset[int]:
+        """Segments of products, whose nodes need all of their edges."""
+        return frozenset(
+            number
+            for number, segment in enumerate(self.stored)
+            if segment.label in JOINT_LABELS or segment.kind in _JOINT_KINDS
+        )
+
+    @cached_property
+    def single(self) -> frozenset[int]:
+        """Segments whose nodes have one edge at most."""
+        links = self.into
+        return frozenset(
+            target
+            for target, sources in links.items()
+            if len(sources) == 1 and self.links[sources[0], target].single
+        )
+
+    @cached_property
+    def into(self) -> Mapping[int, tuple[int, ...]]:
+        """The segments that edges come from, by segment."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for source, target in self.links:
+            found[target].append(source)
+        return {target: tuple(sources) for target, sources in found.items()}
+
+    @cached_property
+    def modules(self) -> Mapping[str, Mapping[Kind, tuple[int, ...]]]:
+        """The stored segments of every module by the part they play."""
+        found: dict[str, dict[Kind, list[int]]] = {}
+        for number, segment in enumerate(self.stored):
+            if segment.module is not None:
+                by_role = found.setdefault(segment.module, {})
+                by_role.setdefault(role(segment), []).append(number)
+        return {
+            module: {kind: tuple(numbers) for kind, numbers in by_role.items()}
+            for module, by_role in found.items()
+        }
+
+    def paired(self, links: Iterable[Link]) -> dict[Link, frozenset[Link]]:
+        """Links by the levels they join."""
+        found: dict[Link, set[Link]] = defaultdict(set)
+        for source, target in links:
+            found[self.level[source], self.level[target]].add((source, target))
+        return {pair: frozenset(joined) for pair, joined in found.items()}
+
+    def segment_of(self, ids: Array) -> Array:
+        """The segments of nodes."""
+        return np.searchsorted(self.bases, ids, side="right") - 1
+
+    def _joined(self) -> dict[Link, Joining]:
+        sets: dict[Link, list[EdgeSet]] = defaultdict(list)
+        for edges in self.edge_sets:
+            link = self.position[edges.source], self.position[edges.target]
+            sets[link].append(edges)
+        return {link: self._joining(link, found) for link, found in sets.items()}
+
+    def _joining(self, link: Link, sets: list[EdgeSet]) -> Joining:
+        source, target = (self.stored[number].count for number in link)
+
+        def everywhere(edges: EdgeSet, ordinals: Ordinals, count: int) -> bool:
+            if ordinals is Ordinals.ALL:
+                return edges.count == count
+            return ordinals is Ordinals.ONE and count == 1
+
+        operands = [edges for edges in sets if edges.port != Port.SUBTRAHEND]
+        return Joining(
+            any(everywhere(edges, edges.targets, target) for edges in sets),
+            any(everywhere(edges, edges.sources, source) for edges in sets),
+            bool(operands),
+            any(everywhere(edges, edges.targets, target) for edges in operands),
+            len(sets) == 1 and (sets[0].targets is Ordinals.ALL or sets[0].count == 1),
+        )
+
+    def _overlay_links(self) -> frozenset[Link]:
+        """The links that zooming out may add: from inputs to zoomed nodes, and on to outputs."""
+        ends: dict[tuple[str | None, int | None], list[int]] = defaultdict(list)
+        for number in self.invocations:
+            segment = self.stored[number]
+            ends[segment.module, segment.invocation].append(self.zoomed_of[number])
+        found: set[Link] = set()
+
+        def join(zoomed: int, number: int) -> None:
+            kind = role(self.stored[number])
+            if kind is Kind.INPUT:
+                found.add((number, zoomed))
+            elif kind is Kind.OUTPUT:
+                found.add((zoomed, number))
+
+        for number, segment in enumerate(self.stored):
+            for zoomed in ends.get((segment.module, segment.invocation), ()):
+                join(zoomed, number)
+        for source, target in self.links:
+            if source in self.zoomed_of:
+                join(self.zoomed_of[source], target)
+        return frozenset(found)
+
+    def _leveled(self) -> tuple[list[int], frozenset[int]]:
+        """The level of every segment, and the levels with edges inside them."""
+        links = [*self.links, *self.overlay_links]
+        order = stages(len(self.segments), links)
+        group = [0] * len(self.segments)
+        for number, members in enumerate(order.groups):
+            for member in members:
+                group[member] = number
+        before: dict[int, set[int]] = defaultdict(set)
+        for source, target in links:
+            if group[source] != group[target]:
+                before[group[target]].add(group[source])
+        depth: list[int] = []
+        for number in range(len(order.groups)):
+            depth.append(max((depth[other] + 1 for other in before[number]), default=0))
+        cyclic = frozenset(d for d, inner in zip(depth, order.cyclic, strict=True) if inner)
+        return [depth[number] for number in group], cyclic

@@ -1,0 +1,156 @@
+"""Ancestors and descendants, level by level: every edge is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+from graphquery.distributed.levels import Link
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.view import Rounds, View
+from graphquery.errors import GraphError
+from graphquery.spark import Frame
+
+
+def reached(
+    view: View, seeds: NodeSet, *, forwards: bool, links: AbstractSet[Link] | None = None
+) -> NodeSet:
+    """The nodes at the ends of non-empty paths from nodes of a graph.
+
+    Parameters
+    ----------
+    links
+        Go along these alone; None: all.
+
+    Notes
+    -----
+    A round per level that is come to, which reads the edges between it and the levels reached
+    before; more on levels with edges inside them. Segments of which it is known without reading
+    that all of their nodes are reached cost nothing.
+    """
+    allowed = view.links if links is None else view.links & links
+    by_level = _by_level(view, allowed, forwards)
+    rounds = Rounds(view.limit)
+    found = NodeSet()
+    order = range(view.levels.count)
+    for level in order if forwards else reversed(order):
+        found = found | _at(
+            view, level, by_level.get(level, frozenset()), seeds, found, rounds, forwards
+        )
+    return found
+
+
+def step(view: View, nodes: NodeSet, *, forwards: bool) -> NodeSet:
+    """The neighbours of nodes of a graph, each once."""
+    found = _pulled(view, view.links, nodes, forwards)
+    return view.tables.stored(found)
+
+
+def within_distance(view: View, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
+    """The nodes at the ends of paths of at most so many edges, and at least one."""
+    if distance < 0:
+        raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
+    rounds = Rounds(view.limit)
+    found, frontier = NodeSet(), seeds
+    for _ in range(distance):
+        rounds.spend()
+        rows = _pulled(view, view.links, frontier, forwards)
+        if rows is None:
+            break
+        frontier = view.tables.stored(view.tables.without(rows, found, found.parts))
+        if not frontier.rows:
+            break
+        found = found | frontier
+    return found
+
+
+def _by_level(view: View, links: Iterable[Link], forwards: bool) -> dict[int, frozenset[Link]]:
+    """Links by the level that is gone to."""
+    found: dict[int, set[Link]] = {}
+    for link in links:
+        found.setdefault(view.levels.level[link[forwards]], set()).add(link)
+    return {level: frozenset(joined) for level, joined in found.items()}
+
+
+def _at(
+    view: View,
+    level: int,
+    links: frozenset[Link],
+    seeds: NodeSet,
+    found: NodeSet,
+    rounds: Rounds,
+    forwards: bool,
+) -> NodeSet:
+    """What is reached on a level."""
+    known = seeds | found
+    levels = view.levels
+    whole = _wholly(view, links, known.whole, forwards)
+    known = known | NodeSet(whole)
+    links = frozenset(link for link in links if link[forwards] not in whole)
+    outside = frozenset(link for link in links if levels.level[link[0]] != levels.level[link[1]])
+    result = NodeSet(whole)
+    fresh = _stored(view, _pulled(view, outside, known, forwards), level, result, rounds)
+    inside = links - outside
+    if not inside:
+        return result | fresh
+    # Edges inside the level: along them until nothing is new.
+    result = result | fresh
+    here = NodeSet(known.whole, {level: seeds.parts.get(level, ())} if level in seeds.parts else {})
+    frontier = here | fresh
+    while True:
+        rows = _pulled(view, inside, frontier, forwards)
+        fresh = _stored(view, rows, level, result, rounds)
+        if not fresh.rows:
+            return result
+        result = result | fresh
+        frontier = fresh
+
+
+def _wholly(
+    view: View, links: frozenset[Link], whole: frozenset[int], forwards: bool
+) -> frozenset[int]:
+    """The segments that all of are reached because all of another is, known without reading."""
+    found: set[int] = set()
+    while True:
+        more = {
+            link[forwards]
+            for link in links
+            if link[forwards] not in found
+            and link in view.levels.links
+            and (link[not forwards] in whole or link[not forwards] in found)
+            and view.complete(link[forwards])
+            and _covers(view, link, forwards)
+        }
+        if not more:
+            return frozenset(found)
+        found |= more
+
+
+def _covers(view: View, link: Link, forwards: bool) -> bool:
+    joining = view.levels.links[link]
+    return joining.reaches_all if forwards else joining.leaves_all
+
+
+def _pulled(view: View, links: Iterable[Link], nodes: NodeSet, forwards: bool) -> Frame | None:
+    """The other ends, in the graph, of the edges of links at nodes, each once."""
+    level = view.levels.level
+    near, far = ("source", "target") if forwards else ("target", "source")
+    wanted = frozenset(
+        link
+        for link in links
+        if link[not forwards] in nodes.whole or level[link[not forwards]] in nodes.parts
+    )
+    edges = view.read(wanted)
+    if edges is None:
+        return None
+    edges = view.tables.at(edges, near, nodes, {level[link[not forwards]] for link in wanted})
+    return view.shown(view.tables.ends(edges, far), {level[link[forwards]] for link in wanted})
+
+
+def _stored(view: View, rows: Frame | None, level: int, known: NodeSet, rounds: Rounds) -> NodeSet:
+    """Rows of a level, computed, without those known."""
+    if rows is None:
+        return NodeSet()
+    rounds.spend()
+    frame, count = view.tables.store(view.tables.without(rows, known, {level}))
+    return NodeSet(parts={level: (frame,)}, rows=count) if count else NodeSet()

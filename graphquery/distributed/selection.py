@@ -1,0 +1,94 @@
+"""Sets of nodes of a distributed graph."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphquery.distributed.nodes import NodeSet
+from graphquery.errors import GraphError, SelectionError
+from graphquery.spark import Frame
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
+
+DISPLAYED = 20
+
+
+class SparkSelection:
+    """Nodes of one graph, each once; immutable.
+
+    What is asked of them as arrays and lists is brought to the driver, and bounded by a limit that
+    is an error to exceed; `frame` is all of them as a data frame.
+
+    Attributes
+    ----------
+    graph
+        The graph that the nodes are of.
+    nodes
+        Whole segments and rows.
+    """
+
+    __slots__ = ("graph", "nodes")
+
+    def __init__(self, graph: SparkGraph, nodes: NodeSet) -> None:
+        self.graph = graph
+        self.nodes = nodes
+
+    @property
+    def frame(self) -> Frame:
+        """A data frame of the nodes: `segment` int (its number) and `id` bigint."""
+        return self.graph.tables.rows(self.nodes)
+
+    @property
+    def ids(self) -> Array:
+        """Ascending int64 ids; an error if there are more than the graph's `bring` of them."""
+        if len(self) > self.graph.bring:
+            raise GraphError(
+                f"{len(self):,} nodes are more than the {self.graph.bring:,} that are brought to"
+                " the driver.\nUse `frame`, or give the graph a greater `bring`."
+            )
+        return self.graph.tables.ids(self.frame)
+
+    def names(self) -> list[str]:
+        """The names of the nodes; an error as with `ids`."""
+        return self.graph.names(self.ids)
+
+    def select(self, **conditions: Any) -> SparkSelection:
+        """Those of the nodes that meet conditions; see :meth:`SparkGraph.select`."""
+        return self.graph.select(within=self, **conditions)
+
+    def ancestors(self, distance: int | None = None) -> SparkSelection:
+        """All that the nodes are made of, in at most `distance` steps."""
+        return self.graph.ancestors(self, distance)
+
+    def descendants(self, distance: int | None = None) -> SparkSelection:
+        """All that is made of the nodes, in at most `distance` steps."""
+        return self.graph.descendants(self, distance)
+
+    def dependents(self) -> SparkSelection:
+        """What is gone without the nodes, themselves among it."""
+        return self.graph.dependents(self)
+
+    def __or__(self, other: SparkSelection) -> SparkSelection:
+        return SparkSelection(self.graph, self.graph.tables.distinct(self.nodes, self._same(other)))
+
+    def __len__(self) -> int:
+        return self.graph.tables.count(self.nodes)
+
+    def __repr__(self) -> str:
+        if not len(self):
+            return "<SparkSelection of 0>"
+        some = np.sort(self.graph.tables.some(self.frame, DISPLAYED))
+        shown = ", ".join(self.graph.names(some))
+        more = "" if len(self) <= DISPLAYED else f", and {len(self) - DISPLAYED:,} more"
+        return f"<SparkSelection of {len(self):,}: {shown}{more}>"
+
+    def _same(self, other: SparkSelection) -> NodeSet:
+        if other.graph is not self.graph:
+            raise SelectionError(
+                "The selections are of different graphs.\nSelect again in one of them."
+            )
+        return other.nodes

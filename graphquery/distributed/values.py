@@ -1,0 +1,144 @@
+"""What deletions did to values, on Spark; the values asked for are computed on the driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.distributed.levels import Levels
+from graphquery.distributed.local import brought
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.reach import reached, step
+from graphquery.distributed.view import Rounds
+from graphquery.errors import ValuesError
+from graphquery.model import Kind
+from graphquery.values import Effects as LocalEffects
+from graphquery.values import is_opaque
+from graphquery.values import values as local_values
+from graphquery.view import Operation
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effects:
+    """What deletions did to the nodes that are left; see :class:`graphquery.values.Effects`."""
+
+    changed: NodeSet
+    stale: NodeSet
+
+
+def effects(graph: SparkGraph) -> Effects | None:
+    """What the deletions that led to a graph did; None if there were none. Computed once."""
+    if graph.parent is None:
+        return None
+    if graph.effects is None:
+        graph.effects = _effects(graph, graph.parent, effects(graph.parent))
+    return graph.effects
+
+
+def values(graph: SparkGraph, ids: Array, stale: str) -> pa.Array:
+    """The values of v-nodes, in the order of ids; see :func:`graphquery.values.values`.
+
+    The tensors of aggregates that changed are brought to the driver, and must be within `bring`.
+    """
+    levels, tables = graph.view.levels, graph.tables
+    segments = levels.segment_of(ids)
+    for number in np.unique(segments).tolist():
+        if levels.segments[number].kind is not Kind.VALUE:
+            raise ValuesError(
+                f"{graph.name(int(ids[segments == number][0]))} has no value: it is no v-node.\nAsk"
+                " for constants, aggregates or functions' results."
+            )
+    marks = effects(graph)
+    asked = tables.given(np.unique(ids))
+    needed = asked if marks is None else _needed(graph, asked, marks.changed)
+    found = brought(graph.view, needed, graph.columns, graph.bring)
+    there = tables.ids(tables.rows(needed))
+    own = found.ids[np.searchsorted(there, ids)]
+    if marks is not None:
+        masks = []
+        for nodes in (marks.changed, marks.stale):
+            mask = np.zeros(found.storage.size, dtype=np.bool_)
+            marked = tables.within(tables.rows(needed), nodes, needed.parts)
+            mask[found.ids[np.isin(there, tables.ids(marked))]] = True
+            masks.append(mask)
+        found.parent = found
+        found.effects = LocalEffects(*masks)
+    return local_values(found, own, stale)
+
+
+def _effects(graph: SparkGraph, parent: SparkGraph, before: Effects | None) -> Effects | None:
+    operation = graph.steps[-1].operation
+    tables = graph.tables
+    if operation is Operation.DELETE:
+        fresh = _deleted(graph, parent)
+        if before is None:
+            return fresh
+        changed = tables.distinct(before.changed, fresh.changed)
+        return Effects(changed, tables.distinct(before.stale, fresh.stale))
+    if before is None or operation is not Operation.ZOOM_OUT:
+        return before
+    links = {link for edges in graph.view.edges[1:] for link in edges.links}
+    outputs = {link for link in links if link[0] >= len(graph.view.levels.stored)}
+    edges = graph.view.between(outputs)
+    if edges is None:
+        return before
+    ends = {graph.view.levels.level[target] for _, target in outputs}
+    used = tables.at(edges, "target", before.stale, ends)
+    zoomed = tables.stored(tables.ends(used, "source"))
+    return replace(before, stale=tables.distinct(before.stale, zoomed))
+
+
+def _deleted(graph: SparkGraph, parent: SparkGraph) -> Effects:
+    """What the last deletion did."""
+    view, tables, levels = graph.view, graph.tables, graph.view.levels
+    assert graph.gone is not None  # the graph was made by a deletion
+    gone = graph.gone
+    links = {
+        link
+        for link in parent.view.links
+        if link[0] in gone.whole or levels.level[link[0]] in gone.parts
+    }
+    edges = parent.view.read(links)
+    if edges is None:
+        return Effects(NodeSet(), NodeSet())
+    lost = tables.at(edges, "source", gone, {levels.level[source] for source, _ in links})
+    lost = view.shown_edges(lost, "target", {levels.level[target] for _, target in links})
+    touched = tables.of_segments(
+        tables.stored(tables.ends(tables.operands(lost), "target")), _not_sums(levels)
+    )
+    changed = tables.distinct(touched, reached(view, touched, forwards=True))
+    opaque = frozenset(n for n, segment in enumerate(levels.segments) if is_opaque(segment))
+    seeds = tables.distinct(
+        tables.of_segments(changed, opaque),
+        tables.stored(tables.ends(tables.subtrahends(lost), "target")),
+    )
+    return Effects(changed, tables.distinct(seeds, reached(view, seeds, forwards=True)))
+
+
+def _not_sums(levels: Levels) -> frozenset[int]:
+    return frozenset(n for n, segment in enumerate(levels.segments) if segment.label != "+")
+
+
+def _needed(graph: SparkGraph, asked: NodeSet, changed: NodeSet) -> NodeSet:
+    """Nodes, and those that their values are computed from."""
+    tables, levels = graph.tables, graph.view.levels
+    valued = frozenset(n for n, s in enumerate(levels.stored) if s.kind is Kind.VALUE)
+    tensors = frozenset(number for number in valued if levels.stored[number].label == "⊗")
+    rounds = Rounds(graph.view.limit)
+    found, frontier = asked, asked
+    while True:
+        anew = tables.stored(tables.within(tables.rows(frontier), changed, frontier.parts))
+        open_ = tables.distinct(tables.of_segments(frontier, tensors), anew)
+        if not open_.rows and not open_.whole:
+            return found
+        rounds.spend()
+        before = tables.of_segments(step(graph.view, open_, forwards=False), valued)
+        frontier = tables.stored(tables.without(tables.rows(before), found, before.parts))
+        found = found | frontier

@@ -1,0 +1,174 @@
+"""What of the stored nodes a distributed graph shows, and the edges of its zoomed nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from graphquery.distributed.levels import Levels, Link
+from graphquery.distributed.nodes import NodeSet
+from graphquery.errors import GraphError
+from graphquery.spark import Edges, Frame, Tables
+from graphquery.view import NO_IDS, Operation
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One operation, so that it can be done again on the graph with a module zoomed in."""
+
+    operation: Operation
+    modules: frozenset[str] = frozenset()
+    seeds: NodeSet = field(default_factory=NodeSet)
+    stands_for: Mapping[int, NodeSet] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """The nodes and edges of a graph.
+
+    Attributes
+    ----------
+    edges
+        The stored ones, and those of zoomed nodes.
+    present
+        The nodes of a subgraph; None: all that are stored and `zoomed_nodes`.
+    absent
+        Nodes that were deleted or zoomed out, which may be among those present.
+    hidden
+        Of these, what was zoomed out.
+    zoomed
+        The modules that are zoomed out.
+    zoomed_nodes
+        Ascending ids of the nodes of their invocations, there or deleted.
+    limit
+        How many rounds over the edges an operation may take.
+    """
+
+    tables: Tables
+    edges: tuple[Edges, ...]
+    limit: int
+    present: NodeSet | None = None
+    absent: NodeSet = field(default_factory=NodeSet)
+    hidden: NodeSet = field(default_factory=NodeSet)
+    zoomed: frozenset[str] = frozenset()
+    zoomed_nodes: Array = field(default_factory=lambda: NO_IDS)
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def levels(self) -> Levels:
+        """The order of segments."""
+        return self.tables.levels
+
+    @property
+    def links(self) -> frozenset[Link]:
+        """The links that there are edges of."""
+        return frozenset().union(*(edges.links for edges in self.edges))
+
+    def complete(self, segment: int) -> bool:
+        """Whether it is known that all nodes of a stored segment are in the graph."""
+        if segment >= len(self.levels.stored) or segment in self.absent.whole:
+            return False
+        if self.present is not None and segment not in self.present.whole:
+            return False
+        return self.levels.level[segment] not in self.absent.parts
+
+    def shown(self, rows: Frame, levels: Iterable[int]) -> Frame:
+        """Those of some rows of nodes, on some levels, that are in the graph."""
+        levels = set(levels)
+        if self.present is not None:
+            rows = self.tables.within(rows, self.present, levels)
+        return self.tables.without(rows, self.absent, levels)
+
+    def shown_edges(self, edges: Frame, end: str, levels: Iterable[int]) -> Frame:
+        """Those of some edges one end of which, on some levels, is in the graph."""
+        levels = set(levels)
+        if self.present is not None:
+            edges = self.tables.at(edges, end, self.present, levels)
+        return self.tables.away(edges, end, self.absent, levels)
+
+    def read(self, links: Iterable[Link]) -> Frame | None:
+        """The edges of links, whether their ends are in the graph or not."""
+        return self.tables.edges(self.edges, links)
+
+    def between(self, links: Iterable[Link]) -> Frame | None:
+        """The edges of links both ends of which are in the graph."""
+        links = frozenset(links)
+        found = self.read(links)
+        if found is None:
+            return None
+        level = self.levels.level
+        found = self.shown_edges(found, "source", {level[source] for source, _ in links})
+        return self.shown_edges(found, "target", {level[target] for _, target in links})
+
+    def of(self, segments: Iterable[int]) -> NodeSet:
+        """The nodes of some segments that are in the graph."""
+        asked = frozenset(segments)
+        whole = frozenset(number for number in asked if self.complete(number))
+        rest = [n for n in asked - whole if n not in self.absent.whole]
+        stored = [number for number in rest if number < len(self.levels.stored)]
+        zoomed = self.zoomed_nodes
+        chosen = zoomed[np.isin(self.levels.segment_of(zoomed), sorted(asked))]
+        parts = []
+        rows = self.tables.every(stored)
+        if rows is not None:
+            shown = self.shown(rows, {self.levels.level[number] for number in stored})
+            parts.append(self.tables.stored(shown))
+        if len(chosen):
+            parts.append(self.restricted(self.tables.given(chosen)))
+        found = NodeSet(whole)
+        for part in parts:
+            found = found | part
+        return found
+
+    def given(self, ids: Array) -> NodeSet:
+        """Nodes of the graph given by ids, each once; all of a segment are that segment."""
+        segments, counts = np.unique(self.levels.segment_of(ids), return_counts=True)
+        whole = [
+            bool(count == self.levels.segments[segment].count and self.complete(segment))
+            for segment, count in zip(segments.tolist(), counts.tolist(), strict=True)
+        ]
+        rest = ids[np.repeat(~np.array(whole, dtype=np.bool_), counts)]
+        return NodeSet(frozenset(segments[whole].tolist())) | self.tables.given(rest)
+
+    def restricted(self, nodes: NodeSet) -> NodeSet:
+        """The nodes of a set that are in the graph."""
+        if self.present is None and not self.absent.whole and not self.absent.parts:
+            return nodes
+        whole = frozenset(number for number in nodes.whole if self.complete(number))
+        found = NodeSet(whole)
+        rest = nodes.whole - whole
+        if rest:
+            found = found | self.of(rest)
+        rows = nodes.frame()
+        if rows is not None:
+            found = found | self.tables.stored(self.shown(rows, nodes.parts))
+        return found
+
+    def everything(self) -> NodeSet:
+        """All nodes of the graph."""
+        zoomed = np.unique(self.levels.segment_of(self.zoomed_nodes)).tolist()
+        return self.of([*range(len(self.levels.stored)), *zoomed])
+
+    def stepped(self, step: Step) -> View:
+        """The view with another step behind it."""
+        return replace(self, steps=(*self.steps, step))
+
+
+class Rounds:
+    """Counts the rounds of an operation."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+
+    def spend(self) -> None:
+        """One more; an error if that is too many."""
+        self.used += 1
+        if self.used > self.limit:
+            raise GraphError(
+                f"The question needs more than {self.limit:,} rounds over the edges.\nAsk about"
+                " fewer executions, give the graph a greater `rounds`, or zoom out first."
+            )

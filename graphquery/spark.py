@@ -1,0 +1,481 @@
+"""Sets of nodes and edges as Spark data frames: all that the distributed engine asks of Spark.
+
+The operations themselves are in :mod:`graphquery.distributed`, which knows nothing of Spark. What
+is here runs on a classic session and over Spark Connect alike: no JVM internals, no RDDs. Nodes are
+rows of `segment` (int) and `id` (bigint, the id that the engine in memory gives them); edges are
+rows of both for either end, a `port`, and the `link` they are partitioned by, which tells the
+levels of their ends.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from graphquery.distributed.levels import Levels, Link
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.placing import IMPLIED, placing
+from graphquery.errors import GraphDataError, GraphError
+from graphquery.model import Port
+from semiring.base import Array
+
+Frame: TypeAlias = DataFrame
+Session: TypeAlias = SparkSession
+
+NODE = "segment INT, id BIGINT"
+EDGE = "source_segment INT, source BIGINT, target_segment INT, target BIGINT, port TINYINT"
+
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Stored edges, and the links they are of."""
+
+    frame: Frame
+    links: frozenset[Link]
+
+
+class Tables:
+    """Frames of one graph, and the folder where what is computed is kept.
+
+    Parameters
+    ----------
+    folder
+        Empty, and reached by all of Spark's workers.
+    """
+
+    def __init__(self, spark: Session, folder: str, levels: Levels) -> None:
+        self.spark = spark
+        self.folder = folder.rstrip("/")
+        self.levels = levels
+        self._numbers = count()
+
+    # -- written and read ------------------------------------------------------------------------
+
+    def store(self, nodes: Frame) -> tuple[Frame, int]:
+        """Compute rows of nodes now: read back, they have no history. How many there are."""
+        path = f"{self.folder}/frames/{next(self._numbers)}"
+        observed = Observation()
+        rows = nodes.select("segment", "id")
+        rows.observe(observed, F.count(F.lit(1)).alias("rows")).write.parquet(path)
+        return self.spark.read.schema(NODE).parquet(path), int(observed.get["rows"])
+
+    def store_rows(self, rows: Frame, schema: str) -> Frame:
+        """Compute rows of any columns now."""
+        path = f"{self.folder}/frames/{next(self._numbers)}"
+        rows.write.parquet(path)
+        return self.spark.read.schema(schema).parquet(path)
+
+    def stored(self, nodes: Frame | None) -> NodeSet:
+        """Compute distinct rows of nodes of any levels now."""
+        if nodes is None:
+            return NodeSet()
+        places = self._small(
+            {"segment": pa.int32(), "level": pa.int32()},
+            [list(range(len(self.levels.segments))), self.levels.level],
+        )
+        path = f"{self.folder}/frames/{next(self._numbers)}"
+        placed = nodes.select("segment", "id").distinct().join(F.broadcast(places), "segment")
+        placed.write.partitionBy("level").parquet(path)
+        found = self.spark.read.schema(f"{NODE}, level INT").parquet(path)
+        counted = found.groupBy("level").count().toArrow().to_pydict()
+        parts = {
+            level: (found.where(F.col("level") == level).select("segment", "id"),)
+            for level in counted["level"]
+        }
+        return NodeSet(frozenset(), parts, sum(counted["count"]))
+
+    def store_edges(self, edges: Frame, links: Iterable[Link]) -> Edges:
+        """Write edges, which may be larger than memory, by the levels that they join."""
+        path = f"{self.folder}/edges/{next(self._numbers)}"
+        spread = F.floor(F.col("target") / F.lit(1 << 24))
+        (
+            edges.repartition(F.col("link"), spread)
+            .sortWithinPartitions("link", "target_segment", "target")
+            .write.partitionBy("link")
+            .parquet(path)
+        )
+        return Edges(self.spark.read.schema(f"{EDGE}, link BIGINT").parquet(path), frozenset(links))
+
+    # -- nodes -----------------------------------------------------------------------------------
+
+    def given(self, ids: Array) -> NodeSet:
+        """Nodes given by ids, each once."""
+        segments = self.levels.segment_of(ids)
+        levels = np.array(self.levels.level, dtype=np.int64)[segments]
+        parts = {}
+        for level in np.unique(levels).tolist():
+            chosen = levels == level
+            parts[level] = (
+                self._small(
+                    {"segment": pa.int32(), "id": pa.int64()}, [segments[chosen], ids[chosen]]
+                ),
+            )
+        return NodeSet(frozenset(), parts, len(ids))
+
+    def every(self, segments: Iterable[int]) -> Frame | None:
+        """All nodes of segments."""
+        starts: list[int] = []
+        lengths: list[int] = []
+        numbers: list[int] = []
+        for number in sorted(segments):
+            base, end = self.levels.bases[number : number + 2].tolist()
+            found = range(base, end, _CHUNK)
+            starts += found
+            lengths += [min(_CHUNK, end - start) for start in found]
+            numbers += [number] * len(found)
+        if not starts:
+            return None
+        chunks = self._small(
+            {"segment": pa.int32(), "first": pa.int64(), "last": pa.int64()},
+            [numbers, starts, (np.array(starts) + np.array(lengths) - 1)],
+        )
+        if len(starts) > 1:
+            chunks = chunks.repartition(min(len(starts), 256))
+        return chunks.select("segment", F.explode(F.sequence("first", "last")).alias("id"))
+
+    def rows(self, nodes: NodeSet) -> Frame:
+        """A set as rows."""
+        frames = [frame for frame in (self.every(nodes.whole), nodes.frame()) if frame is not None]
+        if not frames:
+            return self._small({"segment": pa.int32(), "id": pa.int64()}, [[], []])
+        return functools.reduce(DataFrame.union, frames)
+
+    def of_segments(self, nodes: NodeSet, segments: frozenset[int]) -> NodeSet:
+        """The nodes of a set in some segments."""
+        levels = {self.levels.level[number] for number in segments}
+        frame = nodes.frame(levels)
+        rows = None if frame is None else frame.where(_in("segment", segments))
+        return NodeSet(nodes.whole & segments) | self.stored(rows)
+
+    def ids(self, nodes: Frame) -> Array:
+        """The ids of rows, brought here."""
+        found: Array = nodes.select("id").toArrow()["id"].to_numpy()
+        return np.sort(found)
+
+    def to_numpy(self, counts: Frame, nodes: Frame) -> tuple[Array, Array]:
+        """The ids and counts of nodes that have one, brought here."""
+        found = counts.select("id", "value").join(nodes.select("id"), "id", "left_semi").toArrow()
+        return found["id"].to_numpy(), found["value"].to_numpy()
+
+    def some(self, nodes: Frame, limit: int) -> Array:
+        """At most so many ids of rows, brought here."""
+        return self.ids(nodes.limit(limit))
+
+    def count(self, nodes: NodeSet) -> int:
+        """How many nodes are in a set, given that its rows are different."""
+        return nodes.rows + sum(self.levels.segments[n].count for n in nodes.whole)
+
+    def distinct(self, *sets: NodeSet) -> NodeSet:
+        """The nodes of sets, each once."""
+        whole = frozenset().union(*(nodes.whole for nodes in sets))
+        frames = [frame for frame in (nodes.frame() for nodes in sets) if frame is not None]
+        if not frames:
+            return NodeSet(whole)
+        rows = functools.reduce(DataFrame.union, frames).where(~_in("segment", whole))
+        return NodeSet(whole) | self.stored(rows)
+
+    # -- edges -----------------------------------------------------------------------------------
+
+    def edges(self, stored: Sequence[Edges], links: Iterable[Link]) -> Frame | None:
+        """The edges of links; None if none are stored."""
+        wanted = frozenset(links)
+        parts = []
+        for edges in stored:
+            found = edges.links & wanted
+            if not found:
+                continue
+            frame = edges.frame
+            if found != edges.links:
+                pairs = self.levels.paired(found)
+                frame = frame.where(_in("link", (self._code(*pair) for pair in pairs)))
+                others = edges.links - found
+                beside = [each for each in others if self._levels_of(each) in pairs]
+                if beside:
+                    fewer, keep = min((found, True), (frozenset(beside), False), key=_size)
+                    inside = self._is_one_of(fewer)
+                    frame = frame.where(inside if keep else ~inside)
+            parts.append(frame)
+        return functools.reduce(DataFrame.union, parts) if parts else None
+
+    def operands(self, edges: Frame) -> Frame:
+        """The edges that are not to the right of `⊖`."""
+        return edges.where(F.col("port") != Port.SUBTRAHEND)
+
+    def subtrahends(self, edges: Frame) -> Frame:
+        """The edges to the right of `⊖`."""
+        return edges.where(F.col("port") == Port.SUBTRAHEND)
+
+    def ends(self, edges: Frame, end: str) -> Frame:
+        """The nodes at one end, `source` or `target`, each once."""
+        return edges.select(
+            F.col(f"{end}_segment").alias("segment"), F.col(end).alias("id")
+        ).distinct()
+
+    def at(self, edges: Frame, end: str, nodes: NodeSet, levels: Iterable[int]) -> Frame:
+        """The edges one end of which, on one of some levels, is in a set."""
+        return self._joined(edges, end, nodes, set(levels), "left_semi")
+
+    def away(self, edges: Frame, end: str, nodes: NodeSet, levels: Iterable[int]) -> Frame:
+        """The edges one end of which, on one of some levels, is not in a set."""
+        return self._joined(edges, end, nodes, set(levels), "left_anti")
+
+    def within(self, rows: Frame, nodes: NodeSet, levels: Iterable[int]) -> Frame:
+        """The rows of nodes, on some levels, that are in a set."""
+        return self._joined(rows, "", nodes, set(levels), "left_semi")
+
+    def without(self, rows: Frame, nodes: NodeSet, levels: Iterable[int]) -> Frame:
+        """The rows of nodes, on some levels, that are not in a set."""
+        return self._joined(rows, "", nodes, set(levels), "left_anti")
+
+    def lost(self, edges: Frame) -> Frame:
+        """Of every node how many edges lead to it: rows with `lost`."""
+        return self._degrees(edges, "target", "lost")
+
+    def exhausted(self, lost: Frame, edges: Frame | None, at_once: frozenset[int]) -> Frame:
+        """The rows of `lost` that have lost all of `edges`, or one if of the segments `at_once`."""
+        if edges is None:
+            return lost.where(_in("segment", at_once)).select("segment", "id")
+        touched = lost.where(~_in("segment", at_once)).select(F.col("id").alias("target"))
+        degrees = self._degrees(edges.join(touched, "target", "left_semi"), "target", "degree")
+        compared = lost.join(degrees.select("id", "degree"), "id", "left")
+        dead = _in("segment", at_once) | (F.col("lost") == F.col("degree"))
+        return compared.where(dead).select("segment", "id")
+
+    def counted(self, edges: Frame, counts: Frame, kinds: Mapping[str, frozenset[int]]) -> Frame:
+        """Counts of the targets of edges, given those of their sources; see `count_nodes`.
+
+        Parameters
+        ----------
+        kinds
+            The segments that are products (`joint`), sums (`sum`) and differences (`monus`).
+        """
+        right = F.col("port") == Port.SUBTRAHEND
+        joint, total, monus = (_in("segment", kinds[kind]) for kind in ("joint", "sum", "monus"))
+        valued = edges.join(counts.select(F.col("id").alias("source"), "value"), "source").select(
+            F.col("target_segment").alias("segment"),
+            F.col("target").alias("id"),
+            F.when(~(monus & right), F.col("value")).alias("left"),
+            F.when(monus & right, F.col("value")).alias("right"),
+        )
+        factors = F.collect_list(F.when(joint, F.col("left")))
+        added = valued.groupBy("segment", "id").agg(
+            F.aggregate(factors, F.lit(1).cast("bigint"), F.try_multiply).alias("product"),
+            F.try_sum("left").alias("left"),
+            F.count("left").alias("operands"),
+            F.coalesce(F.try_sum("right"), F.lit(0)).alias("right"),
+        )
+        # Without an edge to the left operand, it is 1.
+        minuend = F.when(F.col("operands") == 0, 1).otherwise(F.col("left"))
+        value = (
+            F.when(joint, F.col("product"))
+            .when(total, F.col("left"))
+            .when(monus, F.greatest(F.try_subtract(minuend, F.col("right")), F.lit(0)))
+            .otherwise((F.col("left") > 0).cast("bigint"))
+        )
+        return added.select("segment", "id", value.cast("bigint").alias("value"))
+
+    def leaves(self, nodes: Frame, given: Frame) -> Frame:
+        """Counts of nodes that are made of nothing: those given, or 1."""
+        known = nodes.join(F.broadcast(given), "id", "left")
+        return known.select("segment", "id", F.coalesce("value", F.lit(1)).alias("value"))
+
+    def numbers(self, values: Mapping[int, int]) -> Frame:
+        """Rows of `id` and `value`."""
+        columns = {"id": pa.int64(), "value": pa.int64()}
+        return self._small(columns, [list(values), list(values.values())])
+
+    def store_counts(self, counts: Frame) -> Frame:
+        """Compute counts now.
+
+        Raises
+        ------
+        GraphError
+            If one is beyond 64 bits.
+        """
+        path = f"{self.folder}/frames/{next(self._numbers)}"
+        observed = Observation()
+        large = F.count_if(F.col("value").isNull()).alias("large")
+        counts.observe(observed, large).write.parquet(path)
+        if observed.get["large"]:
+            raise GraphError(
+                f"Counts beyond 64 bits: {observed.get['large']:,} on one level.\nEvaluate"
+                " the part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
+            )
+        return self.spark.read.schema(f"{NODE}, value BIGINT").parquet(path)
+
+    def all_marked(self, edges: Frame, marked: NodeSet, levels: Iterable[int]) -> Frame:
+        """The sources all of whose edges lead to a set."""
+        inside = self.at(edges, "target", marked, levels)
+        reached = self._degrees(inside, "source", "inside")
+        degrees = self._degrees(edges, "source", "degree").select("id", "degree")
+        both = reached.join(degrees, "id")
+        return both.where(F.col("inside") == F.col("degree")).select("segment", "id")
+
+    def overlay(self, edges: Frame, inwards: bool) -> Frame:
+        """Edges of m-nodes to inputs (`inwards`) or outputs as edges of their zoomed nodes."""
+        levels = self.levels
+        numbers = list(levels.invocations)
+        places = [levels.zoomed_of[number] for number in numbers]
+        shift = [
+            int(levels.bases[p] - levels.bases[n]) for n, p in zip(numbers, places, strict=True)
+        ]
+        zoomed = self._small(
+            {"source_segment": pa.int32(), "place": pa.int32(), "shift": pa.int64()},
+            [numbers, places, shift],
+        )
+        moved = edges.join(F.broadcast(zoomed), "source_segment")
+        ends = [(F.col("place"), F.col("source") + F.col("shift"))]
+        other = (F.col("target_segment"), F.col("target"))
+        ends.insert(0 if inwards else 1, other)
+        return self._as_edges(moved, *ends)
+
+    def beside(
+        self, nodes: Frame, invocation: Mapping[int, tuple[int, int]], inwards: bool
+    ) -> Frame:
+        """Edges from nodes (`inwards`) to a zoomed node, given with its segment by theirs."""
+        columns = list(zip(*((n, *place) for n, place in invocation.items()), strict=True))
+        zoomed = self._small(
+            {"segment": pa.int32(), "place": pa.int32(), "zoomed": pa.int64()}, columns
+        )
+        moved = nodes.join(F.broadcast(zoomed), "segment")
+        ends = [(F.col("place"), F.col("zoomed"))]
+        ends.insert(0 if inwards else 1, (F.col("segment"), F.col("id")))
+        return self._as_edges(moved, *ends)
+
+    def union(self, frames: Sequence[Frame]) -> Frame:
+        """The rows of frames of the same columns, one or more."""
+        return functools.reduce(DataFrame.union, frames)
+
+    def height(self, rows: Frame) -> int:
+        """How many rows there are."""
+        return rows.count()
+
+    def to_arrow(self, edges: Frame, limit: int) -> pa.Table:
+        """At most `limit` + 1 edges brought here: `source`, `target`, `port`."""
+        found: pa.Table = edges.select("source", "target", "port").limit(limit + 1).toArrow()
+        return found
+
+    # -- parts -----------------------------------------------------------------------------------
+
+    def _as_edges(self, moved: Frame, source: Sequence[Column], target: Sequence[Column]) -> Frame:
+        named = [
+            source[0].alias("source_segment"),
+            source[1].alias("source"),
+            target[0].alias("target_segment"),
+            target[1].alias("target"),
+            F.lit(int(Port.OPERAND)).cast("tinyint").alias("port"),
+        ]
+        places = {"segment": pa.int32(), "level": pa.int64()}
+        values = [list(range(len(self.levels.segments))), self.levels.level]
+        edges = moved.select(*named)
+        for end in ("source", "target"):
+            level = self._small(places, values).toDF(f"{end}_segment", f"{end}_level")
+            edges = edges.join(F.broadcast(level), f"{end}_segment")
+        link = F.col("source_level") * self.levels.count + F.col("target_level")
+        return edges.select(*(name.split()[0] for name in EDGE.split(", ")), link.alias("link"))
+
+    def _degrees(self, edges: Frame, end: str, name: str) -> Frame:
+        ends = edges.select(F.col(f"{end}_segment").alias("segment"), F.col(end).alias("id"))
+        return ends.groupBy("segment", "id").agg(F.count(F.lit(1)).alias(name))
+
+    def _joined(self, rows: Frame, end: str, nodes: NodeSet, levels: set[int], how: str) -> Frame:
+        segment, key = (f"{end}_segment", end) if end else ("segment", "id")
+        whole = _in(segment, (n for n in nodes.whole if self.levels.level[n] in levels))
+        parts = nodes.frame(levels)
+        wholly = rows.where(whole) if how == "left_semi" else None
+        if parts is None:
+            return rows.where(~whole) if wholly is None else wholly
+        ids = parts.select(F.col("id").alias(key))
+        some = rows.where(~whole).join(ids, key, how).select(*rows.columns)
+        return some if wholly is None or not nodes.whole else wholly.union(some)
+
+    def _is_one_of(self, links: Iterable[Link]) -> Column:
+        size = len(self.levels.segments)
+        code = F.col("source_segment").cast("bigint") * size + F.col("target_segment")
+        return code.isin([source * size + target for source, target in sorted(links)])
+
+    def _levels_of(self, link: Link) -> Link:
+        return self.levels.level[link[0]], self.levels.level[link[1]]
+
+    def _code(self, below: int, above: int) -> int:
+        return below * self.levels.count + above
+
+    def _small(self, columns: Mapping[str, pa.DataType], values: Sequence[Any]) -> Frame:
+        arrays = [pa.array(v, kind) for v, kind in zip(values, columns.values(), strict=True)]
+        return self.spark.createDataFrame(pa.table(arrays, list(columns)))
+
+
+def _in(column: str, values: Iterable[int]) -> Column:
+    found = sorted(values)
+    return F.col(column).isin(found) if found else F.lit(False)
+
+
+def _size(item: tuple[frozenset[Link], bool]) -> int:
+    return len(item[0])
+
+
+# -- edge sets as they are stored ----------------------------------------------------------------
+
+
+def read_edges(tables: Tables, path: Callable[[str], str]) -> Edges:
+    """All edges of a graph from the files of its edge sets, written by the levels they join.
+
+    Parameters
+    ----------
+    path
+        Of a file, where Spark finds it.
+
+    Raises
+    ------
+    GraphDataError
+        Fewer edges in the files than there should be, or ordinals that are no nodes.
+    """
+    levels = tables.levels
+    spark = tables.spark
+    stored = [edges for edges in levels.edge_sets if edges.file is not None]
+    implied = [edges for edges in levels.edge_sets if edges.file is None]
+    columns = ["file", "row", "source", "target"]
+    frames = []
+    if stored:
+        files = sorted({path(edges.file) for edges in stored if edges.file is not None})
+        read = spark.read.schema("source BIGINT, target BIGINT").parquet(*files)
+        frames.append(
+            read.select("_metadata.file_path", "_metadata.row_index", "source", "target").toDF(
+                *columns
+            )
+        )
+    if implied:
+        nothing = F.lit(None).cast("bigint")
+        numbers = spark.range(sum(edges.count for edges in implied))
+        frames.append(numbers.select(F.lit(IMPLIED), "id", nothing, nothing).toDF(*columns))
+    schema = f"{EDGE}, link BIGINT, wrong BOOLEAN"
+    if not frames:
+        return Edges(spark.createDataFrame([], f"{EDGE}, link BIGINT"), frozenset())
+    placed = functools.reduce(DataFrame.union, frames).mapInArrow(placing(levels, path), schema)
+    observed = Observation()
+    checked = placed.observe(
+        observed, F.count(F.lit(1)).alias("rows"), F.count_if(F.col("wrong")).alias("wrong")
+    ).drop("wrong")
+    edges = tables.store_edges(checked, levels.links)
+    found, expected = observed.get, sum(edges.count for edges in levels.edge_sets)
+    if found["rows"] != expected:
+        raise GraphDataError(
+            f"The files have {found['rows']:,} edges, and the graph should have {expected:,}.\nThe"
+            " store is damaged: check it."
+        )
+    if found["wrong"]:
+        raise GraphDataError(
+            f"{found['wrong']:,} edges have ordinals that are no nodes.\nThe store is damaged:"
+            " check it."
+        )
+    return edges
