@@ -141,6 +141,7 @@ def test_reach(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
             assert expected
 
 
+@pytest.mark.slow
 def test_delete(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     """Deletion is that of Definition 4.2, also from what was deleted from before."""
     memory, spark = pair
@@ -170,6 +171,7 @@ def test_subgraph(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     assert spark.dependents(seeds).ids.tolist() == memory.dependents(seeds).ids.tolist()
 
 
+@pytest.mark.slow
 def test_zoom(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     """Zooming out, a deletion that goes through zoomed nodes, and zooming in again."""
     memory, spark = pair
@@ -204,6 +206,7 @@ def test_dealership(bidding: SparkGraph) -> None:
     assert bidding.paths(*ends, longest=4) == memory.paths(*ends, longest=4)
 
 
+@pytest.mark.slow
 def test_counting(bidding: SparkGraph) -> None:
     """Annotations in N, of zoomed graphs too; other semirings and counts too large are refused."""
     memory = ProvenanceGraph.build(*dealership().data)

@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.session import Session
+from lipstick.sessions import Session
 from rewriter.errors import UnsupportedError
 from tests.oracle.bag import check_bag
 from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys
 from tests.oracle.generator import Case, generate
-from tests.oracle.plain import PlainSpark
+from tests.oracle.plain import PlainSpark, few_rows
 
 pytestmark = pytest.mark.spark
 
@@ -95,14 +95,13 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> None:
 
 @contextmanager
 def _sessions(spark: SparkSession, case: Case) -> Iterator[tuple[Session, PlainSpark]]:
-    plain = PlainSpark(spark, case.database)
-    ls = lipstick.session(spark)
-    try:
+    with (
+        few_rows(spark),
+        closing(PlainSpark(spark, case.database)) as plain,
+        lipstick.session(spark) as ls,
+    ):
         case.database.track(ls, spark)
         yield ls, plain
-    finally:
-        ls.close()
-        plain.close()
 
 
 def test_few_generated_queries_are_refused(run: Run) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,10 +23,30 @@ _COPIED = (
     "spark.sql.shuffle.partitions",
     "spark.sql.adaptive.enabled",
     "spark.sql.caseSensitive",
+    "spark.sql.codegen.wholeStage",
 )
+
+_FOR_FEW_ROWS = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+}
 
 
 _ROWS_IN_PLAN = 1_000
+
+
+@contextmanager
+def few_rows(spark: SparkSession) -> Iterator[None]:
+    """Set a session to many small queries: no compilation, one task where there is a shuffle."""
+    before = {name: str(spark.conf.get(name)) for name in _FOR_FEW_ROWS}
+    try:
+        for name, value in _FOR_FEW_ROWS.items():
+            spark.conf.set(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
 
 
 class Engine(Protocol):
