@@ -238,6 +238,8 @@ def _potential(block: Block, tables: Tables) -> Tables:
     valued = {
         lookup.block.name for lookup in block.lookups if lookup.alias in read_from or not lookup.on
     }
+    # What an outer lookup finds is part of the row as it is now.
+    valued |= {outer.block.name for outer in block.outer_lookups}
 
     def rows(inner: Block) -> str:
         known = inner.potential_known and inner.name not in valued

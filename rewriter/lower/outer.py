@@ -80,19 +80,14 @@ def outer_join_of_cores(
         The inputs whose rows are kept, lowered anew: their sources have other aliases.
     """
     union = _Union(alias, {attribute.id for attribute in attributes})
-    left, right = matched
-    both = (left, right)
-    sides = [(left, padded_left, 0), (right, padded_right, 1)]
-    branches: list[tuple[OpenCore | None, OpenCore | None]] = [both]
-    branches += [
-        (padded.core, None) if n == 0 else (None, padded.core)
-        for _, padded, n in sides
-        if padded is not None
-    ]
+    sides = enumerate((padded_left, padded_right))
+    kept = [(side, padded) for side, padded in sides if padded is not None]
+    branches: list[tuple[OpenCore | None, OpenCore | None]] = [matched]
+    branches += [(p.core, None) if side == 0 else (None, p.core) for side, p in kept]
     for attribute in attributes:
         union.column(attribute.id, [_first(branch, attribute.id) for branch in branches])
     tokens = []
-    for side, core in enumerate(both):
+    for side, core in enumerate(matched):
         for number, token in enumerate(core.tokens):
             parts = []
             for place, leaf in enumerate(token.leaves):
@@ -104,19 +99,16 @@ def outer_join_of_cores(
                 parts.append(union.column(name, scalars))
             tokens.append(TokenLeaves(token.relation, token.alias, tuple(parts)))
     semis = []
-    for side, core in enumerate(both):
+    for side, core in enumerate(matched):
         for number in range(len(core.semis)):
             found = [
                 None if (own := branch[side]) is None else own.semis[number] for branch in branches
             ]
             semis.append(union.semi(found))
-    place = 1
-    for _, padded, _ in sides:
-        if padded is not None:
-            asked: list[Semi | None] = [None] * len(branches)
-            asked[place] = padded.absent
-            semis.append(union.semi(asked))
-            place += 1
+    for place, (_, padded) in enumerate(kept, start=1):
+        asked: list[Semi | None] = [None] * len(branches)
+        asked[place] = padded.absent
+        semis.append(union.semi(asked))
     cores = []
     for number, branch in enumerate(branches):
         read = [core for core in branch if core is not None]
@@ -135,7 +127,7 @@ def outer_join_of_cores(
         semis=tuple(semis),
         tokens=tuple(tokens),
         stable={alias: None},
-        untokened=any(core.untokened for core in both),
+        untokened=any(core.untokened for core in matched),
     )
 
 
