@@ -177,8 +177,8 @@ class Session:
             for outer, inner in zip(types[::2], types[1::2], strict=True):
                 if not compared_exactly(outer, inner):
                     raise UnsupportedError(
-                        f"IN, EXISTS, or an outer, semi or anti join compares {outer} with {inner}, which makes "
-                        "different values equal",
+                        f"IN, EXISTS, or an outer, semi or anti join compares {outer} with "
+                        f"{inner}, which makes different values equal",
                         f"Convert the inner side: CAST(... AS {outer}).",
                         query,
                     )
