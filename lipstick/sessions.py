@@ -164,6 +164,12 @@ class Session:
             check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}
         root = lower(bound.root, sources, query)
+        if len(root.outputs) != len(schema):
+            raise UnsupportedError(
+                f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",
+                "Name the columns of explode of a map: AS (key, value), or in LATERAL VIEW.",
+                query,
+            )
         self._check_memberships(root, query)
         frame = AnnotatedFrame(self, query, expression, schema, root)
         for tracked in frame.relations.values():

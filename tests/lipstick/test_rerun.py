@@ -15,7 +15,7 @@ from tests.oracle.deletion import deletion_sets
 from tests.oracle.duck import Duck, loosened
 from tests.oracle.rows import difference, from_spark
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 NUMBERS = (3, 4, 13, 16, 22)
 """Queries without quotients of decimals, which the engines round differently."""

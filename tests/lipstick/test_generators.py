@@ -1,0 +1,132 @@
+"""Generators: arrays of a row taken apart, and collected arrays, whose elements are tuples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from semiring.expression import Expression
+from tests.oracle.small import Oracles, annotated, oracles, small, token
+
+NESTED = small(
+    "t",
+    "id int, a int, xs array<int>",
+    [(1, 1, [5, 6, 5]), (2, 2, []), (3, 1, None), (4, None, [None, 7])],
+)
+CARS = small(
+    "cars",
+    "car int, model string, price int",
+    [(1, "a", 10), (2, "b", 20), (3, "b", 20), (4, "b", None), (5, None, 30)],
+)
+
+
+@pytest.fixture(scope="module")
+def on(spark: SparkSession) -> Iterator[Oracles]:
+    """Arrays with duplicates, with NULLs, empty ones and NULL, and a relation to collect."""
+    with oracles(spark, NESTED, CARS) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id, x FROM t LATERAL VIEW OUTER explode(xs) u AS x WHERE x IS NULL OR x > 5",
+        "SELECT id, p, x FROM t LATERAL VIEW posexplode(xs) u AS p, x",
+        "SELECT id, y, b FROM t LATERAL VIEW inline(array(struct(a, id),"
+        " named_struct('a', 1, 'id', 2))) u AS y, b",
+        "SELECT id, y, x FROM t LATERAL VIEW explode(xs) u AS x"
+        " LATERAL VIEW OUTER explode(filter(xs, e -> e < x)) w AS y",
+        "SELECT id, u.x FROM t, LATERAL explode(array(a, id)) AS u(x)",
+        "SELECT posexplode(array(a, id)) AS (p, x), a FROM t",
+        "SELECT id, key, value FROM t LATERAL VIEW explode(map('p', a, 's', id)) u AS key, value",
+    ],
+)
+def test_arrays_of_a_row(on: Oracles, sql: str) -> None:
+    on.hold(sql, {"t": [1]}, {"t": [2, 3, 4]}, offline=False)
+
+
+def test_elements_have_the_annotation_of_their_row(on: Oracles) -> None:
+    """Each element once, equal ones too."""
+    q = on.hold("SELECT id, x FROM t LATERAL VIEW OUTER explode(xs) u AS x", {"t": [1]})
+    expected = Counter({((1, 5), token("t", 1)): 2, ((1, 6), token("t", 1)): 1})
+    expected[(2, None), token("t", 2)] = expected[(3, None), token("t", 3)] = 1
+    expected[(4, None), token("t", 4)] = expected[(4, 7), token("t", 4)] = 1
+    assert annotated(q) == expected
+
+
+def test_elements_are_grouped(on: Oracles) -> None:
+    """The two elements of one row are two members of the group."""
+    q = on.hold(
+        "SELECT x, count(*) AS n FROM t LATERAL VIEW explode(xs) u AS x GROUP BY x",
+        {"t": [1]},
+        grouping=True,
+        offline=False,
+    )
+    assert annotated(q)[(5, 2), (2 * token("t", 1)).delta()] == 1
+
+
+GROUPED = "(SELECT model, {} AS xs FROM cars GROUP BY model) d"
+
+
+def group(*cars: int) -> Expression:
+    """Return δ of the sum of some cars."""
+    return sum((token("cars", n) for n in cars[1:]), token("cars", cars[0])).delta()
+
+
+def test_collected_list_keeps_the_annotations_of_its_members(on: Oracles) -> None:
+    """The pair of the outer tuple, δ of its group, and the inner tuple that was collected."""
+    sql = f"SELECT d.model, u.x FROM {GROUPED.format('collect_list(price)')}"
+    q = on.hold(sql + " LATERAL VIEW explode(d.xs) u AS x", {"cars": [2]}, offline=False)
+    assert annotated(q) == Counter(
+        {
+            (("a", 10), group(1) * token("cars", 1)): 1,
+            (("b", 20), group(2, 3, 4) * token("cars", 2)): 1,
+            (("b", 20), group(2, 3, 4) * token("cars", 3)): 1,
+            ((None, 30), group(5) * token("cars", 5)): 1,
+        }
+    )
+
+
+def test_collected_structs(on: Oracles) -> None:
+    """A struct of NULLs is no NULL: it is collected."""
+    sql = f"SELECT d.model, u.p, u.c FROM {GROUPED.format('collect_list(struct(price, car))')}"
+    q = on.hold(sql + " LATERAL VIEW inline(d.xs) u AS p, c", {"cars": [4]}, offline=False)
+    found = annotated(q)
+    assert len(found) == 5
+    assert found[("b", None, 4), group(2, 3, 4) * token("cars", 4)] == 1
+
+
+def test_collected_set_has_each_value_once(on: Oracles) -> None:
+    """The element's annotation is δ of the tuples that have its value."""
+    sql = f"SELECT d.model, u.x FROM {GROUPED.format('collect_set(price)')}"
+    q = on.hold(sql + " LATERAL VIEW explode(d.xs) u AS x", {"cars": [2, 3]}, offline=False)
+    found = annotated(q)
+    assert len(found) == 3
+    assert found[("b", 20), group(2, 3, 4) * group(2, 3)] == 1
+
+
+@pytest.mark.parametrize(
+    ("collected", "view"),
+    [
+        ("collect_list(price) FILTER (WHERE price > 10)", "LATERAL VIEW explode(d.xs) u AS x"),
+        ("collect_list(price)", "LATERAL VIEW OUTER explode(d.xs) u AS x"),
+        ("sort_array(collect_list(price))", "LATERAL VIEW posexplode(d.xs) u AS p, x"),
+        ("transform(collect_set(price), e -> e + 1)", "LATERAL VIEW explode(d.xs) u AS x"),
+    ],
+)
+def test_collected_otherwise(on: Oracles, collected: str, view: str) -> None:
+    """Filtered, ordered or changed before it is taken apart."""
+    sql = f"SELECT d.model, u.x FROM {GROUPED.format(collected)} {view}"
+    on.hold(sql, {"cars": [2]}, {"cars": [1, 3]}, {"cars": [2, 3]}, offline=False)
+
+
+def test_collected_from_a_join_below_having(on: Oracles) -> None:
+    """The elements are the tuples of the join; HAVING may bring a group back."""
+    sql = (
+        "SELECT d.a, u.x FROM (SELECT t.a, collect_list(cars.price) AS xs FROM t JOIN cars"
+        " ON t.id = cars.car GROUP BY t.a HAVING count(*) < 2) d LATERAL VIEW explode(d.xs) u AS x"
+    )
+    on.hold(sql, {"cars": [3]}, {"t": [1, 2]}, offline=False)

@@ -1,0 +1,102 @@
+"""A capture held in DuckDB: the statements of a capture and of its what-ifs, without Spark.
+
+DuckDB does not know all of Spark SQL, and types its answers otherwise: what it cannot run, and
+what it rounds otherwise, is left to the runs with Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from rewriter.bind import bind
+from rewriter.blocks import Block, TokenSource, topological
+from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.lower import lower
+from rewriter.statements import hypothetical_sql, members_sql
+from tests.oracle.database import Database, Deletion
+from tests.oracle.duck import Duck, loosened, to_duckdb
+from tests.oracle.rows import Bag, assert_same_bag, from_arrow
+
+
+def blocks_of(sql: str, database: Database) -> Block:
+    """Return the block that yields the answer of a query."""
+    catalog = MemoryCatalog(
+        [TrackedRelation(r.name, tuple(r.data.column_names)) for r in database.relations.values()]
+    )
+    tokens = {r.name: TokenSource(r.name, r.key) for r in database.relations.values()}
+    return lower(bind(sql, catalog).root, tokens, sql)
+
+
+def check_captured(sql: str, database: Database, deletions: Sequence[Deletion]) -> int:
+    """Hold what-ifs over captured members against the query on the reduced database.
+
+    Returns
+    -------
+    int
+        How many deletions changed the answer.
+
+    Raises
+    ------
+    AssertionError
+        With the statement, the deletion, and the rows that are missing or unexpected.
+    duckdb.Error
+        DuckDB does not know something in the query.
+    """
+    root = blocks_of(sql, database)
+    duck = Duck(database)
+    before = loosened(duck.answer(sql))
+    changed = 0
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        for relation in database.relations.values():
+            _create(connection, relation.name, relation.data)
+        for block in topological(root):
+            if block.core is not None:
+                statement = to_duckdb(members_sql(block, _members))
+                connection.execute(f'CREATE TABLE "{_members(block)}" AS {statement}')
+        for number, deletion in enumerate(deletions):
+            expected = loosened(duck.answer(sql, deletion))
+            found = _answer(connection, root, database, deletion, number)
+            assert_same_bag(expected, found, f"deleting {deletion}\n{sql}")
+            changed += sorted(map(repr, before.rows)) != sorted(map(repr, expected.rows))
+    return changed
+
+
+def _answer(
+    connection: duckdb.DuckDBPyConnection,
+    root: Block,
+    database: Database,
+    deletion: Deletion,
+    number: int,
+) -> Bag:
+    gone = {}
+    for name, keys in deletion.keys.items():
+        relation = database.relations[name]
+        view = f"_gone_{name}_{number}"
+        rows = pa.array([key in keys for key in relation.row_keys()], pa.bool_())
+        _create(connection, view, relation.data.select(list(relation.key)).filter(rows))
+        gone[name] = (view, relation.key)
+    result: Any = connection.execute(to_duckdb(hypothetical_sql(root, _members, gone)))
+    table = result.fetch_arrow_table()
+    shown = loosened(from_arrow(table))
+    places = [shown.columns.index(output.name) for output in root.outputs]
+    rows = tuple(tuple(row[place] for place in places) for row in shown.rows)
+    return Bag(
+        tuple(shown.columns[place] for place in places),
+        tuple(shown.types[place] for place in places),
+        rows,
+    )
+
+
+def _members(block: Block) -> str:
+    return f"captured_{block.name}"
+
+
+def _create(connection: duckdb.DuckDBPyConnection, name: str, data: pa.Table) -> None:
+    connection.register("loading", data)
+    connection.execute(f'CREATE TABLE "{name}" AS FROM loading')
+    connection.unregister("loading")

@@ -1,0 +1,1 @@
+"""Random databases and random queries over them, a module for each part of a query."""

@@ -1,0 +1,145 @@
+"""WHERE: predicates, and the subqueries of [NOT] IN, [NOT] EXISTS and of comparisons."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from tests.oracle.expressions import NUMBERS, Column, Term, compared, predicate, stable
+from tests.oracle.queries.draw import SMALL, From, Table
+from tests.oracle.queries.tables import Tables
+
+_OPERATORS: Final = ("<", "<=", ">", ">=", "<>", "<=>")
+
+
+class Conditions(Tables, ABC):
+    """Draws WHERE clauses."""
+
+    def where(self, source: From, depth: int) -> str:
+        """Return a WHERE clause, or nothing."""
+        conjuncts = list(source.conjuncts)
+        if self.chance(0.35):
+            test = predicate(self.rng, source.scope, 1)
+            self.decides(test)
+            conjuncts.append(test.sql)
+        if depth > 0 and self.chance(0.28):
+            conjuncts.append(self._subquery(source))
+        return f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
+
+    def _subquery(self, source: From) -> str:
+        """Return a conjunct with a subquery: [NOT] IN, [NOT] EXISTS or a comparison."""
+        scope = source.scope
+        roll = self.rng.random()
+        negated = self.chance(0.5)
+        table = self.table(1 if self.chance(0.2) else 0)
+        pair = self.pair(scope, table.scope)
+        if pair is None or roll < 0.15:
+            numbers = stable(scope, NUMBERS)
+            if not numbers:
+                return "TRUE"
+            value = self.scalar_subquery()
+            self.exact = False
+            operator = self.rng.choice(("<=", ">=", "<>"))
+            return f"{self.rng.choice(numbers).sql} {operator} {value.sql}"
+        if negated:
+            self.subtracts(table.reads)
+        self.decides(*pair)
+        grouped = self.chance(0.22)
+        conjuncts = self._correlated(source, table, equal=grouped)
+        if self.chance(0.25):
+            test = predicate(self.rng, table.scope, 0)
+            self.decides(test)
+            conjuncts.append(test.sql)
+        if roll < 0.55:
+            return self._in(source, table, pair, conjuncts, negated, grouped)
+        return self._exists(source, table, pair, conjuncts, negated, grouped)
+
+    def _correlated(self, source: From, table: Table, *, equal: bool) -> list[str]:
+        """Return conditions between the outer and the inner row."""
+        conjuncts: list[str] = []
+        if self.chance(0.3):
+            other = self.pair(source.scope, table.scope)
+            if other is not None:
+                small = source.size * table.size < SMALL and not equal
+                operator = self.rng.choice(_OPERATORS) if small and self.chance(0.5) else "="
+                self.decides(*other)
+                conjuncts.append(f"{other[1].sql} {operator} {other[0].sql}")
+        return conjuncts
+
+    def _in(
+        self,
+        source: From,
+        table: Table,
+        pair: tuple[Term, Term],
+        conjuncts: list[str],
+        negated: bool,
+        grouped: bool,
+    ) -> str:
+        outer, member = pair
+        word = "NOT IN" if negated else "IN"
+        second = self.pair(source.scope, table.scope) if self.chance(0.15) else None
+        if second is not None and not grouped:
+            self.decides(*second)
+            where = f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
+            return (
+                f"({outer.sql}, {second[0].sql}) {word}"
+                f" (SELECT {member.sql}, {second[1].sql} FROM {table.sql}{where})"
+            )
+        if self.chance(0.3 if negated else 0.0):
+            # Without NULLs on either side, NOT IN is what most people think it is.
+            conjuncts = [*conjuncts, f"{member.sql} IS NOT NULL"]
+        tail = self._tail(table.scope, member, conjuncts, grouped)
+        return f"{outer.sql} {word} (SELECT {member.sql} FROM {table.sql}{tail})"
+
+    def _exists(
+        self,
+        source: From,
+        table: Table,
+        pair: tuple[Term, Term],
+        conjuncts: list[str],
+        negated: bool,
+        grouped: bool,
+    ) -> str:
+        outer, member = pair
+        word = "NOT EXISTS" if negated else "EXISTS"
+        operator = "="
+        if not grouped and source.size * table.size < SMALL and self.chance(0.3):
+            operator = self.rng.choice(_OPERATORS)
+        first = f"{member.sql} {operator} {outer.sql}"
+        if operator != "=" and self.chance(0.3):
+            other = predicate(self.rng, table.scope, 0)
+            self.decides(other)
+            first = f"({first} OR {other.sql})"
+        conjuncts = [first, *conjuncts]
+        head = member.sql if grouped else self.rng.choice(("1", "*", member.sql))
+        tail = self._tail(table.scope, member, conjuncts, grouped)
+        return f"{word} (SELECT {head} FROM {table.sql}{tail})"
+
+    def _tail(
+        self, scope: Sequence[Column], key: Term, conjuncts: Sequence[str], grouped: bool
+    ) -> str:
+        where = f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
+        if not grouped:
+            return where
+        self.exact = False
+        value = self.aggregate(scope, stable_only=True)
+        return f"{where} GROUP BY {key.sql} HAVING {compared(self.rng, value, ()).sql}"
+
+    def scalar_subquery(self) -> Term:
+        """Return a subquery of one row: an aggregate without GROUP BY."""
+        table = self.table(0)
+        numbers = stable(table.scope, NUMBERS)
+        value = self.aggregate(table.scope, stable_only=True)
+        if value.kind not in NUMBERS and numbers:
+            number = self.rng.choice(numbers)
+            value = replace(number, sql=f"MAX({number.sql})", aggregated=True)
+        elif value.kind not in NUMBERS:
+            value = Term("COUNT(*)", "bigint", aggregated=True)
+        where = ""
+        if self.chance(0.4):
+            test = predicate(self.rng, table.scope, 0)
+            self.decides(test)
+            where = f" WHERE {test.sql}"
+        return replace(value, sql=f"(SELECT {value.sql} FROM {table.sql}{where})")

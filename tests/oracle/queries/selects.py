@@ -1,0 +1,122 @@
+"""SELECT without grouping, and set operations."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+
+from tests.oracle.expressions import Column, Term, scalar
+from tests.oracle.queries.conditions import Conditions
+from tests.oracle.queries.draw import From, Query
+from tests.oracle.queries.generators import Generators
+from tests.oracle.queries.groupings import Groupings
+from tests.oracle.queries.joins import Joins
+
+
+class Selects(Joins, Conditions, Generators, Groupings, ABC):
+    """Draws queries: what :class:`~tests.oracle.queries.draw.Draw` calls by these names."""
+
+    def query(self, depth: int, top: bool = False) -> Query:
+        """Return a query: a SELECT or a set operation."""
+        roll = self.rng.random()
+        if roll < 0.13:
+            return self._union(depth)
+        if roll < 0.23:
+            return self._difference(depth)
+        return self._select(depth, top)
+
+    def _union(self, depth: int) -> Query:
+        branches = [self._select(max(depth - 1, 0))]
+        kinds = [column.term.kind for column in branches[0].columns]
+        branches += [self._typed(kinds) for _ in range(self.rng.choice((1, 1, 2)))]
+        columns = tuple(
+            Column(column.name, column.term.derived("", *(b.columns[i].term for b in branches[1:])))
+            for i, column in enumerate(branches[0].columns)
+        )
+        distinct = self.chance(0.35) and not any(column.term.unstable for column in columns)
+        if distinct:
+            self.decides(*(column.term for column in columns))
+        word = " UNION " if distinct else " UNION ALL "
+        size = sum(branch.size for branch in branches)
+        return Query(word.join(branch.sql for branch in branches), columns, size, distinct)
+
+    def _difference(self, depth: int) -> Query:
+        """Return EXCEPT or INTERSECT of queries whose rows are often the same."""
+        kinds = self.rng.choices(("int", "string", "boolean", "date", "decimal"), k=2)
+        kinds = kinds[: self.rng.choice((1, 1, 2))]
+        left = self._typed(kinds, depth)
+        sql = left.sql
+        for number in range(self.rng.choice((1, 1, 1, 2))):
+            mark = len(self.read)
+            right = self._typed(kinds, depth - 1)
+            self.decides(*(column.term for column in (*left.columns, *right.columns)))
+            word = self.rng.choice(("EXCEPT", "EXCEPT", "MINUS", "INTERSECT"))
+            if word != "INTERSECT":
+                self.subtracts(self.read[mark:])
+            one = f"({sql})" if number else sql
+            other = f"({right.sql})" if self.chance(0.2) else right.sql
+            sql = f"{one} {word} {other}"
+        columns = tuple(Column(c.name, c.term) for c in left.columns)
+        return Query(sql, columns, left.size, True)
+
+    def _typed(self, kinds: Sequence[str], depth: int = 0) -> Query:
+        """Return a query whose columns have these kinds."""
+        depth = depth if depth > 0 and self.chance(0.3) else 0
+        source = self.from_clause(depth, self.rng.choice((1, 1, 2)))
+        items = [(self.fresh("c"), scalar(self.rng, source.scope, kind)) for kind in kinds]
+        text = ", ".join(f"{term.sql} AS {name}" for name, term in items)
+        columns = tuple(Column(name, term) for name, term in items)
+        where = self.where(source, depth)
+        return Query(f"SELECT {text} {source.text}{where}", columns, source.size)
+
+    def _select(self, depth: int, top: bool = False) -> Query:
+        if self.chance(0.05):
+            source = self.collected(depth)
+        else:
+            source = self.from_clause(depth, self.rng.choice((1, 1, 2, 2, 2, 3)))
+        if self.chance(0.08):
+            source = self.generated(source)
+        where = self.where(source, depth)
+        shape = self.rng.choices(
+            ("plain", "star", "distinct", "group", "global", "generator"),
+            (33, 6, 12, 38, 8 if top else 3, 3),
+        )[0]
+        if shape == "group":
+            return self.grouped(source, where, depth)
+        if shape == "global":
+            return self.totals(source, where)
+        names = [column.name for column in source.scope]
+        unique = top or len(set(names)) == len(names)
+        if shape == "star" and unique and not source.partial:
+            return Query(f"SELECT * {source.text}{where}", source.scope, source.size)
+        columns = self._items(source.scope, depth, top)
+        if shape == "generator":
+            return self._exploded(source, where, columns)
+        distinct = shape == "distinct" and not any(column.term.unstable for column in columns)
+        if distinct:
+            self.decides(*(column.term for column in columns))
+        text = ", ".join(self.item(column) for column in columns)
+        word = "SELECT DISTINCT" if distinct else "SELECT"
+        return Query(f"{word} {text} {source.text}{where}", columns, source.size, distinct)
+
+    def _exploded(self, source: From, where: str, columns: tuple[Column, ...]) -> Query:
+        """Return a SELECT with a generator in its list."""
+        text, made = self.selected(source.scope)
+        items = [*map(self.item, columns), text]
+        sql = f"SELECT {', '.join(items)} {source.text}{where}"
+        return Query(sql, (*columns, *made), source.size * 2)
+
+    def _items(self, scope: Sequence[Column], depth: int, top: bool) -> tuple[Column, ...]:
+        chosen: list[Column] = []
+        for _ in range(self.rng.randint(1, 4)):
+            if self.chance(0.6):
+                column = self.rng.choice(scope)
+                taken = column.name in {other.name for other in chosen}
+                chosen.append(column if top or not taken else Column(self.fresh("c"), column.term))
+            elif depth > 0 and self.chance(0.12):
+                chosen.append(Column(self.fresh("c"), self.scalar_subquery()))
+            else:
+                kind = self.rng.choice(scope).term.kind
+                term: Term = scalar(self.rng, scope, kind)
+                chosen.append(Column(self.fresh("c"), term))
+        return tuple(chosen)

@@ -1,0 +1,156 @@
+"""Both oracles over small hand-written relations, and annotations written down."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick.errors import NeedsSparkError
+from lipstick.frame import AnnotatedFrame
+from lipstick.sessions import Session
+from semiring.expression import Expression
+from semiring.token import Token
+from tests.oracle.bag import PROVENANCE, check_counting
+from tests.oracle.database import Database, Deletion, Relation
+from tests.oracle.deletion import Tally, check_deletion, check_offline
+from tests.oracle.plain import PlainSpark, few_rows
+from tests.oracle.rows import (
+    Bag,
+    assert_same_bag,
+    assert_same_schema,
+    difference,
+    from_arrow,
+    from_spark,
+)
+
+_ARROW: Final[dict[str, pa.DataType]] = {
+    "int": pa.int32(),
+    "string": pa.string(),
+    "double": pa.float64(),
+    "array<int>": pa.list_(pa.int32()),
+}
+
+Rows = Sequence[tuple[Any, ...]]
+Annotated = Counter[tuple[tuple[Any, ...], Expression]]
+
+
+def small(name: str, schema: str, rows: Rows) -> Relation:
+    """Return a relation whose first column is its key."""
+    columns = [item.split(" ") for item in schema.split(", ")]
+    arrays = [
+        pa.array([row[number] for row in rows], _ARROW[kind])
+        for number, (_, kind) in enumerate(columns)
+    ]
+    data = pa.Table.from_arrays(arrays, names=[column for column, _ in columns])
+    return Relation(name, (columns[0][0],), schema, data)
+
+
+def token(relation: str, key: Any) -> Expression:
+    """Return the token of a tuple as an annotation."""
+    return Expression.token(Token(relation, (key,)))
+
+
+def absent(*tuples: Expression) -> Expression:
+    """Return 1 ⊖ δ(Σ): none of these tuples is there."""
+    total = Expression.zero()
+    for one in tuples:
+        total = total + one
+    return Expression.one().monus(total.delta())
+
+
+def annotated(q: AnnotatedFrame) -> Annotated:
+    """Return the rows of an answer with their annotations, as a bag."""
+    pairs = q.polynomials(limit=None)
+    return Counter((tuple(row.values()), Expression.of(found)) for row, found in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Oracles:
+    """A lipstick session and plain Spark over the same small database."""
+
+    ls: Session
+    plain: PlainSpark
+    database: Database
+
+    def hold(
+        self,
+        sql: str,
+        *deletions: Mapping[str, Sequence[Any]],
+        grouping: bool = False,
+        offline: bool = True,
+    ) -> AnnotatedFrame:
+        """Hold a query against both oracles, with Spark and from a capture opened without it.
+
+        Parameters
+        ----------
+        deletions
+            Per relation the keys of the rows deleted. At least one must change the answer.
+        grouping
+            See :func:`tests.oracle.bag.check_bag`.
+        offline
+            Whether the capture must answer every deletion without Spark.
+        """
+        expected = self.plain.answer(sql)
+        q = self.ls.sql(sql)
+        found = from_spark(q.annotated).without(PROVENANCE)
+        assert_same_schema(expected, found, f"q.annotated\n{sql}")
+        assert_same_bag(expected, found, f"q.annotated\n{sql}")
+        check_counting(expected, _counted(q), sql, grouping=grouping)
+        asked = [
+            Deletion(
+                "chosen", {name: frozenset((key,) for key in keys) for name, keys in d.items()}
+            )
+            for d in deletions
+        ]
+        capture = lipstick.open(q.capture.directory)
+        tally = Tally()
+        for number, deletion in enumerate(asked):
+            tally.add(self._delete(q, sql, deletion, capture, spark=number == 0))
+        assert tally.methods["rerun"] == 0, "captured annotations answer, nothing else"
+        assert tally.changed, f"no deletion changes the answer of\n{sql}"
+        if offline:
+            assert tally.methods["offline"] == tally.asked, f"{tally}\n{sql}"
+        return q
+
+    def _delete(
+        self, q: AnnotatedFrame, sql: str, deletion: Deletion, capture: Any, *, spark: bool
+    ) -> Tally:
+        """Ask with Spark if wanted, else without where that can answer, which is quicker."""
+        if not spark:
+            before, after = self.plain.answer(sql), self.plain.answer(sql, deletion)
+            method = check_offline(capture, deletion, before, after, f"deleting {deletion}\n{sql}")
+            if method == "offline":
+                changed = int(bool(difference(before.rows, after.rows)))
+                return Tally(asked=1, nonempty=1, changed=changed, methods=Counter([method]))
+        return check_deletion(
+            self.ls, q, sql, self.database, [deletion], plain=self.plain, offline=capture
+        )
+
+
+def _counted(q: AnnotatedFrame) -> Bag:
+    """Return the answer counted: without Spark, which is quicker, or with."""
+    counting = lipstick.semirings.Counting()
+    try:
+        return from_arrow(lipstick.open(q.capture.directory).evaluate(counting))
+    except NeedsSparkError:
+        return from_spark(q.evaluate(counting))
+
+
+@contextmanager
+def oracles(spark: SparkSession, *relations: Relation) -> Iterator[Oracles]:
+    """Track relations, and give plain Spark the same."""
+    database = Database({relation.name: relation for relation in relations})
+    with (
+        few_rows(spark),
+        closing(PlainSpark(spark, database)) as plain,
+        lipstick.session(spark) as ls,
+    ):
+        database.track(ls, spark)
+        yield Oracles(ls, plain, database)
