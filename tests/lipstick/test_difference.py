@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from tests.oracle.small import Oracles, absent, annotated, oracles, small, token
 
+pytestmark = pytest.mark.classic
+
 LEFT = small(
     "l", "id int, k int, g int", [(1, 1, 1), (2, 1, 2), (3, 2, 1), (4, None, 2), (5, 5, 1)]
 )

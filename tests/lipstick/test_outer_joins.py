@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from tests.oracle.small import Oracles, absent, annotated, oracles, small, token
 
+pytestmark = pytest.mark.classic
+
 LEFT = small(
     "l", "id int, k int, v string", [(1, 1, "a"), (2, 1, "b"), (3, 2, "c"), (4, None, "d")]
 )
