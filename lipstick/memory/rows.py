@@ -15,6 +15,7 @@ from lipstick.memory.state import (
     Context,
     Rows,
     State,
+    Take,
     needs_spark,
     same,
     values,
@@ -89,7 +90,9 @@ class MemberRows(Rows):
     def _stored_rows(self) -> Array:
         """The captured row of every member that is there without deletion."""
         assert self._stored is not None
-        return stored_rows(self._stored, self.base)
+        alive, count = self.members.base_alive, self.members.count
+        present = np.ones(count, dtype=np.bool_) if alive is None else alive
+        return stored_rows(self._stored, self.block, present, self._base_take)
 
     def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
         """See :class:`Rows`."""
@@ -113,11 +116,14 @@ class MemberRows(Rows):
         return State(self.block, size, present, take, base, changed)
 
 
-def stored_rows(stored: Dataset, base: State) -> Array:
-    """The captured row of every position that is present without deletion; -1 elsewhere."""
-    names = base.block.identity
+def stored_rows(stored: Dataset, block: Block, present: Array, take: Take) -> Array:
+    """The captured row of every position that is present without deletion; -1 elsewhere.
+
+    ``present`` is before LIMIT: whose sort keys may have to be taken from the captured rows.
+    """
+    names = block.identity
     table = KeyTable([stored.column(name) for name in names], stored.count)
-    rows = np.flatnonzero(base.present)
-    found = np.full(base.size, -1, dtype=np.int64)
-    found[rows] = table.find([base.take(name, rows) for name in names], len(rows))
+    rows = np.flatnonzero(present)
+    found = np.full(len(present), -1, dtype=np.int64)
+    found[rows] = table.find([take(name, rows) for name in names], len(rows))
     return found

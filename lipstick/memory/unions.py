@@ -81,6 +81,7 @@ class UnionRows(Rows):
             for condition in self._having:
                 present[rows] &= holds(condition, resolve, len(rows))
         if changed is None:
+            self._before_limit = present.copy()
             return State(self.block, len(branches), present, take)
         return State(self.block, len(branches), present, take, self.base, changed)
 
@@ -150,7 +151,9 @@ class UnionRows(Rows):
 
     @cached_property
     def _stored_rows(self) -> Array:
-        return stored_rows(self._stored, self.base)
+        branches, inside = self.places(self.context)
+        take = partial(self._take, self.context, branches, inside)
+        return stored_rows(self._stored, self.block, self._before_limit, take)
 
     def _resolve(self, context: Context, where: Array, places: Array) -> Resolve:
         taken: dict[tuple[str, str], Vector] = {}
