@@ -179,7 +179,9 @@ class Bench(Session):
         relation = self.specification.state[step.name]
         columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
         try:
-            return self.spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
+            found = self.spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
+            found.schema  # noqa: B018 - Connect analyses here
+            return found
         except PySparkException as error:
             raise QueryError(
                 f"{self.specification.name}: {step.what} is no predicate over it: "

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from graphquery import Around, ProvenanceGraph
 from graphquery.store import Snapshot, Store
@@ -191,7 +192,11 @@ class Run:
         )
 
     def _shown(self, table: pa.Table) -> DataFrame | pa.Table:
-        return table if self._spark is None else self._spark.createDataFrame(table)
+        if self._spark is None:
+            return table
+        if not table.num_rows:  # whose columns Spark Connect does not take from the table
+            return self._spark.createDataFrame([], from_arrow_schema(table.schema))
+        return self._spark.createDataFrame(table)
 
     def __repr__(self) -> str:
         kind = "tracked" if self.tracked else "plain"
