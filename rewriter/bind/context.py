@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -93,12 +93,6 @@ class Context:
         """Return the context of a view's text: its own positions, no names of the query's."""
         source = Source(text, name)
         return replace(self, source=source, ctes={}, reading=(*self.reading, name.lower()))
-
-    def project_as(
-        self, relation: Relation, output: Sequence[Attribute], scalars: Sequence[Scalar]
-    ) -> Project:
-        """Return a projection on given attributes."""
-        return Project(relation, tuple(output), tuple(scalars))
 
     def project(self, relation: Relation, names: list[str], scalars: list[Scalar]) -> Project:
         """Return a projection on new attributes."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Relation, Scalar, column, references
+from rewriter.algebra import Aggregate, Project, Relation, Scalar, column, references
 from rewriter.bind.context import Context, Correlated
 from rewriter.bind.groups import is_grouped
 from rewriter.bind.items import bind_items
@@ -69,8 +69,8 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     names = list(dict.fromkeys(condition.this.name for condition in conditions))
     output = {name: context.names.attribute(keys[name].name) for name in names}
     result = context.names.attribute("value")
-    projected = context.project_as(
-        relation, [result, *output.values()], [value, *(column(name) for name in names)]
+    projected = Project(
+        relation, (result, *output.values()), (value, *(column(name) for name in names))
     )
     pairs = tuple((c.expression.unnest(), output[c.this.name]) for c in conditions)
     return Correlated(projected, pairs, result, empty)

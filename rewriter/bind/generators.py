@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Generate, Scalar
-from rewriter.bind.context import Context
+from rewriter.algebra import Generate, Scalar
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
@@ -35,9 +34,8 @@ def is_generator(node: exp.Expr) -> bool:
 def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:
     """Bind the LATERAL VIEW clauses of a SELECT, each over the columns of those before it."""
     for lateral in select.args.get("laterals") or []:
-        source = binder.context.source
-        binder = _over(binder, bound.scope)
-        bound = bind_lateral(bound, lateral, binder, keyword_before(source.sql, lateral, "LATERAL"))
+        span = keyword_before(binder.context.source.sql, lateral, "LATERAL")
+        bound = bind_lateral(bound, lateral, binder, span)
     return bound
 
 
@@ -109,8 +107,9 @@ def _generate(
         raise source.unsupported(problem, advice, span)
     argument: Scalar = binder.bind(call.argument)
     relation, (argument,) = binder.subqueries.attach(bound.relation, [argument])
-    position = _attribute(binder.context, shown[0] if with_position else "pos")
-    output = tuple(_attribute(binder.context, name) for name in columns)
+    attribute_of = binder.context.names.attribute
+    position = attribute_of(shown[0] if with_position else "pos")
+    output = tuple(attribute_of(name) for name in columns)
     generated = Generate(
         relation, argument, position, output, call.outer, call.name == "inline", span
     )
@@ -120,10 +119,6 @@ def _generate(
         for attribute, name in zip(visible, shown, strict=True)
     )
     return generated, entries
-
-
-def _attribute(context: Context, name: str) -> Attribute:
-    return context.names.attribute(name)
 
 
 def _over(binder: ScalarBinder, scope: Scope) -> ScalarBinder:
