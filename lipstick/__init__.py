@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import open_capture as open
     from lipstick.errors import LipstickError
     from lipstick.frame import AnnotatedFrame
+    from lipstick.memory import WhatIfMany
+    from lipstick.scenarios import each
     from lipstick.sessions import Session, session
     from lipstick.whatif import WhatIf
     from lipstick.workflow import (
@@ -46,7 +48,9 @@ __all__ = [
     "Specification",
     "StateQuery",
     "WhatIf",
+    "WhatIfMany",
     "Workflow",
+    "each",
     "open",
     "open_run",
     "semirings",
@@ -66,6 +70,8 @@ _ORIGINS = {
     "Specification": ("lipstick.workflow", "Specification"),
     "StateQuery": ("lipstick.workflow", "StateQuery"),
     "WhatIf": ("lipstick.whatif", "WhatIf"),
+    "WhatIfMany": ("lipstick.memory", "WhatIfMany"),
+    "each": ("lipstick.scenarios", "each"),
     "Workflow": ("lipstick.workflow", "Workflow"),
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),

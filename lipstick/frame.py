@@ -20,6 +20,8 @@ from lipstick.capture.write import Progress, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.explain import explain, root_type
+from lipstick.memory import WhatIfMany
+from lipstick.scenarios import Given
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
@@ -222,6 +224,10 @@ class AnnotatedFrame:
         found = self.capture.what_if(delete, cascade)
         assert isinstance(found, WhatIf)
         return found
+
+    def what_if_many(self, scenarios: Given) -> WhatIfMany:
+        """See :meth:`lipstick.Capture.what_if_many`."""
+        return self.capture.what_if_many(scenarios)
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
         self._check_sources()

@@ -22,7 +22,8 @@ from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.evaluate import Evaluation, check_comparisons, check_difference, named_token
 from lipstick.lineage import lineage_rows, lineage_tokens
-from lipstick.memory import Memory, MemoryWhatIf
+from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
+from lipstick.scenarios import Given, resolve_scenarios
 from lipstick.valuation import compile_valuations, is_valued
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
@@ -268,6 +269,34 @@ class Capture:
             return SparkWhatIf(self._spark, self.manifest, answer)
         new = self._hypothetical(deletion.views(self._spark))
         return WhatIf(self._spark, self.manifest, new, self.present(), "annotations")
+
+    def what_if_many(self, scenarios: Given) -> WhatIfMany:
+        """Return what the answer would be in each of many scenarios, computed in memory.
+
+        Parameters
+        ----------
+        scenarios
+            A sequence of deletions, each as :meth:`what_if` takes one; a mapping from the
+            scenarios' names to deletions; per relation an Arrow table (with Spark, or a data
+            frame) of its key columns and a column ``scenario``; or :func:`lipstick.each`.
+
+        Returns
+        -------
+        WhatIfMany
+            ``changes`` and ``df`` are Arrow tables whose first column is ``scenario``.
+
+        Raises
+        ------
+        CaptureError
+            When some scenario needs an expression that only Spark evaluates.
+
+        A query of one block costs what the scenarios touch, whatever their number; a predicate
+        costs a Spark job each, so list keys, or tabulate them, where there are many.
+        """
+        found = resolve_scenarios(
+            scenarios, self.manifest.relations, self._token_types(), self.memory, self._spark
+        )
+        return self.memory.what_if_many(found)
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:
