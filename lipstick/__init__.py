@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lipstick.memory import WhatIfMany
     from lipstick.scenarios import each
     from lipstick.sessions import Session, session
+    from lipstick.valuation import of_row
     from lipstick.whatif import WhatIf
     from lipstick.workflow import (
         Edge,
@@ -51,6 +52,7 @@ __all__ = [
     "WhatIfMany",
     "Workflow",
     "each",
+    "of_row",
     "open",
     "open_run",
     "semirings",
@@ -72,6 +74,7 @@ _ORIGINS = {
     "WhatIf": ("lipstick.whatif", "WhatIf"),
     "WhatIfMany": ("lipstick.memory", "WhatIfMany"),
     "each": ("lipstick.scenarios", "each"),
+    "of_row": ("lipstick.valuation", "of_row"),
     "Workflow": ("lipstick.workflow", "Workflow"),
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),

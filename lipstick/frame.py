@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
 from lipstick import display
+from lipstick.analysis import Analyses
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, write_capture
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 
-class AnnotatedFrame:
+class AnnotatedFrame(Analyses):
     """The answer of a query over tracked relations, every tuple with its annotation.
 
     Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten
@@ -160,6 +161,10 @@ class AnnotatedFrame:
             with display.progress(after=2.0) as progress:
                 self._capture = self.save(path, progress=progress)
         return self._capture
+
+    @property
+    def _asked(self) -> Capture:
+        return self.capture
 
     # -- questions -------------------------------------------------------------------------
 

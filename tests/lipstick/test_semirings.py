@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick import semirings
 from lipstick.sessions import Session
+from semiring.errors import ValuationError
 
 pytestmark = pytest.mark.classic
 
@@ -39,6 +40,20 @@ def session(spark: SparkSession) -> Iterator[Session]:
         rows = [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]
         ls.track("cars", spark.createDataFrame(rows, "car string, model string"), key="car")
         yield ls
+
+
+def test_valuations_by_rows(session: Session) -> None:
+    """A function of the row, an expression over it, and a table of it are the same."""
+    q = session.sql("SELECT DISTINCT model FROM cars")
+    lengths = lipstick.of_row(lambda row: len(row["model"]), columns=["model"])
+    for given in (lengths, "length(model)", {"C1": 6, "C2": 5, "C3": 5}):
+        rows = q.evaluate(semirings.Tropical(), {"cars": given}).collect()
+        assert {tuple(row) for row in rows} == {("Accord", 6.0), ("Civic", 5.0)}
+    with pytest.raises(ValuationError, match="has no column 'price'"):
+        q.evaluate(semirings.Tropical(), {"cars": lipstick.of_row(len, columns=["price"])})
+    memory = lipstick.open(q.capture.directory)
+    with pytest.raises(ValuationError, match="a function of its rows, which needs Spark"):
+        memory.evaluate(semirings.Tropical(), {"cars": lengths})
 
 
 def test_cluster_and_memory_agree(session: Session) -> None:
