@@ -21,6 +21,7 @@ from lipstick.memory.scenarios import Deleted, Scenarios
 from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
 from lipstick.memory.whatif import MemoryWhatIf
 from lipstick.memory.whatif_many import WhatIfMany
+from rewriter.blocks import Block
 from semiring.base import Array, Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -54,6 +55,11 @@ class Memory:
     ) -> None:
         self._engine = Engine(directory, manifest, lookup)
         self._symbolic = Symbolic(self._engine)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the query, inner ones first."""
+        return tuple(self._engine.blocks.values())
 
     def answer(self) -> pa.Table:
         """The answer, as captured."""
