@@ -203,6 +203,12 @@ class AnnotatedFrame(Analyses):
         """See :meth:`lipstick.Capture.evaluate`."""
         return self.capture.evaluate(semiring, valuation, default)
 
+    def k_relation(
+        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+    ) -> pa.Table:
+        """See :meth:`lipstick.Capture.k_relation`."""
+        return self.capture.k_relation(semiring, valuation, default)
+
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None = None, *, method: str = "auto"
     ) -> WhatIf:

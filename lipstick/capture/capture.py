@@ -242,6 +242,23 @@ class Capture(Analyses):
         evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self.manifest.names, "_value")
 
+    def k_relation(
+        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+    ) -> pa.Table:
+        """The answer as a K-relation: every distinct row once, with the sum of its annotations.
+
+        Rows that are not in the answer but would be annotated other than 0, as those of an outer
+        join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
+
+        Parameters and errors are those of :meth:`evaluate`; computed in memory.
+
+        Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
+        """
+        valuations = compile_valuations(
+            semiring, valuation, default, self.manifest.relations, self._spark
+        )
+        return self.memory.evaluate(semiring, valuations, merged=True)
+
     @property
     def _asked(self) -> Capture:
         return self

@@ -170,7 +170,11 @@ class Memory:
         return tokens(self._engine, relation)
 
     def evaluate(
-        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+        self,
+        semiring: Semiring[Any],
+        valuations: Mapping[str, Valuation[Any]],
+        *,
+        merged: bool = False,
     ) -> pa.Table:
         """The answer's columns, then ``_value``: the annotation of each row in a semiring.
 
@@ -178,6 +182,8 @@ class Memory:
         ----------
         valuations
             One per relation that the query reads.
+        merged
+            Rows that are equal are one, annotated with their sum.
 
         Raises
         ------
@@ -185,7 +191,7 @@ class Memory:
             When the query compares aggregated values, unless every token is 1 in Counting or
             Boolean.
         """
-        return evaluate(self._engine, semiring, valuations)
+        return evaluate(self._engine, semiring, valuations, merged=merged)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per row of the answer and member of it.

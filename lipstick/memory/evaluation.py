@@ -12,6 +12,7 @@ from lipstick.errors import CapabilityError
 from lipstick.memory.aggregates import MEMBERS
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
+from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Reached, Referred, members_of, reach, references
 from lipstick.memory.state import NOTHING
@@ -31,9 +32,18 @@ _DENSE = 8
 
 
 def evaluate(
-    engine: Engine, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    engine: Engine,
+    semiring: Semiring[Any],
+    valuations: Mapping[str, Valuation[Any]],
+    *,
+    merged: bool = False,
 ) -> pa.Table:
     """The answer's columns, then ``_value``: the annotation of each row in a semiring.
+
+    Parameters
+    ----------
+    merged
+        Rows that are equal are one, annotated with their sum, in the order of the first of each.
 
     Raises
     ------
@@ -44,6 +54,11 @@ def evaluate(
     evaluation = _Evaluation(engine, semiring, valuations)
     values = evaluation.run(state.ordered)
     columns = engine.columns(state, state.ordered)
+    if merged:
+        codes, first = distinct(columns, len(values))
+        order, offsets = group(codes, len(first))
+        values = fold(semiring, values if order is None else values[order], offsets)
+        columns = [column.take(pa.array(first)) for column in columns]
     names = [*engine.manifest.names, VALUE]
     return pa.Table.from_arrays([*columns, semiring.to_arrow(values)], names=names)
 
