@@ -17,7 +17,16 @@ from semiring.base import Semiring, TokenValuation, token_values
 from semiring.comparison import FLIPPED, check_operator, compare_values
 from semiring.errors import AnnotationError, CapabilityError
 from semiring.polynomial import Polynomial, name_tokens
-from semiring.render import LATEX, REPR_TERMS, TEXT, Style, html_code, join_terms, left_out
+from semiring.render import (
+    LATEX,
+    PRINTED_TERMS,
+    REPR_TERMS,
+    TEXT,
+    Style,
+    html_code,
+    join_terms,
+    left_out,
+)
 from semiring.tensor import Tensor
 from semiring.token import Token, format_value, normal_value, order_key
 
@@ -214,12 +223,12 @@ class Expression(ABC):
         text = self._text(style, limit)
         return text if self.is_factor else f"({text})"
 
-    def truncated(self, limit: int = REPR_TERMS) -> str:
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
         """The text with at most `limit` terms of every sum, saying how many are left out."""
         return self._text(TEXT, limit)
 
     def __str__(self) -> str:
-        return self._text(TEXT, None)
+        return self._text(TEXT, PRINTED_TERMS)
 
     def __repr__(self) -> str:
         return f"Expression({self.truncated()})"
@@ -572,7 +581,7 @@ class Compare(Expression):
     def _sympy(self) -> Any:
         import sympy
 
-        return sympy.Symbol(str(self))
+        return sympy.Symbol(self.truncated(None))
 
 
 def _side_key(side: Any) -> tuple[Any, ...]:
@@ -581,7 +590,7 @@ def _side_key(side: Any) -> tuple[Any, ...]:
 
 def _side_text(side: Any, limit: int | None) -> str:
     if isinstance(side, Tensor):
-        return f"{side.monoid}({side if limit is None else side.truncated(limit)})"
+        return f"{side.monoid}({side.truncated(limit)})"
     return format_value(side)
 
 
