@@ -16,7 +16,11 @@ from tests.oracle.rows import Bag, from_arrow
 
 def to_duckdb(sql: str) -> str:
     """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
-    return sqlglot.parse_one(sql, read="spark").transform(_one_argument).sql(dialect="duckdb")
+    return _translated(sqlglot.parse_one(sql, read="spark"))
+
+
+def _translated(query: exp.Expr) -> str:
+    return query.transform(_one_argument).sql(dialect="duckdb")
 
 
 def _one_argument(node: exp.Expr) -> exp.Expr:
@@ -42,12 +46,14 @@ class Duck:
 
     def answer(self, sql: str, deletion: Deletion = NOTHING) -> Bag:
         """Return the rows of a Spark SQL query over what the deletion leaves."""
+        query = sqlglot.parse_one(sql, read="spark")
+        read = {table.name.lower() for table in query.find_all(exp.Table)}
         for name, relation in self.database.relations.items():
             gone = deletion.keys.get(name, frozenset())
-            if self._gone.get(name) != gone:
+            if name.lower() in read and self._gone.get(name) != gone:
                 create_table(self._connection, name, relation.without(gone))
                 self._gone[name] = gone
-        return from_arrow(_table(self._connection.execute(to_duckdb(sql))))
+        return from_arrow(_table(self._connection.execute(_translated(query))))
 
 
 def create_table(connection: duckdb.DuckDBPyConnection, name: str, data: pa.Table) -> None:

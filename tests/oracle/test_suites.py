@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from rewriter.dialect import emit, parse
 from tests.oracle.database import Database, Relation
 from tests.oracle.duck import Duck
+from tests.oracle.rows import difference
 from tests.oracle.suites import TPCDS, TPCH, Suite
 
 SCALE = 0.01
@@ -66,12 +71,46 @@ def test_changed_relations_keep_their_columns_and_keys(suite: Suite, database: D
 
 def test_every_query_finds_something(suite: Suite, database: Database) -> None:
     """At least one value that is neither NULL nor zero, over the data that it is asked over."""
+    for number, duck in _engines(suite, database):
+        rows = duck.answer(suite.query(number)).rows
+        assert any(value not in (None, 0) for row in rows for value in row), number
+
+
+@pytest.mark.slow
+def test_ties_leave_no_choice(suite: Suite, database: Database) -> None:
+    """Where LIMIT cuts rows off, the same are left whatever breaks ties."""
+    cut = 0
+    for number, duck in _engines(suite, database):
+        sql = suite.query(number)
+        if re.search(rf"LIMIT {len(duck.answer(sql))}$", sql):
+            first, last = (duck.answer(_ties_broken(sql, descending=d)) for d in (False, True))
+            assert not difference(first.rows, last.rows), number
+            cut += 1
+    assert cut
+
+
+def test_ties_are_broken_both_ways() -> None:
+    table = pa.table({"a": pa.array([1, 1], pa.int32()), "b": pa.array([1, 2], pa.int32())})
+    duck = Duck(Database({"r": Relation("r", ("b",), "a int, b int", table)}))
+    sql = "SELECT a, b FROM r ORDER BY a LIMIT 1"
+    first, last = (duck.answer(_ties_broken(sql, descending=d)).rows for d in (False, True))
+    assert (first, last) == (((1, 1),), ((1, 2),))
+
+
+def _engines(suite: Suite, database: Database) -> Iterator[tuple[int, Duck]]:
+    """Return every query with an engine over its data, one engine at a time."""
     for change in {None, *suite.changed.values()}:
         duck = Duck(database if change is None else change(database))
-        for number in suite.numbers:
-            if suite.changed.get(number) is change:
-                rows = duck.answer(suite.query(number)).rows
-                assert any(value not in (None, 0) for row in rows for value in row), number
+        yield from ((n, duck) for n in suite.numbers if suite.changed.get(n) is change)
+
+
+def _ties_broken(sql: str, *, descending: bool) -> str:
+    """Return a query that orders rows by all their columns after what it orders them by."""
+    query = sqlglot.parse_one(sql, read="spark")
+    places = range(1, len(query.selects) + 1)
+    last = [exp.Ordered(this=exp.Literal.number(place), desc=descending) for place in places]
+    query.args["order"].set("expressions", [*query.args["order"].expressions, *last])
+    return query.sql(dialect="spark")
 
 
 def _assert_keys(relations: Iterable[Relation]) -> None:
