@@ -6,6 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from inspect import cleandoc
 from types import MappingProxyType
 from typing import Any
 
@@ -32,6 +33,11 @@ class Query(ABC):
 class Sql(Query):
     """A query in Spark SQL.
 
+    Parameters
+    ----------
+    sql
+        Its text; indentation that all lines have is taken away, so that it reads well in files.
+
     Raises
     ------
     QueryError
@@ -43,6 +49,7 @@ class Sql(Query):
     def __post_init__(self) -> None:
         if not self.sql.strip():
             raise QueryError("A query is empty: write a SELECT.")
+        object.__setattr__(self, "sql", _unindented(self.sql))
 
     @property
     def text(self) -> str:
@@ -53,6 +60,13 @@ class Sql(Query):
     def selects(self) -> bool:
         """Whether this is a query; else it is a predicate."""
         return _SELECTS.match(self.sql) is not None
+
+
+def _unindented(sql: str) -> str:
+    """A text from the margin, as it is if it has quotes, between which every space counts."""
+    if any(quote in sql for quote in "'\"`"):
+        return sql.strip()
+    return "\n".join(line.rstrip() for line in cleandoc(sql).splitlines())
 
 
 def as_query(given: Any, where: str) -> Sql:

@@ -98,6 +98,14 @@ def test_everything_is_written(tmp_path: Path) -> None:
     assert "T: |-" in file.read_text(encoding="utf-8"), "SQL of several lines is a block"
 
 
+def test_indentation_of_queries_is_not_kept() -> None:
+    """But between quotes every space counts."""
+    plain = StateQuery({"Q": "\n    SELECT a,  \n      b\n    FROM A\n  "})
+    quoted = StateQuery({"Q": "\n    SELECT 'a\n    ' FROM A\n  "})
+    assert plain.relations["Q"].sql == "SELECT a,\n  b\nFROM A"
+    assert quoted.relations["Q"].sql == "SELECT 'a\n    ' FROM A"
+
+
 def test_the_dealership_is_valid() -> None:
     workflow = dealership()
     workflow.validate()
