@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import cleandoc
 from types import MappingProxyType
@@ -16,6 +16,15 @@ BEFORE = "before_"
 """Q_out reads the state as it was before the invocation under this prefix: ``before_Cars``."""
 
 _SELECTS = re.compile(r"[\s(]*(?:select|with|values|from|table)\b", re.IGNORECASE)
+
+_NAME = r"(?P<name>[A-Za-z_]\w*|`[^`]+`)"
+_INSERTS = re.compile(
+    rf"\s*insert\s+into\s+(?:table\s+)?{_NAME}\s+(?P<query>(?:select|with|values|from|table|\(\s*select)\b.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DELETES = re.compile(
+    rf"\s*delete\s+from\s+{_NAME}\s+where\s+(?P<query>.*)", re.IGNORECASE | re.DOTALL
+)
 
 
 class Query(ABC):
@@ -90,6 +99,30 @@ def as_query(given: Any, where: str) -> Sql:
     raise QueryError(f"{where} is {given!r}, which is no query.\nWrite a SELECT.")
 
 
+def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[str, Any]:
+    """Changes of state relations by their name, which statements have in their text.
+
+    Raises
+    ------
+    QueryError
+        For other statements, and two about one relation.
+    """
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    found: dict[str, str] = {}
+    for text in [given] if isinstance(given, str) else given:
+        match = statement.fullmatch(text.rstrip().rstrip(";"))
+        if match is None:
+            raise QueryError(f"{text.strip()!r} is no statement of the form: {example}.")
+        name = match["name"].strip("`")
+        if name in found:
+            raise QueryError(
+                f"There are two statements about {name}.\nMake one of them: UNION ALL, or OR."
+            )
+        found[name] = match["query"]
+    return found
+
+
 def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Sql]:
     """Return named queries that cannot be changed, in their order."""
     return MappingProxyType({name: as_query(q, f"{where} {name}") for name, q in given.items()})
@@ -110,6 +143,8 @@ class StateQuery:
     insert
         Per state relation a query of its new tuples. They come after the deletions, so that an
         update is a deletion and an insertion with the same key.
+        Both may be statements, one or a list of them, with the relation in their text:
+        ``DELETE FROM Cars WHERE ...``, ``INSERT INTO Cars SELECT ...``.
     replace
         Per state relation a query of all its tuples. Those equal to an old tuple are that tuple:
         it keeps its identity and gets no new derivation.
@@ -129,13 +164,15 @@ class StateQuery:
         self,
         relations: Mapping[str, Any] | None = None,
         *,
-        delete: Mapping[str, Any] | None = None,
-        insert: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | str | Sequence[str] | None = None,
+        insert: Mapping[str, Any] | str | Sequence[str] | None = None,
         replace: Mapping[str, Any] | None = None,
     ) -> None:
+        deletions = _changes(delete, _DELETES, "DELETE FROM name WHERE predicate")
+        insertions = _changes(insert, _INSERTS, "INSERT INTO name SELECT ...")
         object.__setattr__(self, "relations", frozen(relations or {}, "Relation"))
-        object.__setattr__(self, "delete", frozen(delete or {}, "The deletion from"))
-        object.__setattr__(self, "insert", frozen(insert or {}, "The insertion into"))
+        object.__setattr__(self, "delete", frozen(deletions, "The deletion from"))
+        object.__setattr__(self, "insert", frozen(insertions, "The insertion into"))
         object.__setattr__(self, "replace", frozen(replace or {}, "The replacement of"))
         both = sorted(set(self.replace) & (set(self.insert) | set(self.delete)))
         if both:
