@@ -281,6 +281,12 @@ class Block:
         return self.limit is not None or self.offset > 0
 
     @property
+    def windowed(self) -> bool:
+        """Whether outputs or sort keys are window functions over its rows."""
+        scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
+        return any(scalar.find(exp.Window) for scalar in scalars)
+
+    @property
     def tie_break(self) -> tuple[str, ...]:
         """Columns of the rows that LIMIT sorts by last: rows that agree on them are equal."""
         if self.unique_identity:
