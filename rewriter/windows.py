@@ -8,7 +8,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar
+from rewriter.algebra import Scalar, bracketed
 
 _WRAPPERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
 """What may stand around the call of a window function."""
@@ -21,7 +21,8 @@ CURRENT_ROW = "CURRENT ROW"
 class Frame:
     """The rows that an aggregate over a window sees, as Spark takes them where they are not said.
 
-    ``start`` and ``end`` are ``UNBOUNDED``, ``CURRENT ROW``, or an expression with its side.
+    ``start`` and ``end`` are ``UNBOUNDED``, ``CURRENT ROW``, or an expression, which is negated
+    where it counts to the front.
     """
 
     rows: bool
@@ -37,6 +38,14 @@ class Frame:
     def whole(self) -> bool:
         """Whether it is the partition."""
         return self.from_first and self.end == UNBOUNDED
+
+
+_TO_ITSELF = {
+    "rank": Frame(False, UNBOUNDED, CURRENT_ROW),
+    "dense_rank": Frame(False, UNBOUNDED, CURRENT_ROW),
+    "row_number": Frame(True, UNBOUNDED, CURRENT_ROW),
+}
+_OF_ALL = {"percent_rank", "cume_dist", "ntile"}
 
 
 def called(window: exp.Window) -> exp.Expr:
@@ -60,7 +69,45 @@ def frame_of(window: exp.Window) -> Frame:
     if spec is None:
         ordered = bool(window.args.get("order"))
         return Frame(not ordered, UNBOUNDED, CURRENT_ROW if ordered else UNBOUNDED)
-    return Frame(spec.args["kind"] == "ROWS", spec.args["start"], spec.args["end"])
+    return Frame(spec.args["kind"] == "ROWS", _bound(spec, "start"), _bound(spec, "end"))
+
+
+def _bound(spec: exp.Expr, which: str) -> str | Scalar:
+    value: str | Scalar = spec.args[which]
+    if isinstance(value, str) or spec.args[f"{which}_side"] != "PRECEDING":
+        return value
+    return exp.Neg(this=bracketed(value.copy()))
+
+
+def extent_of(window: exp.Window) -> Frame:
+    """Return the rows that a window function's value comes from or is decided by."""
+    name = function_name(window)
+    if name in _OF_ALL:
+        return Frame(True, UNBOUNDED, UNBOUNDED)
+    if name in ("lag", "lead"):
+        return _offset_extent(window, name)
+    return _TO_ITSELF.get(name) or frame_of(window)
+
+
+def _offset_extent(window: exp.Window, name: str) -> Frame:
+    """The rows from the current one to that of which the value is."""
+    _, *more = called(window).expressions
+    offset = more[0] if more else exp.Literal.number(1)
+    if not isinstance(offset, exp.Literal):
+        return Frame(True, UNBOUNDED, UNBOUNDED)
+    before: str | Scalar = UNBOUNDED
+    after: str | Scalar = UNBOUNDED
+    if not ignores_nulls(window):
+        before, after = exp.Neg(this=offset.copy()), offset.copy()
+    return Frame(True, before, CURRENT_ROW) if name == "lag" else Frame(True, CURRENT_ROW, after)
+
+
+def ignores_nulls(window: exp.Window) -> bool:
+    """Whether an offset function passes over NULLs, said in either of Spark's ways."""
+    if isinstance(window.this, exp.IgnoreNulls):
+        return True
+    _, *flags = called(window).expressions or [None]
+    return any(isinstance(flag, exp.Boolean) and flag.this for flag in flags)
 
 
 def operands(window: exp.Window) -> list[exp.Expr]:

@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar, Windows, bracketed
-from rewriter.windows import CURRENT_ROW, UNBOUNDED, Frame, called, frame_of, function_name
+from rewriter.windows import (
+    CURRENT_ROW,
+    UNBOUNDED,
+    Frame,
+    called,
+    frame_of,
+    function_name,
+    ignores_nulls,
+)
 
 _RANKS = {"rank", "dense_rank", "percent_rank", "cume_dist"}
 """Rows that tie have the same value."""
@@ -48,9 +56,7 @@ def settled(scalar: Scalar, ties: Sequence[Scalar]) -> Scalar:
     return result
 
 
-def ties_of(
-    identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bool
-) -> list[Scalar]:
+def ties_of(identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bool) -> list[Scalar]:
     """Return what rows are sorted by last: those that agree on it may change places unseen.
 
     Where the identity is not unique, that is every value that outputs and sort keys are made of.
@@ -114,20 +120,13 @@ def _needs_position(window: exp.Window) -> bool:
 def _starts_filled(window: exp.Window, frame: Frame) -> bool:
     """Whether the frame is never empty and its first row that of the partition."""
     filled = frame.from_first and frame.end in (CURRENT_ROW, UNBOUNDED)
-    return filled and not _ignores_nulls(window)
-
-
-def _ignores_nulls(window: exp.Window) -> bool:
-    if isinstance(window.this, exp.IgnoreNulls):
-        return True
-    _, *flags = called(window).expressions
-    return any(isinstance(flag, exp.Boolean) and flag.this for flag in flags)
+    return filled and not ignores_nulls(window)
 
 
 def _ordered_last(
     window: exp.Window, ties: Sequence[Scalar], frame: Frame | None = None
 ) -> exp.Window:
-    """Return the window sorted by ``ties`` last; with a frame of rows from the first in its place."""
+    """Return the window sorted by ``ties`` last, its frame changed to one from the first row."""
     window = window.copy()
     order = window.args.get("order")
     keys = list(order.expressions) if order else []
@@ -150,7 +149,7 @@ def _ordered_last(
 
 def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
     """Return what a function of the order in a RANGE frame is by the positions of its rows."""
-    name, ignoring = function_name(window), _ignores_nulls(window)
+    name, ignoring = function_name(window), ignores_nulls(window)
     value, *more = called(window).expressions
     there = exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null()))
     if name in _FIRST or name in _LAST:
