@@ -51,9 +51,9 @@ class MemberRows(Rows):
     @cached_property
     def base(self) -> State:
         """The captured tuples."""
-        return State(self.block, self.members.count, self._base_present(), self._base_take)
+        return State(self.block, self.members.count, self.base_present(), self._base_take)
 
-    def _base_present(self) -> Array:
+    def base_present(self) -> Array:
         """The members that are there without deletion, before LIMIT."""
         alive = self.members.base_alive
         return np.ones(self.members.count, dtype=np.bool_) if alive is None else alive.copy()
@@ -95,7 +95,7 @@ class MemberRows(Rows):
     def _stored_rows(self) -> Array:
         """The captured row of every member that is there without deletion."""
         assert self._stored is not None
-        return stored_rows(self._stored, self.block, self._base_present(), self._base_take)
+        return stored_rows(self._stored, self.block, self.base_present(), self._base_take)
 
     def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
         """See :class:`Rows`."""
@@ -109,7 +109,7 @@ class MemberRows(Rows):
         was = members.was_alive(suspects)
         size = members.size(context)
         present = np.zeros(size, dtype=np.bool_)
-        present[: members.count] = self._base_present()
+        present[: members.count] = self.base_present()
         present[suspects] = now
         changed = self._affected(suspects, was, now, present)
         return State(self.block, size, present, self._under(context, present), base, changed)
