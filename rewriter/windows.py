@@ -102,6 +102,11 @@ def _offset_extent(window: exp.Window, name: str) -> Frame:
     return Frame(True, before, CURRENT_ROW) if name == "lag" else Frame(True, CURRENT_ROW, after)
 
 
+def condition_of(window: exp.Window) -> Scalar | None:
+    """Return the condition of FILTER; None without it."""
+    return window.this.expression.this if isinstance(window.this, exp.Filter) else None
+
+
 def ignores_nulls(window: exp.Window) -> bool:
     """Whether an offset function passes over NULLs, said in either of Spark's ways."""
     if isinstance(window.this, exp.IgnoreNulls):

@@ -183,8 +183,7 @@ def _sort_keys(rows: Rows, items: Sequence[Item], output: Scope, *, grouped: boo
         return found if found is not None else second(parts, inside)
 
     refusal = None if grouped else "cannot stand in ORDER BY without grouping"
-    binder = rows.binder("ORDER BY", refusal, [find], windows=True)
-    return bind_sort_keys(rows.select, binder, output)
+    return bind_sort_keys(rows.select, rows.binder("ORDER BY", refusal, [find]), output)
 
 
 def projection(
@@ -205,9 +204,7 @@ def projection(
     if grouped:
         relation, scalars, later = _grouped(rows, items, output, later)
     windowing = Windowing(rows.context, rows.subqueries)
-    stand_for = {attribute.id: s for attribute, s in zip(output, scalars, strict=True)}
-    scalars = [windowing.over(scalar) for scalar in scalars]
-    later = [windowing.over(scalar, stand_for) for scalar in later]
+    scalars, later = [windowing.over(s) for s in scalars], [windowing.over(s) for s in later]
     relation = windowing.relation(relation)
     ids = {attribute.id for attribute in output}
     computed = {

@@ -6,12 +6,12 @@ from collections.abc import Hashable, Mapping
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Relation, Scalar, Windows, bracketed
+from rewriter.algebra import Attribute, Relation, Scalar, Windows
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.text import Source
-from rewriter.windows import changed, function_name
+from rewriter.windows import function_name
 
 
 def with_named_windows(select: exp.Select, source: Source) -> exp.Select:
@@ -62,20 +62,11 @@ class Windowing:
         self._subqueries = subqueries
         self._known: dict[Hashable, tuple[Attribute, Scalar]] = {}
 
-    def over(self, scalar: Scalar, items: Mapping[str, Scalar] | None = None) -> Scalar:
-        """Return an expression with attributes in the place of its window functions.
-
-        ``items`` are what the columns of the select list stand for inside window functions.
-        """
-
-        def item(node: exp.Expr) -> exp.Expr:
-            known = items.get(node.name) if items and isinstance(node, exp.Column) else None
-            return node if known is None else bracketed(known.copy())
+    def over(self, scalar: Scalar) -> Scalar:
+        """Return an expression with attributes in the place of its window functions."""
 
         def replaced(node: exp.Expr) -> exp.Expr:
-            if not isinstance(node, exp.Window):
-                return node
-            return self._attribute(changed(node, lambda part: part.transform(item))).column()
+            return self._attribute(node).column() if isinstance(node, exp.Window) else node
 
         result: Scalar = scalar.copy().transform(replaced, copy=False)
         return result

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter.algebra import Scalar
 from rewriter.blocks import Block, Named, qualified
 from rewriter.emit.core import Tables
 from rewriter.emit.tail import fill, read
 from rewriter.emit.trees import named
-from rewriter.windows import CURRENT_ROW, UNBOUNDED, Frame, extent_of
+from rewriter.windows import UNBOUNDED, Frame, extent_of
 
 _PLACED = "p"
 
@@ -113,12 +114,16 @@ def _any_order() -> exp.Ordered:
 
 
 def _spec(frame: Frame) -> exp.WindowSpec:
-    sides = {}
-    for which, bound, beyond in (
-        ("start", frame.start, "PRECEDING"),
-        ("end", frame.end, "FOLLOWING"),
-    ):
-        sides[which] = bound
-        if bound != CURRENT_ROW:
-            sides[f"{which}_side"] = beyond if bound == UNBOUNDED else "FOLLOWING"
-    return exp.WindowSpec(kind="ROWS" if frame.rows or frame.whole else "RANGE", **sides)
+    start, start_side = _bound(frame.start, "PRECEDING")
+    end, end_side = _bound(frame.end, "FOLLOWING")
+    kind = "ROWS" if frame.rows or frame.whole else "RANGE"
+    return exp.WindowSpec(kind=kind, start=start, start_side=start_side, end=end, end_side=end_side)
+
+
+def _bound(bound: str | Scalar, beyond: str) -> tuple[str | Scalar, str | None]:
+    """Return a bound and its side, as they are written; ``beyond`` is that of no bound."""
+    if isinstance(bound, str):
+        return bound, beyond if bound == UNBOUNDED else None
+    if isinstance(bound, exp.Neg):
+        return bound.this.copy(), "PRECEDING"
+    return bound.copy(), "FOLLOWING"

@@ -240,10 +240,24 @@ def _cut(select: exp.Select, block: Block, keys: Sequence[exp.Ordered]) -> exp.S
 
 def _ordered(key: SortKey, block: Block, tables: Tables) -> exp.Ordered:
     return exp.Ordered(
-        this=no_ordinal(fill(key.scalar, block, tables)),
+        this=no_ordinal(fill(_by_name(key.scalar, block), block, tables)),
         desc=key.descending,
         nulls_first=key.nulls_first,
     )
+
+
+def _by_name(scalar: Scalar, block: Block) -> Scalar:
+    """Return a sort key that names the outputs that are window functions: Spark has none there."""
+    if not scalar.find(exp.Window):
+        return scalar
+    names = {o.scalar: o.name for o in block.outputs if o.scalar.find(exp.Window)}
+
+    def named_output(node: exp.Expr) -> exp.Expr:
+        name = names.get(node)
+        return node if name is None else exp.column(exp.to_identifier(name, quoted=True))
+
+    result: Scalar = scalar.copy().transform(named_output, copy=False)
+    return result
 
 
 def _tie_break(block: Block, name: str, tables: Tables) -> exp.Ordered:

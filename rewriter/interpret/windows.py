@@ -16,6 +16,7 @@ from rewriter.windows import (
     UNBOUNDED,
     Frame,
     called,
+    condition_of,
     extent_of,
     frame_of,
     function_name,
@@ -92,8 +93,9 @@ def windowed(scalar: Scalar) -> Windowed:
 
 
 def _window_call(window: exp.Window) -> WindowCall:
-    call = called(window)
-    aggregate = aggregate_call(call)
+    call, condition = called(window), condition_of(window)
+    aggregate = aggregate_call(call if condition is None else _filtered(call, condition))
+    known = condition is None or aggregate.function is not None
     order = window.args.get("order")
     return WindowCall(
         text(window),
@@ -106,9 +108,18 @@ def _window_call(window: exp.Window) -> WindowCall:
             OrderKey(interpret(key.this), bool(key.args.get("desc")), bool(key.args["nulls_first"]))
             for key in (order.expressions if order else [])
         ),
-        _bounds(frame_of(window)),
+        _bounds(frame_of(window)) if known else None,
         _bounds(extent_of(window)),
     )
+
+
+def _filtered(call: exp.Expr, condition: Scalar) -> exp.Expr:
+    """Return an aggregate call that sees NULL where the condition of its FILTER is not true."""
+    call = call.copy()
+    value = exp.Literal.number(1) if isinstance(call.this, exp.Star) else call.this
+    if isinstance(value, exp.Expr):
+        call.set("this", exp.Case().when(condition.copy(), value.copy()))
+    return call
 
 
 def _bounds(frame: Frame) -> Bounds | None:

@@ -22,6 +22,7 @@ from rewriter.windows import (
     UNBOUNDED,
     Frame,
     called,
+    condition_of,
     frame_of,
     function_name,
     ignores_nulls,
@@ -118,9 +119,9 @@ def _needs_position(window: exp.Window) -> bool:
 
 
 def _starts_filled(window: exp.Window, frame: Frame) -> bool:
-    """Whether the frame is never empty and its first row that of the partition."""
+    """Whether the first row of the frame is always there, and that of the partition."""
     filled = frame.from_first and frame.end in (CURRENT_ROW, UNBOUNDED)
-    return filled and not ignores_nulls(window)
+    return filled and not ignores_nulls(window) and condition_of(window) is None
 
 
 def _ordered_last(
@@ -149,24 +150,36 @@ def _ordered_last(
 
 def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
     """Return what a function of the order in a RANGE frame is by the positions of its rows."""
-    name, ignoring = function_name(window), ignores_nulls(window)
+    name = function_name(window)
     value, *more = called(window).expressions
-    there = exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null()))
+    seen = _seen(window, value, name)
     if name in _FIRST or name in _LAST:
-        place: Scalar = exp.Case().when(there, position) if ignoring else position
+        place = position if seen is None else exp.Case().when(seen, position)
         return _over(window, "min_by" if name in _FIRST else "max_by", value, place)
-    if name == "nth_value" and frame_of(window).from_first and not ignoring:
+    if name == "nth_value" and frame_of(window).from_first and seen is None:
         nth = exp.EQ(this=position.copy(), expression=bracketed(more[0].copy()))
         return _over(window, "min_by", value, exp.Case().when(nth, position))
     names = (exp.Literal.string("at"), position, exp.Literal.string("value"), value.copy())
     item: Scalar = exp.Anonymous(this="named_struct", expressions=list(names))
-    if ignoring or name in _LISTS:
-        item = exp.Case().when(there, item)
+    if seen is not None:
+        item = exp.Case().when(seen, item)
     found = _values_by_position(_over(window, "collect_list", item))
     if name in _LISTS:
         return found
     index = exp.Sub(this=bracketed(more[0].copy()), expression=exp.Literal.number(1))
     return exp.Anonymous(this="get", expressions=[found, index])
+
+
+def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
+    """Return which rows of its frame a function sees; None: all of them."""
+    conditions: list[Scalar] = []
+    filtered = condition_of(window)
+    if filtered is not None:
+        conditions.append(filtered.copy())
+    if ignores_nulls(window) or name in _LISTS:
+        known = exp.Is(this=bracketed(value.copy()), expression=exp.null())
+        conditions.append(exp.Not(this=known))
+    return exp.and_(*conditions, copy=False) if conditions else None
 
 
 def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
