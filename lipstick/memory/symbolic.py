@@ -353,8 +353,13 @@ def row_of(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
-def aggregate_of(engine: Engine, column: str) -> str:
-    """The aggregate that a column of the answer is.
+def aggregate_of(engine: Engine, column: str, positions: Array) -> tuple[str, str, Array]:
+    """The aggregate that a column of the answer is, at some positions of the answer's rows.
+
+    Returns
+    -------
+    block, aggregate, positions
+        The block that computes it, its name there, and the positions of its rows.
 
     Raises
     ------
@@ -367,11 +372,11 @@ def aggregate_of(engine: Engine, column: str) -> str:
     if len(found) != 1:
         problem = "has several columns" if found else "has no column"
         raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
-    block, rows = engine.root, engine.rows(engine.root.name)
-    output = block.outputs[found[0]]
-    if isinstance(rows, WindowRows) and rows.aggregated(output.name) is not None:
-        return output.name
-    scalar = interpret(output.scalar)
+    name, output, positions = _made_by(engine, engine.root.outputs[found[0]].name, positions)
+    block, rows = engine.blocks[name], engine.rows(name)
+    if isinstance(rows, WindowRows) and rows.aggregated(output) is not None:
+        return name, output, positions
+    scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
     calls: Mapping[str, AggregateCall] = rows.calls if isinstance(rows, GroupRows) else {}
     if scalar.column is None or scalar.column[0] != GROUP or scalar.column[1] not in calls:
         what = "a grouping key" if scalar.column and isinstance(rows, GroupRows) else scalar.text
@@ -384,4 +389,19 @@ def aggregate_of(engine: Engine, column: str) -> str:
         raise CaptureError(
             f"Column {column!r} has no tensor: {call.text} is none of SUM, COUNT, MIN, MAX, AVG."
         )
-    return scalar.column[1]
+    return name, scalar.column[1], positions
+
+
+def _made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Array]:
+    """The block that computes an output which others only pass on, and its rows' positions."""
+    name = engine.root.name
+    while True:
+        block, members = engine.blocks[name], members_of(engine.rows(name))
+        scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
+        lookups = {} if members is None else {one.alias: one for one in members.lookups}
+        lookup = lookups.get(scalar.column[0]) if scalar.column is not None else None
+        if block.kind is not Kind.ROWS or members is None or lookup is None:
+            return name, output, positions
+        assert scalar.column is not None
+        positions = members.refer(lookup, positions)
+        name, output = lookup.block.name, scalar.column[1]
