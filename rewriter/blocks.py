@@ -223,6 +223,11 @@ class Output:
     stable: bool
 
     @property
+    def windowed(self) -> bool:
+        """Whether a window function is in it."""
+        return self.scalar.find(exp.Window) is not None
+
+    @property
     def always_null(self) -> bool:
         """Whether it is the literal NULL, which has no type of its own."""
         return isinstance(self.scalar, exp.Null)

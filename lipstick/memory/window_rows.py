@@ -129,6 +129,7 @@ class WindowRows(MemberRows):
         """
         call = self._only_call(name)
         assert call is not None
+        rows = np.union1d(rows, positions)
         place = self._placed(call, rows)
         at = place.place[np.searchsorted(rows, positions)]
         ranges = extent(call, place)
@@ -143,7 +144,7 @@ class WindowRows(MemberRows):
         return seen, np.repeat(np.arange(len(positions)), np.diff(offsets))
 
     def follows_deletions(self, name: str) -> bool:
-        """Whether a deletion only takes members away from the frames of an aggregate.
+        """Whether a deletion is known to only take members away from the frames of an aggregate.
 
         Not so where rows are counted, and where they are partitioned or sorted by values that a
         deletion may change.
@@ -155,7 +156,8 @@ class WindowRows(MemberRows):
         counted = call.extent.rows and any(bound not in (None, 0) for bound in bounds)
         scalars = [*call.partition, *(key.scalar for key in call.order)]
         scalars += call.aggregate.arguments if call.aggregate is not None else ()
-        return not counted and all(map(self.members.is_stable, scalars))
+        computable = all(scalar.run is not None for scalar in scalars)
+        return not counted and computable and all(map(self.members.is_stable, scalars))
 
     def _only_call(self, name: str) -> WindowCall | None:
         """The window function that an output is, if it is nothing else."""

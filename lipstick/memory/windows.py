@@ -8,11 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
 from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.order import Key
 from lipstick.memory.state import needs_spark, values
+from lipstick.memory.store import OPEN_WITH_SPARK
 from rewriter.interpret import (
     AggregateCall,
     FailedError,
@@ -58,7 +59,9 @@ def extent(call: WindowCall, place: Placed) -> Ranges:
     """
     found = None if call.extent is None else place.ranges(call.extent)
     if found is None:
-        raise needs_spark(call.text)
+        raise NeedsSparkError(
+            f"The rows that {call.text} reads are not known without Spark.\n" + OPEN_WITH_SPARK
+        )
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 
 import duckdb
 import pyarrow as pa
@@ -100,11 +101,24 @@ def over(function: str, partition: str, order: str, frame: str) -> str:
 def texts() -> list[str]:
     """Return every combination that is defined."""
     found = [over(f, p, o, "") for f in (*RANKS, *OFFSETS) for p in PARTITIONS for o in ORDERS]
-    found += [over(f, p, o, r) for f in FRAMED for p in PARTITIONS for o in ORDERS for r in FRAMES]
+    partitions, orders = PARTITIONS[:2], ORDERS[:2]
+    found += [over(f, p, o, r) for f in FRAMED for p in partitions for o in orders for r in FRAMES]
     tied = [f for f in FRAMED if "VALUE" not in f]
     found += [over(f, p, o, r) for f in tied for p in PARTITIONS for o in TIED for r in RANGES]
     found += [over(f, p, o, "") for f in RANKS[1:5] for p in PARTITIONS for o in TIED]
     return found + [over(f, p, "", "") for f in tied for p in PARTITIONS]
+
+
+@cache
+def statements() -> list[tuple[str, list[WindowCall]]]:
+    """Return statements of DuckDB, each with the window functions that it selects after the id."""
+    every = texts()
+    some = [every[start : start + 60] for start in range(0, len(every), 60)]
+    found = []
+    for part in some:
+        items = ", ".join(f"{sql} AS v{number}" for number, sql in enumerate(part))
+        found.append((to_duckdb(f"SELECT m.id, {items} FROM m"), [call(sql) for sql in part]))
+    return found
 
 
 @pytest.mark.parametrize("size", [0, 1, 23])
@@ -114,15 +128,11 @@ def test_every_combination(size: int) -> None:
     columns = resolve(data)
     with duckdb.connect() as connection:
         connection.register("m", data)
-        every = texts()
-        for start in range(0, len(every), 60):
-            some = every[start : start + 60]
-            items = ", ".join(f"{sql} AS v{number}" for number, sql in enumerate(some))
-            rows = connection.execute(to_duckdb(f"SELECT m.id, {items} FROM m")).fetchall()
-            expected = {row[0]: row[1:] for row in rows}
-            for number, sql in enumerate(some):
-                found = computed(call(sql), columns, size).to_pylist()
-                assert found == [expected[i][number] for i in data["id"].to_pylist()], sql
+        for statement, calls in statements():
+            expected = {row[0]: row[1:] for row in connection.execute(statement).fetchall()}
+            for number, one in enumerate(calls):
+                found = computed(one, columns, size).to_pylist()
+                assert found == [expected[i][number] for i in data["id"].to_pylist()], one.text
 
 
 def test_extents() -> None:
