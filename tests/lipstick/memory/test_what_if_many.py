@@ -68,6 +68,7 @@ QUERIES = {
     "absence": "SELECT car FROM cars WHERE NOT EXISTS (SELECT 1 FROM bids WHERE wanted = model)",
     "outer": "SELECT car, bid FROM cars LEFT JOIN bids ON model = wanted AND round = 1",
     "union": "SELECT model FROM cars UNION SELECT wanted FROM bids",
+    "windows": "SELECT car, rank() OVER (PARTITION BY model ORDER BY price) r FROM cars",
     "nothing": "SELECT model, sum(price) s FROM cars WHERE price > 100 GROUP BY model",
 }
 ALONE = ("aggregates", "no keys", "join", "having", "limit", "rows", "limited rows", "equal rows")
@@ -118,7 +119,7 @@ def test_many_scenarios_are_each_of_them(
 def test_generated_queries(tmp_path: Path) -> None:
     """Many blocks, and what cannot be answered in memory is the same error."""
     asked = changed = 0
-    for seed in range(1_000_000, 1_000_016):
+    for seed in range(1_000_000, 1_000_024):
         case = generate(seed)
         try:
             found = write_capture(case.sql, case.database, tmp_path / str(seed))
