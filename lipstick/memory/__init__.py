@@ -19,6 +19,7 @@ from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
 from lipstick.memory.scenarios import Deleted, Scenarios
 from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
+from lipstick.memory.updates import evaluate_update
 from lipstick.memory.whatif import MemoryWhatIf
 from lipstick.memory.whatif_many import WhatIfMany
 from rewriter.blocks import Block
@@ -88,6 +89,24 @@ class Memory:
         extreme, sums of floats and DISTINCT over those of every touched group.
         """
         return MemoryWhatIf(self._engine, self._engine.evaluate(deleted))
+
+    def what_if_updated(self, updates: Mapping[str, pa.Table]) -> MemoryWhatIf:
+        """The answer had some input tuples had other values.
+
+        Parameters
+        ----------
+        updates
+            Per relation a table of its token columns, and new values of other columns.
+
+        Raises
+        ------
+        CaptureError
+            Where a column that is changed is read by something else than an aggregate of a query of
+            one block, and as :meth:`what_if`.
+
+        Cost: that of deleting these tuples.
+        """
+        return MemoryWhatIf(self._engine, evaluate_update(self._engine, updates))
 
     def what_if_many(self, scenarios: Scenarios) -> WhatIfMany:
         """The answers without the input tuples of each of many scenarios.
