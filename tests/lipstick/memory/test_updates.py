@@ -103,3 +103,11 @@ def test_several_blocks_are_refused(tmp_path: Path) -> None:
     found = write_capture(sql, _database(CARS), tmp_path / "c")
     with pytest.raises(CaptureError, match="one grouping over joins"):
         found.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
+
+
+def test_groups_that_were_not_captured_are_refused(tmp_path: Path) -> None:
+    """Where HAVING can only become false by deletions, the groups it drops are not kept."""
+    found = write_capture(SQL, _database(CARS), tmp_path / "c")
+    object.__setattr__(found.manifest, "pruned", (found.manifest.root.name,))
+    with pytest.raises(CaptureError, match="without HAVING"):
+        found.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
