@@ -35,6 +35,8 @@ FRAMED = (
     "MAX({y})",
     "AVG({x})",
     "SUM({d})",
+    "SUM({x}) FILTER(WHERE {y} >= 0)",
+    "COUNT(*) FILTER(WHERE {x} > 2)",
     "FIRST_VALUE({x})",
     "LAST_VALUE({x})",
     "NTH_VALUE({x}, 2)",
