@@ -44,6 +44,7 @@ _TO_ITSELF = {
     "rank": Frame(False, UNBOUNDED, CURRENT_ROW),
     "dense_rank": Frame(False, UNBOUNDED, CURRENT_ROW),
     "row_number": Frame(True, UNBOUNDED, CURRENT_ROW),
+    "counter_diff": Frame(True, UNBOUNDED, CURRENT_ROW),
 }
 _OF_ALL = {"percent_rank", "cume_dist", "ntile"}
 
