@@ -353,6 +353,8 @@ class Generate(Relation):
         the struct that the element is.
     outer
         A row whose array is empty or NULL is there once, with NULLs.
+    function
+        The argument is the call of a table function, whose rows have the outputs as columns.
     """
 
     input: Relation
@@ -361,6 +363,7 @@ class Generate(Relation):
     output: tuple[Attribute, ...]
     outer: bool = False
     inline: bool = False
+    function: bool = False
     span: Span | None = None
 
     def __post_init__(self) -> None:

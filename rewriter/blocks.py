@@ -166,6 +166,9 @@ class Generator:
         The element; key and value; with ``inline`` the fields of the struct that the element is.
     outer
         A row whose array is empty or NULL is there once, with NULLs.
+    function
+        The argument is the call of a table function. Its rows have no place: the position is a
+        number that no other row has, another one each time the core runs.
     """
 
     alias: str
@@ -174,11 +177,12 @@ class Generator:
     columns: tuple[str, ...]
     outer: bool
     inline: bool
+    function: bool = False
 
     @property
     def position_alias(self) -> str:
-        """The alias that has the position: inline takes two steps."""
-        return f"{self.alias}_at" if self.inline else self.alias
+        """The alias that has the position: inline and functions take two steps."""
+        return f"{self.alias}_at" if self.inline or self.function else self.alias
 
     @property
     def aliases(self) -> frozenset[str]:

@@ -207,6 +207,8 @@ class _Lowering(OuterJoins):
         core = self._core(relation.input)
         alias = self._alias("generated")
         argument = core.resolve(relation.argument)
+        if relation.function:
+            self._check_function(argument, core, relation)
         generator = Generator(
             alias,
             argument,
@@ -214,6 +216,7 @@ class _Lowering(OuterJoins):
             tuple(attribute.id for attribute in relation.output),
             relation.outer,
             relation.inline,
+            relation.function,
         )
         stable = dict(core.stable)
         if is_stable(argument, core):
@@ -226,6 +229,21 @@ class _Lowering(OuterJoins):
             generators=(*core.generators, generator),
             stable=stable,
         )
+
+    def _check_function(self, call: Scalar, core: OpenCore, relation: Generate) -> None:
+        """Refuse a table function of what is not stored, or is made in the same SELECT.
+
+        It is called when members are captured, once, before what LATERAL VIEW makes.
+        """
+        made = {alias for generator in core.generators for alias in generator.aliases}
+        if not is_stable(call, core):
+            problem = "a table function of aggregated values is not supported"
+        elif any(column.table in made for column in call.find_all(exp.Column)):
+            problem = "a table function of generated columns is not supported"
+        else:
+            return
+        advice = "Store its arguments in a relation and track it."
+        self._refuse(problem, advice, relation.span)
 
     def _unnest(self, relation: Generate, collected: Collected) -> OpenCore:
         """Return what is collected and taken apart again: groups joined with their members.
