@@ -4,7 +4,7 @@ Per query the plain result is written to Parquet, then the capture with values c
 values by reference; repetitions are interleaved, so that a noisy machine disturbs all three alike.
 The ratio is wall time of the capture over wall time of the plain write, of medians.
 
-    python -m benchmark_workflowgen.capture_cost --data DIR --output results.json
+    python -m benchmark_workflowgen capture-cost --data DIR --output results.json
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import lipstick
+from benchmark_workflowgen.measure.queries import VARIANTS, folder_bytes, runs
 from benchmark_workflowgen.tpch_queries import KEYS, QUERIES
 
 
@@ -81,20 +81,16 @@ def main(
 def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) -> dict[str, Any]:
     """Time one query three ways, interleaved, after one unmeasured round of each."""
     query = ls.sql(QUERIES[number])
-    runs: dict[str, Callable[[Path], object]] = {
-        "plain": lambda path: ls.spark.sql(QUERIES[number]).write.parquet(str(path)),
-        "copy": lambda path: query.save(path, values="copy"),
-        "reference": lambda path: query.save(path, values="reference"),
-    }
-    times: dict[str, list[float]] = {name: [] for name in runs}
+    every = runs(ls, QUERIES[number], query)
+    times: dict[str, list[float]] = {name: [] for name in VARIANTS}
     sizes: dict[str, int] = {}
     members = 0
     for repetition in range(repetitions + 1):
-        for name, run in runs.items():
+        for name in VARIANTS:
             path = scratch / name
             shutil.rmtree(path, ignore_errors=True)
             started = time.perf_counter()
-            made = run(path)
+            made = every[name](path)
             if repetition:
                 times[name].append(time.perf_counter() - started)
             sizes[name] = folder_bytes(path)
@@ -148,11 +144,6 @@ def thousand_lineitems(capture: Path) -> pa.Table:
     return tokens.take(pa.array(rows))
 
 
-def folder_bytes(path: Path) -> int:
-    """Return the size of the Parquet files below a folder."""
-    return sum(file.stat().st_size for file in path.rglob("*.parquet"))
-
-
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
     seconds, ratio = result["seconds"], result["ratio"]
@@ -186,7 +177,3 @@ def environment(cores: int) -> dict[str, str]:
         "machine": platform.machine(),
         "master": f"local[{cores}]",
     }
-
-
-if __name__ == "__main__":
-    main()
