@@ -51,7 +51,7 @@ def cluster(
         results = Results(output)
         results.begin(path)
         with (
-            _shared(output / "shared"),
+            shared(output / "shared"),
             Standalone(output / "cluster", workers=workers, hidden=hidden) as standalone,
         ):
             remote = standalone.serve() if connect else None
@@ -74,7 +74,7 @@ def telling(log: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _shared(folder: Path) -> Iterator[None]:
+def shared(folder: Path) -> Iterator[None]:
     """Have temporary files where workers see them too."""
     folder.mkdir(parents=True, exist_ok=True)
     before = os.environ.get("TMPDIR"), tempfile.tempdir
