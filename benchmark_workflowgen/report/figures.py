@@ -23,6 +23,8 @@ class Line:
         In the legend.
     x, y
         The points.
+    colour
+        Lines of one number have one colour.
     dashed
         Whether the line is.
     """
@@ -30,6 +32,7 @@ class Line:
     label: str
     x: Sequence[float]
     y: Sequence[float]
+    colour: int
     dashed: bool = False
 
 
@@ -47,7 +50,8 @@ def lines(found: Sequence[Line], x: str, y: str, *, logarithmic: bool = False) -
     def draw(axes: Axes) -> None:
         for line in found:
             style = "--" if line.dashed else "-"
-            axes.plot(line.x, line.y, style, marker="o", markersize=3, label=line.label)
+            colour = f"C{line.colour % 10}"
+            axes.plot(line.x, line.y, style, color=colour, marker="o", ms=3, label=line.label)
         if logarithmic:
             axes.set_xscale("log")
             axes.set_yscale("log")

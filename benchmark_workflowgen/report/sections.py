@@ -35,11 +35,11 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
     """Seconds per execution by prior executions: figures 5a and 5b."""
     names = varied(own)
     drawn, rows = [], []
-    for setting in own:
+    for number, setting in enumerate(own):
         called = label(setting, names)
         for variant in ("plain", "tracked"):
             x, y = setting.series("execution", variant)
-            drawn.append(Line(f"{called}, {variant}", x, y, dashed=variant == "plain"))
+            drawn.append(Line(f"{called}, {variant}", x, y, number, dashed=variant == "plain"))
         rows.append(
             (
                 called,
@@ -106,8 +106,9 @@ def _graphs(experiment: str, own: Sequence[Setting]) -> Section:
                 called,
                 [setting.mean("nodes") or 0 for setting in same],
                 [max(1e3 * (setting.mean(question) or 0), _SHORTEST) for setting in same],
+                number,
             )
-            for called, same in grouped.items()
+            for number, (called, same) in enumerate(grouped.items())
         ]
         picture = lines(drawn, "nodes", "milliseconds", logarithmic=True)
         content.append(Picture(picture, f"{question}, by the size of the graph."))

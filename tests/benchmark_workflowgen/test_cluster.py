@@ -55,7 +55,7 @@ def test_smoke_runs_on_two_workers(tmp_path: Path, options: list[str]) -> None:
     command = [sys.executable, "-m", "benchmark_workflowgen", "cluster", "--output", tmp_path]
     done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert len(Results(tmp_path).read()) == 5
+    assert len(Results(tmp_path).read()) == 4
     for worker in ("worker1", "worker2"):
         told = list(telling(tmp_path / "cluster" / f"{worker}.log"))
         assert any("Asked to launch executor" in line for line in told)
