@@ -77,4 +77,4 @@ def texts(suite: str, folder: Path | None) -> Mapping[str, str]:
             "per query, 1.sql to 99.sql."
         )
     paths = sorted(folder.glob("*.sql"), key=lambda path: (len(path.stem), path.stem))
-    return {f"Q{path.stem.lstrip('q0')}": path.read_text(encoding="utf-8") for path in paths}
+    return {f"Q{path.stem}": path.read_text(encoding="utf-8") for path in paths}
