@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import lipstick
+from benchmark_workflowgen import tpch
 from benchmark_workflowgen.measure.queries import VARIANTS, folder_bytes, runs
-from benchmark_workflowgen.tpch_queries import KEYS, QUERIES
 
 
 @click.command()
@@ -58,7 +58,7 @@ def main(
         .getOrCreate()
     )
     ls = lipstick.session(spark)
-    for name, key in KEYS.items():
+    for name, key in tpch.KEYS.items():
         ls.track(name, str(data / f"{name}.parquet"), key=list(key), verify=False)
     results = []
     for number in [int(text) for text in queries.split(",")]:
@@ -80,8 +80,9 @@ def main(
 
 def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) -> dict[str, Any]:
     """Time one query three ways, interleaved, after one unmeasured round of each."""
-    query = ls.sql(QUERIES[number])
-    every = runs(ls, QUERIES[number], query)
+    text = tpch.query(number)
+    query = ls.sql(text)
+    every = runs(ls, text, query)
     times: dict[str, list[float]] = {name: [] for name in VARIANTS}
     sizes: dict[str, int] = {}
     members = 0
@@ -112,7 +113,7 @@ def what_if_time(ls: lipstick.Session, values: str, scratch: Path) -> dict[str, 
     """Time deleting 1,000 lineitems from the saved capture of Q1, against rerunning the query."""
     path = scratch / f"q1-{values}"
     shutil.rmtree(path, ignore_errors=True)
-    query = ls.sql(QUERIES[1])
+    query = ls.sql(tpch.query(1))
     query.save(path, values=values)
     deleted = thousand_lineitems(Path(path))
     spark = None if values == "copy" else ls.spark

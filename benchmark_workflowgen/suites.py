@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import lipstick
-from benchmark_workflowgen.tpch_queries import KEYS, QUERIES
+from benchmark_workflowgen import tpch
 
 
 class SuiteError(ValueError):
@@ -57,7 +57,7 @@ def tables(suite: str, scale: float, data: Path | None, cache: Path) -> Path:
 def track(ls: lipstick.Session, suite: str, folder: Path) -> None:
     """Track all tables of a folder: by the keys of TPC-H, by rows of files for TPC-DS."""
     for path in sorted(folder.glob("*.parquet")):
-        key = KEYS.get(path.stem) if suite == "tpch" else None
+        key = tpch.KEYS.get(path.stem) if suite == "tpch" else None
         ls.track(path.stem, str(path), key=None if key is None else list(key), verify=False)
 
 
@@ -70,7 +70,7 @@ def texts(suite: str, folder: Path | None) -> Mapping[str, str]:
         When TPC-DS is asked for without the folder of its texts.
     """
     if suite == "tpch":
-        return {f"Q{number}": text for number, text in QUERIES.items()}
+        return {f"Q{number}": tpch.query(number) for number in tpch.NUMBERS}
     if folder is None or not folder.is_dir():
         raise SuiteError(
             "The texts of TPC-DS are not part of this package: give 'texts', a folder with a file "
