@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from benchmark_workflowgen.cluster.standalone import ClusterError, Standalone, can_hide
+from benchmark_workflowgen.cluster.standalone import HOST, ClusterError, Standalone, can_hide
 from benchmark_workflowgen.grid import PRESETS, GridError, preset, read_grid
 from benchmark_workflowgen.results import Results
 
@@ -46,6 +46,7 @@ def cluster(
         raise click.ClickException("With --hide-tmp the output is not below /tmp: workers read it.")
     if hidden is not None and not can_hide():
         raise click.ClickException("--hide-tmp needs root and the command unshare.")
+    os.environ.setdefault("SPARK_LOCAL_IP", HOST)
     console = Console()
     try:
         results = Results(output)

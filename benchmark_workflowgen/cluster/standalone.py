@@ -21,7 +21,7 @@ import pyspark
 
 _CLASSES = "org.apache.spark.deploy"
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
-_HOST = "127.0.0.1"
+HOST = "127.0.0.1"
 _MASTER = re.compile(r"Starting Spark master at (spark://\S+)")
 _REGISTERED = re.compile(r"Successfully registered with master")
 _SERVING = re.compile(r"Spark Connect server started at")
@@ -88,16 +88,16 @@ class Standalone:
         port = _free_port()
         command = [*_spark("spark-submit"), "--class", _CONNECT, "--master", self.url]
         for setting in (
-            f"spark.connect.grpc.binding.address={_HOST}",
+            f"spark.connect.grpc.binding.address={HOST}",
             f"spark.connect.grpc.binding.port={port}",
             "spark.ui.enabled=false",
         ):
             command += ["--conf", setting]
         self._launch("connect", command, _SERVING)
-        return f"sc://{_HOST}:{port}"
+        return f"sc://{HOST}:{port}"
 
     def _start(self) -> None:
-        where = ["--host", _HOST, "--port", "0", "--webui-port", "0"]
+        where = ["--host", HOST, "--port", "0", "--webui-port", "0"]
         spark_class = _spark("spark-class")
         master = [*spark_class, f"{_CLASSES}.master.Master", *where]
         self.url = self._launch("master", master, _MASTER)[1]
@@ -155,14 +155,14 @@ def _environment(folder: Path) -> dict[str, str]:
         **os.environ,
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
         "SPARK_HOME": str(Path(pyspark.__file__).parent),
-        "SPARK_LOCAL_IP": _HOST,
+        "SPARK_LOCAL_IP": HOST,
         "SPARK_LOCAL_DIRS": str(folder / "local"),
     }
 
 
 def _free_port() -> int:
     with socket.socket() as listener:
-        listener.bind((_HOST, 0))
+        listener.bind((HOST, 0))
         port: int = listener.getsockname()[1]
         return port
 

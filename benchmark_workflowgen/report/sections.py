@@ -45,6 +45,7 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
                 called,
                 float(len(setting.results)),
                 setting.mean("executions", "tracked"),
+                *(setting.mean("preparation", variant) for variant in ("plain", "tracked")),
                 setting.mean("execution", "plain"),
                 setting.mean("execution", "tracked"),
                 setting.ratio("execution", "tracked", "plain"),
@@ -52,7 +53,10 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
                 setting.mean("store", "tracked"),
             )
         )
-    columns = ("setting", "runs", "executions", "plain s", "tracked s", "ratio", "paper", "store B")
+    columns = (
+        *("setting", "runs", "executions", "plain before, s", "tracked before, s"),
+        *("plain s", "tracked s", "ratio", "paper", "store B"),
+    )
     return Section(
         experiment,
         [
@@ -61,6 +65,7 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
                 "Seconds per execution, by the number of executions before it; means of all runs.",
             ),
             Table(columns, rows),
+            "Before: what is done once, before the first execution.",
         ],
     )
 
