@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import json
 import math
-import platform
 import shutil
 import statistics
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -23,11 +21,12 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 import lipstick
-from benchmark_workflowgen import tpch
+from benchmark_workflowgen import suites, tpch
+from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.measure.queries import VARIANTS, folder_bytes, runs
+from benchmark_workflowgen.sessions import Sparks
 
 
 @click.command()
@@ -48,34 +47,35 @@ def main(
     scratch: Path,
 ) -> None:
     """Measure capture cost and what-if time over TPC-H tables in DATA."""
-    spark = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", str(2 * cores))
-        .config("spark.driver.memory", memory)
-        .config("spark.log.level", "ERROR")
-        .getOrCreate()
-    )
-    ls = lipstick.session(spark)
-    for name, key in tpch.KEYS.items():
-        ls.track(name, str(data / f"{name}.parquet"), key=list(key), verify=False)
+    with Sparks(None, None, memory) as sparks:
+        spark = sparks.get(cores, 2 * cores)
+        with lipstick.session(spark) as ls:
+            suites.track(ls, "tpch", data)
+            document = _measured(
+                ls, [int(text) for text in queries.split(",")], repetitions, scratch
+            )
+        if output is not None:
+            document["environment"] = environment(spark)
+            output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _measured(
+    ls: lipstick.Session, numbers: list[int], repetitions: int, scratch: Path
+) -> dict[str, Any]:
+    """Measure queries, and what-if answers where Q1 is among them; show all of it."""
     results = []
-    for number in [int(text) for text in queries.split(",")]:
+    for number in numbers:
         result = measure(ls, number, repetitions, scratch)
         results.append(result)
         click.echo(show(result))
     click.echo(summary(results))
     what_ifs = []
-    if any(result["query"] == 1 for result in results):
+    if 1 in numbers:
         what_ifs = [what_if_time(ls, values, scratch) for values in ("copy", "reference")]
         for timing in what_ifs:
             click.echo(json.dumps(timing))
-    if output is not None:
-        document = {"environment": environment(cores), "capture": results, "what_if": what_ifs}
-        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    shutil.rmtree(scratch, ignore_errors=True)
-    ls.close()
+    return {"capture": results, "what_if": what_ifs}
 
 
 def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) -> dict[str, Any]:
@@ -166,15 +166,3 @@ def summary(results: list[dict[str, Any]]) -> str:
         mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
         lines.append(f"values by {name}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
     return "\n".join(lines)
-
-
-def environment(cores: int) -> dict[str, str]:
-    """Return what the figures depend on."""
-    import pyspark
-
-    return {
-        "python": sys.version.split()[0],
-        "pyspark": pyspark.__version__,
-        "machine": platform.machine(),
-        "master": f"local[{cores}]",
-    }

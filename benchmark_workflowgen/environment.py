@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-_PACKAGES = ("lipstick-spark", "pyspark", "pyarrow", "numpy", "sqlglot")
+_PACKAGES = ("lipstick-spark", "pyspark", "pyarrow", "numpy", "networkx", "sqlglot")
 _SETTINGS = (
     "spark.master",
     "spark.driver.memory",

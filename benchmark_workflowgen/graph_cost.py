@@ -14,10 +14,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
-import platform
 import resource
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -34,6 +32,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
+from benchmark_workflowgen.environment import environment
 from benchmark_workflowgen.measure.graphs import questions
 from graphquery import ProvenanceGraph
 from graphquery import csr as adjacency
@@ -57,7 +56,7 @@ def main(
     console = Console()
     results = measure(nodes, modules, executions, repetitions)
     console.print(table(results))
-    document: dict[str, Any] = {"environment": environment(), "graph": results}
+    document: dict[str, Any] = {"environment": environment(None), "graph": results}
     if plain:
         document["networkx"] = compare(plain, modules, executions, repetitions)
         console.print(comparison(document["networkx"]))
@@ -282,16 +281,6 @@ def comparison(results: dict[str, Any]) -> Table:
 def resident() -> int:
     """Return the memory that this process has in use, in bytes."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
-
-
-def environment() -> dict[str, str]:
-    """Return what the figures depend on."""
-    return {
-        "python": sys.version.split()[0],
-        "numpy": np.__version__,
-        "networkx": nx.__version__,
-        "machine": platform.machine(),
-    }
 
 
 def _mega(size: int) -> str:
