@@ -157,7 +157,8 @@ def _cases(path: Path, given: Mapping[str, Any]) -> Iterator[Case]:
     for repetition in range(repetitions):
         for values in product(*settings):
             case = Case(name, kind, dict(zip(names, values, strict=True)), repetition, warm_up)
-            _check(path, case)
+            if not repetition:
+                _check(path, case)
             yield case
 
 

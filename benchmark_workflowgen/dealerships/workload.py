@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import as_file, files
 from typing import Any, cast
 
@@ -86,8 +87,7 @@ class Dealerships:
     @property
     def workflow(self) -> Workflow:
         """The workflow, which is the same for all parameters."""
-        with as_file(files(__package__) / "workflow.yaml") as path:
-            return Workflow.read(path)
+        return _workflow()
 
     @property
     def buyer(self) -> Buyer:
@@ -127,3 +127,9 @@ class Dealerships:
         if self.buyer.acceptance == 0:
             return False
         return bool(cast(pa.Table, run.output(execution)).num_rows)
+
+
+@cache
+def _workflow() -> Workflow:
+    with as_file(files(__package__) / "workflow.yaml") as path:
+        return Workflow.read(path)
