@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, Block, Kind, Semi
-from rewriter.emit import dependent
+from rewriter.emit import dependent, uncertain_having
 from rewriter.serialize import text
 from semiring.annotation import (
     Alt,
@@ -59,7 +59,7 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
     values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
     members = Sum(member, values)
     root: AnnotationType = Delta(members) if block.keys else One()
-    factors = [_condition(condition, block, members) for condition in block.having]
+    factors = [_condition(condition, block, members) for condition in uncertain_having(block)]
     return Times((root, *factors)) if factors else root
 
 

@@ -10,8 +10,9 @@ members that survive. The core is never run again.
 
 Columns in a block's scalars are qualified by where they come from: the alias of a source in the
 core, ``m`` for a stored member column, ``g`` for a grouping key or aggregate, ``u`` for a column
-of a union, and the alias of a lookup for a column of another block's evaluated rows. No source has
-one of these aliases, nor ``k``, under which a membership reads the keys of another block.
+of a union, ``expanded`` for the number of a grouping set, and the alias of a lookup for a column of
+another block's evaluated rows. No source has one of these aliases, nor ``k``, under which a
+membership reads the keys of another block.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ MEMBER = "m"
 GROUP = "g"
 UNION = "u"
 KEYS = "k"
+EXPANDED = "expanded"
+SET_NUMBER = "number"
 
 Named: TypeAlias = tuple[str, Scalar]
 
@@ -256,6 +259,12 @@ class Block:
     generators: tuple[Generator, ...] = ()
     """Those of the tail: over columns that a deletion may change."""
     outer_lookups: tuple[OuterLookup, ...] = ()
+    sets: int = 0
+    """The number of grouping sets, in each of which a member takes part; 0: a plain grouping.
+
+    Members are captured once. The tail repeats them, numbered from 0 by ``expanded.number``, which
+    is one of the keys.
+    """
 
     @property
     def grouped(self) -> bool:

@@ -90,7 +90,8 @@ def _header(relation: Relation) -> str:
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)
-            return f"Aggregate: by ({keys}) compute ({aggregates})"
+            sets = "" if relation.sets is None else f" {_sets(relation)}"
+            return f"Aggregate: by ({keys}){sets} compute ({aggregates})"
         case UnionAll():
             return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
         case Sort():
@@ -100,6 +101,13 @@ def _header(relation: Relation) -> str:
             return f"Limit: {number} offset {relation.offset}"
         case _:
             return type(relation).__name__
+
+
+def _sets(relation: Aggregate) -> str:
+    assert relation.sets is not None
+    names = [attribute.id for attribute in relation.key_output]
+    sets = ", ".join(f"({', '.join(names[k] for k in keys)})" for keys in relation.sets.sets)
+    return f"in sets ({sets}) as {_attribute(relation.sets.number)}"
 
 
 def _definitions(output: Iterable[Attribute], scalars: Iterable[Scalar]) -> str:

@@ -216,6 +216,7 @@ def _block(block: Block) -> Json:
         "unique_identity": block.unique_identity,
         "generators": [_generator(generator) for generator in block.generators],
         "outer_lookups": [_outer_lookup(outer) for outer in block.outer_lookups],
+        "sets": block.sets,
     }
 
 
@@ -252,4 +253,5 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         unique_identity=document["unique_identity"],
         generators=tuple(_read_generator(one) for one in document["generators"]),
         outer_lookups=tuple(_read_outer_lookup(one, known) for one in document["outer_lookups"]),
+        sets=document["sets"],
     )

@@ -36,6 +36,7 @@ from rewriter.emit import (
     rows_query,
     statement,
     table,
+    uncertain_having,
     visible,
 )
 from rewriter.monotone import Monotone
@@ -247,7 +248,7 @@ def comparisons_sql(root: Block) -> tuple[str, ...]:
 def compares_aggregates(root: Block) -> bool:
     """Whether some annotation has a comparison of aggregated values as a factor."""
     return any(
-        block.having
+        uncertain_having(block)
         or any(lookup.scalar for lookup in block.lookups)
         or any(dependent(condition, block) for condition in block.conditions)
         for block in topological(root)

@@ -40,9 +40,8 @@ MEMBERS = "_n"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some members: their positions, the touched group of each, and their columns."""
+    """Some members: the touched group of each, and their columns."""
 
-    positions: Array
     groups: Array
     resolve: Resolve
 
@@ -136,6 +135,9 @@ class Touched:
         gained: list[pa.Array],
     ) -> pa.Array:
         counted = _valid(lost), _valid(gained)
+        if call.function == "COUNT":
+            # Groups that are not captured have no stored value: theirs is that of no members.
+            stored = stored.fill_null(0)
         if call.distinct:
             return self._again(call, stored, self._involved(*counted))
         if call.function == "COUNT":

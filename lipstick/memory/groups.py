@@ -28,7 +28,7 @@ from lipstick.memory.state import (
 )
 from lipstick.memory.store import Dataset, every
 from lipstick.memory.sums import ChunkedSums
-from rewriter.blocks import GROUP, MEMBER, Block
+from rewriter.blocks import EXPANDED, GROUP, MEMBER, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import (
     Interpreted,
@@ -49,6 +49,10 @@ class GroupRows(Rows):
 
     Positions: the captured rows, then groups that have potential members but none that is there
     without deletion, then groups that only a deletion makes.
+
+    A member is in a group of each grouping set. What groups are made of are *entries*: a member's
+    position, times the number of grouping sets, plus the number of one. Without grouping sets
+    entries are members.
     """
 
     def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
@@ -65,6 +69,31 @@ class GroupRows(Rows):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._float_sums: dict[str, ChunkedSums] = {}
+        self._sets = max(block.sets, 1)
+
+    # -- entries ---------------------------------------------------------------------------
+
+    def _entries(self, members: Array) -> Array:
+        """The entries of some members, member by member."""
+        if self._sets == 1:
+            return members
+        entries: Array = (members[:, None] * self._sets + every(self._sets)).ravel()
+        return entries
+
+    def _members(self, entries: Array) -> Array:
+        """The member of each entry."""
+        return entries if self._sets == 1 else entries // self._sets
+
+    def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
+        """The columns that scalars of the members, and keys, read at some entries."""
+        resolve = self.members.resolve(self._members(entries), context)
+
+        def column(alias: str, name: str) -> Vector:
+            if alias != EXPANDED:
+                return resolve(alias, name)
+            return from_arrow(pa.array(entries % self._sets, pa.int32()))
+
+        return column
 
     # -- without deletion ------------------------------------------------------------------
 
@@ -79,15 +108,15 @@ class GroupRows(Rows):
 
     @cached_property
     def _grouping(self) -> tuple[Array, list[pa.Array]]:
-        """The group of every member, -1: none; and the keys of groups that are not stored."""
-        count = self.members.count
+        """The group of every entry, -1: none; and the keys of groups that are not stored."""
+        count = self.members.count * self._sets
         if not self._keys:
             return np.zeros(count, dtype=np.int32), []
         codes = np.full(count, -1, dtype=np.int64)
         rows = every(count)
         alive = self.members.base_alive
         if alive is not None and self.members.dependent(key for _, key in self._keys):
-            rows = np.flatnonzero(alive)
+            rows = self._entries(np.flatnonzero(alive))
         columns = self._key_values(rows, self._base)
         codes[rows] = self._table.find(columns, len(rows))
         unknown = np.flatnonzero(codes[rows] < 0)
@@ -99,14 +128,15 @@ class GroupRows(Rows):
             extra = [_key(column).take(pa.array(first)) for column in chosen]
         return codes.astype(np.int32), extra
 
-    def _key_values(self, positions: Array, context: Context) -> list[pa.Array]:
+    def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
         dataset = self.members.dataset
-        resolve = self.members.resolve(positions, context)
+        positions = self._members(entries)
+        resolve = self._resolve_entries(entries, context)
         columns = []
         for name, key in self._keys:
             if dataset is not None and key.column is not None and key.column[0] == MEMBER:
                 column = dataset.column(key.column[1])
-                whole = len(positions) == len(column)
+                whole = self._sets == 1 and len(positions) == len(column)
                 columns.append(column if whole else column.take(pa.array(positions)))
                 continue
             try:
@@ -115,15 +145,15 @@ class GroupRows(Rows):
                 raise needs_spark(str(error)) from error
         return columns
 
-    def group_of(self, positions: Array) -> Array:
-        """The positions of some members' groups; of few members without those of all."""
+    def group_of(self, entries: Array) -> Array:
+        """The positions of some entries' groups; of few entries without those of all."""
         if "_grouping" in self.__dict__ or self.members.base_alive is not None or not self._keys:
-            return self.codes[positions].astype(np.int64)
-        return self._table.find(self._key_values(positions, self._base), len(positions))
+            return self.codes[entries].astype(np.int64)
+        return self._table.find(self._key_values(entries, self._base), len(entries))
 
     @property
     def codes(self) -> Array:
-        """The position of every member's group, as int32; -1: the member is in none."""
+        """The position of every entry's group, as int32; -1: the member is in none."""
         return self._grouping[0]
 
     @cached_property
@@ -132,6 +162,10 @@ class GroupRows(Rows):
 
     def members_of(self, groups: Array) -> tuple[Array, Array]:
         """The members, there or not, of some groups, and the place of each one's group."""
+        entries, owners = self._entries_of(groups)
+        return self._members(entries), owners
+
+    def _entries_of(self, groups: Array) -> tuple[Array, Array]:
         if not self._keys:
             rows = every(self.members.count)
             if not len(groups):
@@ -180,11 +214,12 @@ class GroupRows(Rows):
         now = members.alive(suspects, context, gone)
         if not members.dependent(valued):
             was, now = was & ~now, now & ~was
-        grouped, groups = self._regroup(suspects[was], suspects[now], context)
+        lost, gained = self._entries(suspects[was]), self._entries(suspects[now])
+        grouped, groups = self._regroup(lost, gained, context)
         return self._post(context, grouped, groups)
 
     def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
-        """Aggregate the groups that lose or gain members anew."""
+        """Aggregate the groups that lose or gain entries anew."""
         codes_lost = self.group_of(lost)
         codes_gained, new_keys = self._codes_under(gained, context)
         touched = np.unique(np.concatenate([codes_lost, codes_gained]))
@@ -200,22 +235,22 @@ class GroupRows(Rows):
             return pa.concat_arrays([column, pa.nulls(missing, column.type)]) if missing else column
 
         def survivors(groups: Array) -> Part:
-            positions, owners = self.members_of(touched[groups])
+            entries, owners = self._entries_of(touched[groups])
             kept = np.ones(self.members.count, dtype=np.bool_)
             if self.members.base_alive is not None:
                 kept &= self.members.base_alive
-            kept[lost] = False
-            mine = kept[positions]
+            kept[self._members(lost)] = False
+            mine = kept[self._members(entries)]
             places = np.flatnonzero(groups)
             arrived = groups[np.searchsorted(touched, codes_gained)]
-            every_one = np.concatenate([positions[mine], gained[arrived]])
+            every_one = np.concatenate([entries[mine], gained[arrived]])
             where = np.concatenate(
                 [places[owners[mine]], np.searchsorted(touched, codes_gained[arrived])]
             )
             if arrived.any() or (where[1:] < where[:-1]).any():
                 by_group = np.lexsort([every_one, where])
                 every_one, where = every_one[by_group], where[by_group]
-            return Part(every_one, where, self.members.resolve(every_one, context))
+            return Part(where, self._resolve_entries(every_one, context))
 
         def sums(name: str, groups: Array) -> Array | None:
             chosen = touched[groups]
@@ -239,9 +274,9 @@ class GroupRows(Rows):
         size = base.size + (len(new_keys[0]) if new_keys else 0)
         return Patch(touched, columns), _Groups(size, exists, new_keys)
 
-    def _part(self, positions: Array, touched: Array, codes: Array, context: Context) -> Part:
+    def _part(self, entries: Array, touched: Array, codes: Array, context: Context) -> Part:
         places = np.searchsorted(touched, codes)
-        return Part(positions, places, self.members.resolve(positions, context))
+        return Part(places, self._resolve_entries(entries, context))
 
     def _many(self, groups: Array) -> bool:
         """Whether groups have so many members that their sums are worth keeping in chunks."""
@@ -253,21 +288,22 @@ class GroupRows(Rows):
     def _chunked(self, name: str) -> ChunkedSums:
         if name not in self._float_sums:
             every_one = every(self.members.count)
-            part = Part(every_one, every_one, self.members.resolve(every_one, self._base))
+            part = Part(every_one, self.members.resolve(every_one, self._base))
             column = part.values(self.calls[name].arguments[0]).fill_null(0.0)
             weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
             codes = self.codes
             if self.members.base_alive is not None:
-                codes = np.where(self.members.base_alive, codes, -1)
+                codes = np.where(np.repeat(self.members.base_alive, self._sets), codes, -1)
+            weights = np.repeat(weights, self._sets)
             self._float_sums[name] = ChunkedSums(weights, codes, self.base.size)
         return self._float_sums[name]
 
-    def _codes_under(self, positions: Array, context: Context) -> tuple[Array, list[pa.Array]]:
-        """The groups of members under a deletion, and the keys of groups that are new."""
+    def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
+        """The groups of entries under a deletion, and the keys of groups that are new."""
         if not self.members.dependent(key for _, key in self._keys):
-            return self.group_of(positions), []
-        columns = self._key_values(positions, context)
-        codes = self._table.find(columns, len(positions))
+            return self.group_of(entries), []
+        columns = self._key_values(entries, context)
+        codes = self._table.find(columns, len(entries))
         unknown = np.flatnonzero(codes < 0)
         if not len(unknown):
             return codes, []

@@ -22,7 +22,7 @@ from lipstick.memory.state import (
     values,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
-from rewriter.blocks import MEMBER, Block, Lookup, OuterLookup, Semi
+from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup, OuterLookup, Semi
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -185,7 +185,8 @@ class Members:
 
     def dependent(self, scalars: Iterable[Interpreted]) -> set[str]:
         """The aliases of lookups that scalars read."""
-        return {alias for scalar in scalars for alias, _ in scalar.columns if alias != MEMBER}
+        own = (MEMBER, EXPANDED)
+        return {alias for scalar in scalars for alias, _ in scalar.columns if alias not in own}
 
     # -- references ------------------------------------------------------------------------
 

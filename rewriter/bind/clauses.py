@@ -66,24 +66,14 @@ def refuse_join_clauses(join: exp.Join, source: Source) -> None:
     _refuse(join, _JOIN, source)
 
 
-def refuse_grouping_sets(group: exp.Group, source: Source) -> None:
-    """Raise for GROUP BY that makes more than one grouping."""
-    advice = "Write one query for each grouping and combine them with UNION ALL."
-    nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    parts = [part for part in group.expressions if isinstance(part, nested)]
-    for key in ("rollup", "cube", "grouping_sets"):
-        parts += group.args.get(key) or []
-    place = group_span(group.parent_select, source)
-    for part in parts:
-        name = type(part).__name__.upper().replace("GROUPINGSETS", "GROUPING SETS")
-        words = (name, name.split()[0])
-        inside = keyword_before(source.sql, part, *words) or keyword_after(
-            source.sql, group, *words
-        )
-        raise source.unsupported(f"{name} is not supported", advice, inside or place)
+def refuse_rows_as_keys(group: exp.Group, source: Source) -> None:
+    """Raise for GROUP BY of a row in brackets that is no grouping set: a struct to Spark."""
     for bare in group.expressions:
         if isinstance(bare, exp.Tuple):
-            raise source.unsupported("a grouping set is not supported", advice, place)
+            advice = "Write its columns without the brackets."
+            place = group_span(group.parent_select, source)
+            problem = "GROUP BY of a row in brackets is not supported"
+            raise source.unsupported(problem, advice, place)
 
 
 def group_span(select: exp.Expr | None, source: Source) -> Span | None:

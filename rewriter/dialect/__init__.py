@@ -2,6 +2,7 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
+from rewriter.dialect.nodes import TypedLiteral
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
 
@@ -10,6 +11,7 @@ __all__ = [
     "GENERATORS",
     "Query",
     "SparkSQL",
+    "TypedLiteral",
     "emit",
     "literals",
     "parse",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from rewriter.emit.annotations import aggregate_arguments
 from rewriter.emit.contributions import Contributions, comparisons, contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
-from rewriter.emit.potential import dependent, potential_query
+from rewriter.emit.potential import dependent, potential_query, uncertain_having
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import answer_query, rows_query
 from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SORT, VALUE, table, visible
@@ -36,5 +36,6 @@ __all__ = [
     "rows_query",
     "statement",
     "table",
+    "uncertain_having",
     "visible",
 ]

@@ -9,7 +9,9 @@ from sqlglot import exp
 
 from rewriter.algebra import bracketed
 from rewriter.blocks import (
+    EXPANDED,
     KEYS,
+    SET_NUMBER,
     Block,
     BlockSource,
     Core,
@@ -79,6 +81,17 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
             fields = exp.Anonymous(this="inline", expressions=[one])
             view = _lateral_view(fields, generator.outer, generator.alias, generator.columns)
             select.append("laterals", view)
+    return select
+
+
+def with_sets(select: exp.Select, block: Block) -> exp.Select:
+    """Repeat the rows of FROM for each grouping set of a block, numbered, if it has any."""
+    if block.sets:
+        numbers = [exp.Literal.number(number) for number in range(block.sets)]
+        each = exp.Anonymous(
+            this="explode", expressions=[exp.Anonymous(this="array", expressions=numbers)]
+        )
+        select.append("laterals", _lateral_view(each, False, EXPANDED, (SET_NUMBER,)))
     return select
 
 

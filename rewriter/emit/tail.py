@@ -10,7 +10,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
 from rewriter.emit.annotations import monomial
-from rewriter.emit.core import Tables, equalities, exists, with_generators
+from rewriter.emit.core import Tables, equalities, exists, with_generators, with_sets
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -112,6 +112,7 @@ def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Selec
     select = with_generators(
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
     )
+    select = with_sets(select, block)
     conditions += block.conditions
     if memberships:
         conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]

@@ -7,7 +7,7 @@ columns, every time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,9 +15,11 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
+    EXPANDED,
     GROUP,
     MEMBER,
     NOTHING,
+    SET_NUMBER,
     UNION,
     Block,
     BlockSource,
@@ -338,8 +340,14 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
     core = replace(post.core, post=type(post.core.post)())
     members = _members(core)
     store = members.store
-    keys_stable = all(is_stable(scalar, members.split.core) for _, scalar in post.keys)
-    keys = tuple((key, store.reference(scalar, key)) for key, scalar in post.keys)
+    keys_stable = all(
+        is_stable(scalar, members.split.core)
+        for _, scalar in post.keys
+        if not _is_set_number(scalar)
+    )
+    keys = tuple(
+        (key, _in_sets(store.reference(scalar, key), key, post.sets)) for key, scalar in post.keys
+    )
     aggregates = tuple(
         (aggregate, _aggregate(store, aggregate, call)) for aggregate, call in post.aggregates
     )
@@ -369,7 +377,22 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         unique_identity=True,
         generators=members.generators,
         outer_lookups=members.outer_lookups,
+        sets=len(post.sets),
     )
+
+
+def _is_set_number(scalar: Scalar) -> bool:
+    return isinstance(scalar, exp.Column) and scalar.table == EXPANDED
+
+
+def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar:
+    """Return a key as it is in the rows of each grouping set: NULL in those it is not a part of."""
+    mine = [number for number, keys in enumerate(sets) if key in keys]
+    if len(mine) == len(sets):
+        return scalar
+    numbers = [exp.Literal.number(number) for number in mine]
+    there = exp.In(this=qualified(EXPANDED, SET_NUMBER), expressions=numbers)
+    return exp.Case().when(there if mine else exp.false(), scalar)
 
 
 def _aggregate(store: _Store, name: str, call: Scalar) -> Scalar:

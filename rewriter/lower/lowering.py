@@ -34,7 +34,9 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.blocks import (
+    EXPANDED,
     GROUP,
+    SET_NUMBER,
     UNION,
     Block,
     Generator,
@@ -146,7 +148,7 @@ class _Lowering(OuterJoins):
         having = list(open_.having)
         core = open_.core
         for predicate in predicates:
-            if core is not None and keys and _on_keys(predicate, keys):
+            if core is not None and not open_.sets and keys and _on_keys(predicate, keys):
                 below = _below(predicate, keys)
                 core = replace(core, predicates=(*core.predicates, below))
             else:
@@ -275,7 +277,15 @@ class _Lowering(OuterJoins):
             for attribute, call in zip(relation.aggregate_output, relation.aggregates, strict=True)
         )
         env = {attribute.id: qualified(GROUP, attribute.id) for attribute in relation.attributes}
-        return OpenPost(Kind.GROUP, env, core, keys, aggregates)
+        if relation.sets is None:
+            return OpenPost(Kind.GROUP, env, core, keys, aggregates)
+        number = relation.sets.number.id
+        sets = tuple(
+            frozenset({number, *(keys[place][0] for place in places)})
+            for places in relation.sets.sets
+        )
+        keys = ((number, qualified(EXPANDED, SET_NUMBER)), *keys)
+        return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
 
     def _union_all(self, relation: UnionAll) -> Open:
         branches = [self._lower(branch) for branch in relation.branches]

@@ -89,6 +89,8 @@ class OpenPost:
     core: OpenCore | None = None
     keys: tuple[Named, ...] = ()
     aggregates: tuple[Named, ...] = ()
+    sets: tuple[frozenset[str], ...] = ()
+    """The names of the keys of each grouping set; none: a plain grouping."""
     branches: tuple[Block, ...] = ()
     stable_columns: frozenset[str] = frozenset()
     having: tuple[Scalar, ...] = ()

@@ -15,6 +15,7 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.blocks import (
+    EXPANDED,
     GROUP,
     KEYS,
     MEMBER,
@@ -36,6 +37,9 @@ from rewriter.lower.scope import (
 from rewriter.position import Span
 
 Open = OpenCore | OpenPost
+
+_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED})
+"""Aliases that scalars of blocks use for what is no source."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
 """Words that mean something else than a table in some places where an alias stands."""
@@ -72,7 +76,7 @@ class Lowering(ABC):
         self._peeked: dict[int, Open] = {}
         self._made: list[Relation] = []
         """Operators that are not part of the query: kept, since blocks are found by ``id``."""
-        self._aliases = {GROUP, MEMBER, UNION, KEYS}
+        self._aliases = set(_RESERVED)
         self._prefix = _block_prefix(views)
         self._blocks = 0
         self._ids = 0
@@ -97,7 +101,7 @@ class Lowering(ABC):
 
     def _alias(self, base: str) -> str:
         name = "".join(c if c.isalnum() or c == "_" else "_" for c in base.lower())
-        if name in {GROUP, MEMBER, UNION, KEYS} or name.upper() in _KEYWORDS:
+        if name in _RESERVED or name.upper() in _KEYWORDS:
             name = f"{name}_"
         name = apart(name, self._aliases)
         self._aliases.add(name)

@@ -32,6 +32,7 @@ def _block(block: Block) -> Iterator[str]:
     facts = [
         "stable" if block.stable_identity else "not stable",
         *(() if block.unique_identity else ("not unique",)),
+        *((f"{block.sets} grouping sets",) if block.sets else ()),
     ]
     yield f"{block.name}: {block.kind.value}, identity {identity} ({', '.join(facts)})"
     if block.core is not None:
