@@ -467,6 +467,33 @@ class UnionAll(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class BagDifference(Relation):
+    """EXCEPT ALL: rows of the left, as often as they are there more often than in the right.
+
+    With ``common`` INTERSECT ALL: as often as they are there in both. Columns go by position.
+    """
+
+    left: Relation
+    right: Relation
+    output: tuple[Attribute, ...]
+    common: bool = False
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        for side in (self.left, self.right):
+            if len(side.attributes) != len(self.output):
+                raise ValueError("the inputs of a set operation have equally many columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+
+@dataclass(frozen=True, slots=True)
 class SortKey:
     """One item of ORDER BY; the direction and place of NULLs are always explicit."""
 

@@ -58,6 +58,9 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
         return member
     values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
     members = Sum(member, values)
+    if block.difference is not None:
+        less = Monus(members, members)
+        return Monus(members, less) if block.difference.common else less
     root: AnnotationType = Delta(members) if block.keys else One()
     factors = [_condition(condition, block, members) for condition in uncertain_having(block)]
     return Times((root, *factors)) if factors else root

@@ -32,6 +32,7 @@ UNION = "u"
 KEYS = "k"
 EXPANDED = "expanded"
 SET_NUMBER = "number"
+COPIES = "copies"
 
 Named: TypeAlias = tuple[str, Scalar]
 
@@ -218,6 +219,18 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """EXCEPT ALL or INTERSECT ALL: the annotation of a group, from its members of two sides.
+
+    It is Σ1 ⊖ Σ2, with ``common`` Σ1 ⊖ (Σ1 ⊖ Σ2), where Σ1 is over the members whose ``side`` is 0
+    and Σ2 over those whose side is 1. HAVING keeps the groups that are there at all.
+    """
+
+    side: Scalar
+    common: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """A column of a block's rows; stable ones do not change while their tuple exists."""
 
@@ -264,6 +277,14 @@ class Block:
 
     Members are captured once. The tail repeats them, numbered from 0 by ``expanded.number``, which
     is one of the keys.
+    """
+    difference: Difference | None = None
+    """The annotation of the groups, where it is not δ of the sum of their members."""
+    copies: tuple[Scalar, ...] = ()
+    """Counts over evaluated rows of other blocks: the tail repeats a row as often as their product.
+
+    The annotations of those rows carry the multiplicity. That of this row does with them, and is
+    one for all of its copies.
     """
 
     @property

@@ -9,6 +9,7 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    BagDifference,
     CorrelatedScalar,
     Filter,
     Generate,
@@ -92,6 +93,9 @@ def _header(relation: Relation) -> str:
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)
             sets = "" if relation.sets is None else f" {_sets(relation)}"
             return f"Aggregate: by ({keys}){sets} compute ({aggregates})"
+        case BagDifference():
+            name = "BagIntersection" if relation.common else "BagDifference"
+            return f"{name}: {', '.join(map(_attribute, relation.output))}"
         case UnionAll():
             return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
         case Sort():

@@ -17,6 +17,7 @@ from rewriter.blocks import (
     Block,
     BlockSource,
     Core,
+    Difference,
     Generator,
     Kind,
     Lookup,
@@ -183,6 +184,17 @@ def _read_generator(document: Mapping[str, Any]) -> Generator:
     )
 
 
+def _difference(block: Block) -> Json | None:
+    found = block.difference
+    return None if found is None else {"side": text(found.side), "common": found.common}
+
+
+def _read_difference(document: Mapping[str, Any] | None) -> Difference | None:
+    if document is None:
+        return None
+    return Difference(scalar(document["side"]), document["common"])
+
+
 def _block(block: Block) -> Json:
     return {
         "name": block.name,
@@ -217,6 +229,8 @@ def _block(block: Block) -> Json:
         "generators": [_generator(generator) for generator in block.generators],
         "outer_lookups": [_outer_lookup(outer) for outer in block.outer_lookups],
         "sets": block.sets,
+        "difference": _difference(block),
+        "copies": [text(count) for count in block.copies],
     }
 
 
@@ -254,4 +268,6 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         generators=tuple(_read_generator(one) for one in document["generators"]),
         outer_lookups=tuple(_read_outer_lookup(one, known) for one in document["outer_lookups"]),
         sets=document["sets"],
+        difference=_read_difference(document["difference"]),
+        copies=tuple(scalar(count) for count in document["copies"]),
     )

@@ -256,8 +256,10 @@ def compares_aggregates(root: Block) -> bool:
 
 
 def has_difference(root: Block) -> bool:
-    """Whether some annotation has a factor 1 ⊖ δ: tuples may appear by a deletion."""
-    return any(semi.negated for block in topological(root) for semi in block.semis)
+    """Whether some annotation has a monus in it: tuples may appear by a deletion."""
+    blocks = topological(root)
+    subtracted = any(block.difference is not None for block in blocks)
+    return subtracted or any(semi.negated for block in blocks for semi in block.semis)
 
 
 def limits_inside(root: Block) -> bool:
@@ -299,6 +301,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
     scalars = [key for _, key in block.keys] + list(block.conditions)
     scalars += [left for semi in block.semis for left, _ in semi.pairs]
+    scalars += [] if block.difference is None else [block.difference.side]
     for scalar in scalars:
         used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
     in_aggregates = {

@@ -89,6 +89,11 @@ class Members:
                 f"Block {block.name} takes apart arrays that a deletion may change, which is not "
                 "done without Spark.\n" + OPEN_WITH_SPARK
             )
+        if block.copies:
+            raise NeedsSparkError(
+                f"Block {block.name} repeats the rows of EXCEPT ALL or INTERSECT ALL, which is not "
+                "done without Spark.\n" + OPEN_WITH_SPARK
+            )
         self._free = free[0] if free else None
         self.conditions = tuple(map(interpret, block.conditions))
         self._asked: tuple[Semi | OuterLookup, ...] = (*block.semis, *block.outer_lookups)

@@ -98,10 +98,6 @@ def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
     if operation.args.get("by_name"):
         advice = "List the columns in the same order in both queries."
         raise source.unsupported(f"{name} BY NAME is not supported", advice, place)
-    if isinstance(operation, exp.Union) or operation.args.get("distinct"):
-        return
-    advice = "Of the set operations UNION [ALL], EXCEPT and INTERSECT have rules."
-    raise source.unsupported(f"{name} ALL is not supported", advice, place)
 
 
 def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:

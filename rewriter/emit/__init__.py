@@ -13,13 +13,14 @@ from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.potential import dependent, potential_query, uncertain_having
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import answer_query, rows_query
-from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SORT, VALUE, table, visible
+from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SIDE, SORT, VALUE, table, visible
 
 __all__ = [
     "BRANCH",
     "CTE_TABLES",
     "PRESENT",
     "PROVENANCE",
+    "SIDE",
     "SORT",
     "VALUE",
     "Contributions",

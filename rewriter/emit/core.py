@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
-from rewriter.algebra import bracketed
+from rewriter.algebra import Scalar, bracketed
 from rewriter.blocks import (
+    COPIES,
     EXPANDED,
     KEYS,
     SET_NUMBER,
@@ -92,6 +94,16 @@ def with_sets(select: exp.Select, block: Block) -> exp.Select:
             this="explode", expressions=[exp.Anonymous(this="array", expressions=numbers)]
         )
         select.append("laterals", _lateral_view(each, False, EXPANDED, (SET_NUMBER,)))
+    return select
+
+
+def with_copies(select: exp.Select, counts: Sequence[Scalar]) -> exp.Select:
+    """Repeat the rows of FROM as often as the product of their counts says."""
+    if counts:
+        product = reduce(lambda one, other: exp.Mul(this=one, expression=other), counts)
+        numbers = exp.Anonymous(this="sequence", expressions=[exp.Literal.number(1), product])
+        each = exp.Anonymous(this="explode", expressions=[numbers])
+        select.append("laterals", _lateral_view(each, False, COPIES, ("copy",)))
     return select
 
 

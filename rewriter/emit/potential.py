@@ -32,8 +32,10 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
     inner = inner.group_by(*(no_ordinal(key) for _, key in block.keys))
     keys = {name: qualified(GROUP, name) for name, _ in block.keys}
     columns = [*keys.items(), *(column for column in stable if column[0] not in keys)]
-    uncertain = uncertain_having(block)
-    certain = [condition for condition in block.having if condition not in uncertain]
+    certain: list[Scalar] = []
+    if block.difference is None:
+        uncertain = uncertain_having(block)
+        certain = [condition for condition in block.having if condition not in uncertain]
     return where(exp.select(*named(columns)).from_(inner.subquery(GROUP)), certain)
 
 
@@ -53,7 +55,12 @@ def _members(block: Block, tables: Tables) -> exp.Select:
 
 
 def uncertain_having(block: Block) -> tuple[Scalar, ...]:
-    """Return the conditions of HAVING that a deletion may decide: on more than the group's keys."""
+    """Return the conditions of HAVING that a deletion may decide: on more than the group's keys.
+
+    None where the group's annotation itself says whether it is there.
+    """
+    if block.difference is not None:
+        return ()
     if not block.stable_identity:
         return block.having
     keys = {name for name, _ in block.keys}

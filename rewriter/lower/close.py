@@ -308,9 +308,10 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         offset=core.post.offset,
         identity=tuple(name for name, _ in identity),
         stable_identity=stable and not core.untokened,
-        unique_identity=not core.untokened and _unique(members.lookups),
+        unique_identity=not core.untokened and not core.copies and _unique(members.lookups),
         generators=members.generators,
         outer_lookups=members.outer_lookups,
+        copies=_copies(core, members),
     )
 
 
@@ -351,6 +352,9 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
     aggregates = tuple(
         (aggregate, _aggregate(store, aggregate, call)) for aggregate, call in post.aggregates
     )
+    difference = post.difference
+    if difference is not None:
+        difference = replace(difference, side=store.reference(difference.side, "side"))
     key_names = frozenset(key for key, _ in keys)
     outputs = tuple(
         Output(a.id, post.env[a.id], keys_stable and _only(post.env[a.id], GROUP, key_names))
@@ -378,7 +382,13 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         generators=members.generators,
         outer_lookups=members.outer_lookups,
         sets=len(post.sets),
+        difference=difference,
+        copies=_copies(core, members),
     )
+
+
+def _copies(core: OpenCore, members: _Members) -> tuple[Scalar, ...]:
+    return tuple(members.store.reference(count) for count in core.copies)
 
 
 def _is_set_number(scalar: Scalar) -> bool:

@@ -15,6 +15,7 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    BagDifference,
     CorrelatedScalar,
     Filter,
     Generate,
@@ -47,6 +48,7 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
+from rewriter.lower.bag_differences import BagDifferences
 from rewriter.lower.close import is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.outer_joins import OuterJoins
@@ -83,7 +85,7 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
     return _Lowering(tokens, sql, reference_counts(root), views).root(root)
 
 
-class _Lowering(OuterJoins):
+class _Lowering(BagDifferences, OuterJoins):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
@@ -115,8 +117,8 @@ class _Lowering(OuterJoins):
                 return self._generate(relation)
             case Aggregate():
                 return self._aggregate(relation)
-            case UnionAll():
-                return self._union_all(relation)
+            case UnionAll() | BagDifference():
+                return self._set_operation(relation)
             case Sort():
                 return self._sort(relation)
             case Limit():
@@ -287,6 +289,11 @@ class _Lowering(OuterJoins):
         keys = ((number, qualified(EXPANDED, SET_NUMBER)), *keys)
         return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
 
+    def _set_operation(self, relation: UnionAll | BagDifference) -> Open:
+        if isinstance(relation, BagDifference):
+            return self._bag_difference(relation)
+        return self._union_all(relation)
+
     def _union_all(self, relation: UnionAll) -> Open:
         branches = [self._lower(branch) for branch in relation.branches]
         cores = [branch for branch in branches if isinstance(branch, OpenCore) and is_plain(branch)]
@@ -297,6 +304,8 @@ class _Lowering(OuterJoins):
                 self._peeked[id(branch)] = open_
         blocks = tuple(self._block(branch) for branch in relation.branches)
         for block in blocks:
+            if block.copies:
+                self._refuse_copies("UNION or an outer join", relation.span)
             if not block.unique_identity:
                 self._refuse(
                     "UNION ALL of a grouping and a relation without provenance",
@@ -326,6 +335,8 @@ class _Lowering(OuterJoins):
 
     def _limit(self, relation: Limit) -> Open:
         open_ = self._unlimited(relation.input)
+        if isinstance(open_, OpenCore) and open_.copies:
+            self._refuse_copies("LIMIT", relation.span)
         return replace(
             open_,
             post=replace(open_.post, limit=relation.count, offset=relation.offset),

@@ -16,6 +16,7 @@ from rewriter.algebra import Scalar, SortKey, is_compound
 from rewriter.blocks import (
     Block,
     BlockSource,
+    Difference,
     Generator,
     Kind,
     Lookup,
@@ -68,6 +69,7 @@ class OpenCore:
     generators: tuple[Generator, ...] = ()
     outer_lookups: tuple[OuterLookup, ...] = ()
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+    copies: tuple[Scalar, ...] = ()
     untokened: bool = False
     post: Post = Post()
 
@@ -91,6 +93,7 @@ class OpenPost:
     aggregates: tuple[Named, ...] = ()
     sets: tuple[frozenset[str], ...] = ()
     """The names of the keys of each grouping set; none: a plain grouping."""
+    difference: Difference | None = None
     branches: tuple[Block, ...] = ()
     stable_columns: frozenset[str] = frozenset()
     having: tuple[Scalar, ...] = ()

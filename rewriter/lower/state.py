@@ -15,6 +15,7 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.blocks import (
+    COPIES,
     EXPANDED,
     GROUP,
     KEYS,
@@ -38,7 +39,7 @@ from rewriter.position import Span
 
 Open = OpenCore | OpenPost
 
-_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED})
+_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES})
 """Aliases that scalars of blocks use for what is no source."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
@@ -109,7 +110,10 @@ class Lowering(ABC):
 
     def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a relation as those of a block."""
-        block = self._block(relation)
+        return self._reader(self._block(relation), span)
+
+    def _reader(self, block: Block, span: Span | None = None) -> OpenCore:
+        """Return a core that reads the tuples of a block."""
         if not block.unique_identity:
             self._refuse(
                 "LIMIT in a subquery over a relation without provenance",
@@ -188,5 +192,6 @@ def cross(left: OpenCore, right: OpenCore) -> OpenCore:
         generators=left.generators + right.generators,
         outer_lookups=left.outer_lookups + right.outer_lookups,
         stable={**left.stable, **right.stable},
+        copies=left.copies + right.copies,
         untokened=left.untokened or right.untokened,
     )

@@ -18,8 +18,17 @@ _IN_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 def to_duckdb(sql: str) -> str:
     """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
-    tree = sqlglot.parse_one(sql, read="spark").transform(_one_argument).transform(_no_empty_total)
+    tree = sqlglot.parse_one(sql, read="spark")
+    for mended in (_one_argument, _no_empty_total, _narrow_series):
+        tree = tree.transform(mended)
     return tree.sql(dialect="duckdb")
+
+
+def _narrow_series(node: exp.Expr) -> exp.Expr:
+    """Write a sequence up to a sum of integers, which is wider in DuckDB than its series take."""
+    if isinstance(node, exp.GenerateSeries):
+        node.set("end", exp.cast(node.args["end"].copy(), "bigint"))
+    return node
 
 
 def _no_empty_total(node: exp.Expr) -> exp.Expr:

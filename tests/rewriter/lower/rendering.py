@@ -51,9 +51,13 @@ def _block(block: Block) -> Iterator[str]:
     yield from _generators(block.generators)
     yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
     yield from _scalars("condition", block.conditions)
+    yield from _scalars("copies", block.copies)
     yield from _named("key", block.keys)
     yield from _named("aggregate", block.aggregates)
     yield from _scalars("having", block.having)
+    if block.difference is not None:
+        name = "intersection" if block.difference.common else "difference"
+        yield f"  {name} by side: {text(block.difference.side)}"
     if block.having:
         yield f"  having is {'monotone' if monotone_having(block) else 'not monotone'}"
     for output in block.outputs:
