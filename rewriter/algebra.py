@@ -120,6 +120,37 @@ class OneRow(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class Constant(Relation):
+    """VALUES or range(): rows of no tracked relation, annotated 1.
+
+    Parameters
+    ----------
+    table
+        ``exp.Values`` of rows of constants, or the call of a table function of constants.
+    position
+        The attribute that tells the rows apart: the last column of VALUES, or the number itself.
+    """
+
+    table: Scalar
+    output: tuple[Attribute, ...]
+    position: Attribute
+
+    def __post_init__(self) -> None:
+        if self.table.find(exp.Column) is not None:
+            raise ValueError("a constant refers to no columns")
+        if self.position not in self.output:
+            raise ValueError("the rows of a constant are told apart by one of its columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Filter(Relation):
     """The rows of the input for which the predicate is true (not NULL)."""
 

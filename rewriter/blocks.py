@@ -111,7 +111,22 @@ class OneRowSource:
     alias: str
 
 
-Source: TypeAlias = ScanSource | UnionSource | BlockSource | ValuesSource | OneRowSource
+@dataclass(frozen=True, slots=True)
+class ConstantSource:
+    """VALUES or the call of range() in FROM: no tuples, annotated 1.
+
+    ``position`` is the column that tells its rows apart.
+    """
+
+    alias: str
+    table: Scalar
+    columns: tuple[str, ...]
+    position: str
+
+
+Source: TypeAlias = (
+    ScanSource | UnionSource | BlockSource | ValuesSource | ConstantSource | OneRowSource
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from rewriter.algebra import (
     AntiJoin,
     Attribute,
     BagDifference,
+    Constant,
     CorrelatedScalar,
     Filter,
     Generate,
@@ -93,6 +94,8 @@ def _header(relation: Relation) -> str:
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)
             sets = "" if relation.sets is None else f" {_sets(relation)}"
             return f"Aggregate: by ({keys}){sets} compute ({aggregates})"
+        case Constant():
+            return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
         case BagDifference():
             name = "BagIntersection" if relation.common else "BagDifference"
             return f"{name}: {', '.join(map(_attribute, relation.output))}"

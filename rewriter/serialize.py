@@ -16,6 +16,7 @@ from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Difference,
     Generator,
@@ -62,6 +63,13 @@ def scalar(sql: str) -> Scalar:
     return parsed.transform(_with_fields, copy=False)
 
 
+def _table(sql: str) -> Scalar:
+    """Return VALUES, or the call of a table function."""
+    parsed = sqlglot.parse_one(f"SELECT * FROM {sql}", dialect=SparkSQL).args["from_"].this
+    found: Scalar = parsed if isinstance(parsed, exp.Values) else parsed.this
+    return found
+
+
 def _with_fields(node: Scalar) -> Scalar:
     """Read ``alias.column.field`` as a field of a column, not as a column of a longer name."""
     if not isinstance(node, exp.Column) or len(node.parts) < 3:
@@ -106,6 +114,13 @@ def _source(source: Source) -> Json:
         return {"union": [_core(branch) for branch in source.branches], "alias": source.alias}
     if isinstance(source, ValuesSource):
         return {"values": _core(source.core), "alias": source.alias}
+    if isinstance(source, ConstantSource):
+        return {
+            "constant": text(source.table),
+            "alias": source.alias,
+            "columns": list(source.columns),
+            "position": source.position,
+        }
     raise TypeError(f"{type(source).__name__} is not written")
 
 
@@ -117,6 +132,9 @@ def _read_source(document: Mapping[str, Any], known: Mapping[str, Block]) -> Sou
         return BlockSource(alias, known[document["block"]])
     if "values" in document:
         return ValuesSource(alias, _read_core(document["values"], known))
+    if "constant" in document:
+        columns = tuple(document["columns"])
+        return ConstantSource(alias, _table(document["constant"]), columns, document["position"])
     return UnionSource(alias, tuple(_read_core(branch, known) for branch in document["union"]))
 
 

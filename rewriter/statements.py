@@ -15,6 +15,7 @@ from rewriter.blocks import (
     MEMBER,
     Block,
     BlockSource,
+    ConstantSource,
     Kind,
     Named,
     ValuesSource,
@@ -293,7 +294,8 @@ def value_columns(block: Block) -> tuple[str, ...]:
     """
     if block.core is None or block.kind is not Kind.GROUP:
         return ()
-    derived = any(isinstance(s, BlockSource | ValuesSource) for s in block.core.sources)
+    untracked = BlockSource | ValuesSource | ConstantSource
+    derived = any(isinstance(source, untracked) for source in block.core.sources)
     derived = derived or bool(block.core.generators)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()

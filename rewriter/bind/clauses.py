@@ -27,8 +27,8 @@ _QUERY = {
     "alias",
     "expression",
 }
-_TABLE = {"this", "alias", "db", "catalog", "joins"}
-_JOIN = {"this", "on", "side", "kind", "using", "method"}
+_TABLE = {"this", "alias", "db", "catalog", "joins", "pivots"}
+_JOIN = {"this", "on", "side", "kind", "using", "method", "pivots"}
 
 _ORDER = "Order the answer with ORDER BY."
 _PLAIN = "Leave it out."
@@ -38,7 +38,6 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "sort": (("SORT BY",), _ORDER),
     "distribute": (("DISTRIBUTE BY",), _ORDER),
     "cluster": (("CLUSTER BY",), _ORDER),
-    "pivots": (("PIVOT", "UNPIVOT"), "Write PIVOT as aggregates with FILTER and GROUP BY."),
     "sample": (("TABLESAMPLE",), "Store the sample in a relation and track it."),
     "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
     "hint": (("/*+",), "Leave the hint out: it cannot change the answer."),
@@ -110,8 +109,6 @@ def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
         place: Span | exp.Expr | None = None
         if isinstance(part, exp.Expr):
             place = keyword_before(source.sql, part, *words) or part
-            if isinstance(part, exp.Pivot) and part.args.get("unpivot"):
-                name = "UNPIVOT"
         raise source.unsupported(
             f"{name.replace('/*+', 'a hint')} is not supported", advice, place or node
         )

@@ -53,6 +53,14 @@ class Grouping:
             self._keys[known] = (self._context.names.attribute(name), scalar)
         return self._keys[known][0]
 
+    def aggregate(self, call: exp.Expr, name: str = "") -> Attribute:
+        """Return the value of an aggregate call over the input; a new one if there is none."""
+        known = fingerprint(call)
+        if known not in self._aggregates:
+            attribute = self._context.names.attribute(name or _call_name(call))
+            self._aggregates[known] = (attribute, call.copy())
+        return self._aggregates[known][0]
+
     def over(self, scalar: Scalar, kept: frozenset[str] = frozenset()) -> Scalar:
         """Return an expression over the input as one over the grouping.
 
@@ -73,7 +81,7 @@ class Grouping:
             if key is not None and (self._sets is not None or any(references(key[1]))):
                 return key[0].column()
             if is_aggregate(node):
-                return self._aggregate(node).column()
+                return self.aggregate(node).column()
             if isinstance(node, exp.Column) and node.name not in kept:
                 return self._otherwise(node, kept)
             return node
@@ -84,7 +92,7 @@ class Grouping:
     def relation(self, source: Relation, span: Span | None) -> Relation:
         """Return the grouping of an input, once all expressions over it are known."""
         if not self._keys and not self._aggregates and self._sets is None:
-            self._aggregate(exp.Count(this=exp.Star()))
+            self.aggregate(exp.Count(this=exp.Star()))
         scalars = [scalar for _, scalar in (*self._keys.values(), *self._aggregates.values())]
         source, attached = self._subqueries.attach(source, scalars)
         count = len(self._keys)
@@ -119,13 +127,6 @@ class Grouping:
             advice = "Give it an expression of GROUP BY."
             raise source.error("grouping of what is not grouped by", advice, None)
         return grouping_of(number, self._sets.without(self._place(key[0])))
-
-    def _aggregate(self, call: exp.Expr) -> Attribute:
-        known = fingerprint(call)
-        if known not in self._aggregates:
-            attribute = self._context.names.attribute(_call_name(call))
-            self._aggregates[known] = (attribute, call.copy())
-        return self._aggregates[known][0]
 
     def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:
         other = node.meta.get(OTHERWISE)

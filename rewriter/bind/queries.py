@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from rewriter.algebra import AntiJoin, BagDifference, SemiJoin, UnionAll
 from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
+from rewriter.bind.constants import bind_values
 from rewriter.bind.context import Context, Correlated, Members
 from rewriter.bind.correlated import bind_scalar_select
 from rewriter.bind.grouping import distinct
@@ -34,8 +35,10 @@ class QueryBinder:
             bound = self._set_operation(query, inner, outer)
         elif isinstance(query.this, exp.Query):
             bound = self.query(query.this, inner, outer)
+        elif isinstance(query.this, exp.Values):
+            bound = bind_values(query.this, inner)
         else:
-            name = "VALUES" if isinstance(query.this, exp.Values) else query.this.key.upper()
+            name = query.this.key.upper()
             place = keyword_before(context.source.sql, query, name) or query
             advice = "Store its rows in a relation and track it."
             raise context.source.unsupported(f"{name} is not supported", advice, place)

@@ -16,6 +16,7 @@ from rewriter.blocks import (
     SET_NUMBER,
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Generator,
     OuterLookup,
@@ -26,6 +27,7 @@ from rewriter.blocks import (
     ValuesSource,
     qualified,
 )
+from rewriter.dialect import DerivedValues
 from rewriter.emit.trees import from_, named, table, union_all, where
 
 _ELEMENT = "_element"
@@ -123,7 +125,18 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
         return union_all(branches).subquery(source.alias)
     if isinstance(source, ValuesSource):
         return _core(source.core, tables).distinct().subquery(source.alias)
+    if isinstance(source, ConstantSource):
+        return _constant(source)
     raise TypeError(f"no text for {type(source).__name__}")
+
+
+def _constant(source: ConstantSource) -> exp.Expr:
+    names = [exp.to_identifier(name, quoted=True) for name in source.columns]
+    alias = exp.TableAlias(this=exp.to_identifier(source.alias), columns=names)
+    if isinstance(source.table, exp.Values):
+        rows = [row.copy() for row in source.table.expressions]
+        return DerivedValues(expressions=rows, alias=alias)
+    return exp.Table(this=source.table.copy(), alias=alias)
 
 
 def exists(semi: Semi, name: str) -> exp.Expr:

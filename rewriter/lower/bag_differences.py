@@ -50,12 +50,6 @@ class BagDifferences(Lowering):
         )
         outputs = (*relation.output, Attribute(count, "copies"))
         reader = self._reader(close_post(post, outputs, self._name()), relation.span)
-        if core.untokened:
-            self._refuse(
-                "EXCEPT ALL or INTERSECT ALL over a relation without provenance",
-                "Track the relation with a key, so that its tuples can be told apart.",
-                relation.span,
-            )
         return replace(reader, copies=(reader.env[count],))
 
     def _both_sides(self, relation: BagDifference) -> UnionAll:

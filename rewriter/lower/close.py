@@ -23,6 +23,7 @@ from rewriter.blocks import (
     UNION,
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Generator,
     Kind,
@@ -260,6 +261,9 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
             free += [
                 (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
             ]
+    for source in members.split.core.sources:
+        if isinstance(source, ConstantSource):
+            stored.append(members.store.put(qualified(source.alias, source.position)).name)
     for generator in members.split.generators:
         position = qualified(generator.position_alias, generator.position)
         stored.append(members.store.put(position).name)

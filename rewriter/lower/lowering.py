@@ -16,6 +16,7 @@ from rewriter.algebra import (
     AntiJoin,
     Attribute,
     BagDifference,
+    Constant,
     CorrelatedScalar,
     Filter,
     Generate,
@@ -40,6 +41,7 @@ from rewriter.blocks import (
     SET_NUMBER,
     UNION,
     Block,
+    ConstantSource,
     Generator,
     Kind,
     Lookup,
@@ -97,8 +99,8 @@ class _Lowering(BagDifferences, OuterJoins):
         match relation:
             case Scan():
                 return self._scan(relation)
-            case OneRow():
-                return OpenCore(env={})
+            case OneRow() | Constant():
+                return self._constant(relation)
             case Filter():
                 return self._filter(relation)
             case Project():
@@ -140,6 +142,15 @@ class _Lowering(BagDifferences, OuterJoins):
             stable={alias: None},
             untokened=not leaves,
         )
+
+    def _constant(self, relation: OneRow | Constant) -> OpenCore:
+        if isinstance(relation, OneRow):
+            return OpenCore(env={})
+        alias = self._alias("values_" if isinstance(relation.table, exp.Values) else "range_")
+        columns = tuple(attribute.id for attribute in relation.output)
+        source = ConstantSource(alias, relation.table, columns, relation.position.id)
+        env = {column: qualified(alias, column) for column in columns}
+        return OpenCore(env=env, sources=(source,), stable={alias: None})
 
     def _filter(self, relation: Filter) -> Open:
         open_ = self._unlimited(relation.input)
@@ -270,6 +281,12 @@ class _Lowering(BagDifferences, OuterJoins):
 
     def _aggregate(self, relation: Aggregate) -> OpenPost:
         core = self._core(relation.input)
+        if core.copies and core.untokened:
+            self._refuse(
+                "a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance",
+                "Track the relation with a key, so that its tuples can be told apart.",
+                relation.span,
+            )
         keys = tuple(
             (attribute.id, core.resolve(key))
             for attribute, key in zip(relation.key_output, relation.keys, strict=True)

@@ -8,6 +8,7 @@ from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Generator,
     Named,
@@ -84,6 +85,9 @@ def _source(source: Source) -> Iterator[str]:
         yield f"potential: {source.block.name} as {source.alias}"
     elif isinstance(source, ValuesSource):
         yield from _core(source.core, f"values: {source.alias}")
+    elif isinstance(source, ConstantSource):
+        columns = ", ".join(source.columns)
+        yield f"constant: {text(source.table)} as {source.alias}({columns})"
     else:
         yield f"union: {source.alias}"
         for branch in source.branches:
