@@ -26,6 +26,7 @@ from rewriter.algebra import (
     Sort,
     SortKey,
     UnionAll,
+    Windows,
     walk,
 )
 from rewriter.dialect import SparkSQL
@@ -75,9 +76,7 @@ def _header(relation: Relation) -> str:
         case Project():
             return f"Project: {_definitions(relation.output, relation.scalars)}"
         case InnerJoin() | SemiJoin() | AntiJoin() | OuterJoin():
-            name = type(relation).__name__
-            if isinstance(relation, OuterJoin):
-                name = f"{relation.side.value.title()}{name}"
+            name = _kind(relation)
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case ScalarSubquery():
             return f"ScalarSubquery: {relation.output.id}"
@@ -88,6 +87,7 @@ def _header(relation: Relation) -> str:
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline
+            words += " function" * relation.function
             return f"Generate{words}: {_sql(relation.argument)} as {columns}"
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)
@@ -96,11 +96,10 @@ def _header(relation: Relation) -> str:
             return f"Aggregate: by ({keys}){sets} compute ({aggregates})"
         case Constant():
             return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
-        case BagDifference():
-            name = "BagIntersection" if relation.common else "BagDifference"
-            return f"{name}: {', '.join(map(_attribute, relation.output))}"
-        case UnionAll():
-            return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
+        case Windows():
+            return f"Windows: {_definitions(relation.output, relation.calls)}"
+        case UnionAll() | BagDifference():
+            return f"{_kind(relation)}: {', '.join(map(_attribute, relation.output))}"
         case Sort():
             return f"Sort: {', '.join(map(_sort_key, relation.keys))}"
         case Limit():
@@ -108,6 +107,13 @@ def _header(relation: Relation) -> str:
             return f"Limit: {number} offset {relation.offset}"
         case _:
             return type(relation).__name__
+
+
+def _kind(relation: Relation) -> str:
+    name = type(relation).__name__
+    if isinstance(relation, OuterJoin):
+        return f"{relation.side.value.title()}{name}"
+    return "BagIntersection" if isinstance(relation, BagDifference) and relation.common else name
 
 
 def _sets(relation: Aggregate) -> str:
