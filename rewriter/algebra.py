@@ -417,6 +417,32 @@ class Aggregate(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class Windows(Relation):
+    """The input with one more attribute for each window function over its rows.
+
+    ``calls`` are ``exp.Window`` with everything in place: call, partition, order, frame.
+    """
+
+    input: Relation
+    output: tuple[Attribute, ...]
+    calls: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if not self.calls or len(self.output) != len(self.calls):
+            raise ValueError("each window function has an attribute")
+        for call in self.calls:
+            _require(self, call, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, *self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
 class UnionAll(Relation):
     """The bag union of inputs with equally many columns, matched by position."""
 

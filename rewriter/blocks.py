@@ -227,6 +227,11 @@ class Output:
     stable: bool
 
     @property
+    def windowed(self) -> bool:
+        """Whether a window function is in it."""
+        return self.scalar.find(exp.Window) is not None
+
+    @property
     def always_null(self) -> bool:
         """Whether it is the literal NULL, which has no type of its own."""
         return isinstance(self.scalar, exp.Null)
@@ -283,6 +288,12 @@ class Block:
     def limited(self) -> bool:
         """Whether LIMIT or OFFSET cuts the rows."""
         return self.limit is not None or self.offset > 0
+
+    @property
+    def windowed(self) -> bool:
+        """Whether outputs or sort keys are window functions over its rows."""
+        scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
+        return any(scalar.find(exp.Window) for scalar in scalars)
 
     @property
     def tie_break(self) -> tuple[str, ...]:

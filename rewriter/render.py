@@ -24,6 +24,7 @@ from rewriter.algebra import (
     Sort,
     SortKey,
     UnionAll,
+    Windows,
     walk,
 )
 from rewriter.dialect import SparkSQL
@@ -92,6 +93,8 @@ def _header(relation: Relation) -> str:
             keys = _definitions(relation.key_output, relation.keys)
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)
             return f"Aggregate: by ({keys}) compute ({aggregates})"
+        case Windows():
+            return f"Windows: {_definitions(relation.output, relation.calls)}"
         case UnionAll():
             return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
         case Sort():

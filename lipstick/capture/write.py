@@ -148,6 +148,7 @@ def needs_rows(block: Block) -> bool:
         and not block.semis
         and not block.generators
         and not block.outer_lookups
+        and not block.windowed
     )
 
 

@@ -34,9 +34,10 @@ from lipstick.workflow.emptiness import is_empty
 from lipstick.workflow.errors import QueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
-from lipstick.workflow.queries import Step, column_error, steps
+from lipstick.workflow.queries import Step, column_error, steps, window_error
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
+from rewriter.blocks import topological
 from rewriter.dialect import parse, volatile_calls
 from semiring.base import Array
 
@@ -165,6 +166,8 @@ class Bench(Session):
         if not self.provenance:
             return plain_struct(self.spark.sql(step.query.sql).schema)
         frame = self.sql(step.query.sql)
+        if any(block.windowed for block in topological(frame.root)):
+            raise window_error(self.specification, step)
         self._frames[step] = frame
         if volatile_calls(parse(step.query.sql)):
             self._volatile.add(step)
