@@ -1,0 +1,42 @@
+"""Data frames as queries: the text of a frame over tracked relations, proven to be it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lipstick.dataframes.classic import classic_text
+from lipstick.dataframes.prove import prove
+from lipstick.errors import LipstickError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lipstick.tracking import Tracked
+
+__all__ = ["plain_frame", "query_text"]
+
+
+def plain_frame(frame: Any) -> DataFrame:
+    """Return the Spark data frame of a frame: itself, or that of pandas on Spark."""
+    found = frame.to_spark() if hasattr(frame, "to_spark") else frame
+    if not hasattr(found, "schema") or not hasattr(found, "toDF"):
+        raise LipstickError(
+            f"{type(frame).__name__} is not a data frame of Spark.\n"
+            "Give a pyspark.sql.DataFrame, or a frame of pandas on Spark."
+        )
+    return found  # type: ignore[no-any-return]
+
+
+def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]) -> str:
+    """Return Spark SQL over tracked relations that is the same query as a data frame.
+
+    Raises
+    ------
+    QueryError
+        The frame has a part without a rule, reads untracked rows, or Spark reads another query
+        in its text.
+    """
+    text = classic_text(spark, frame, tuple(tracked))
+    prove(spark, frame, text)
+    return text

@@ -1,0 +1,128 @@
+"""The proof that a text is the query of a data frame: both optimised plans are one.
+
+Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, what a text must
+say and a data frame need not is taken from both: names that columns are given on the way, the
+names of lateral views, and operators that only say where rows are computed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+
+from lipstick.dataframes.jvm import (
+    Json,
+    Plan,
+    analysed,
+    changed,
+    described,
+    kind,
+    sequence,
+    with_parameters,
+)
+from lipstick.guard import settings
+from rewriter.catalyst.plans import NEUTRAL
+from rewriter.errors import NotUnderstoodError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SETTINGS = {
+    # Local rows are not evaluated: the expressions are compared.
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+    ),
+    # Steps of a text are other ones than those of the frame: neither decides what is computed once.
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
+}
+_LISTS = {"Aggregate": (1, "aggregateExpressions"), "Project": (0, "projectList")}
+_QUALIFIER = 3
+"""The place of the view's name among the parameters of ``Generate``."""
+_ADVICE = (
+    "The text made of this data frame has another meaning to Spark than the frame. Write the part "
+    "that differs in another way, or as a query for sql()."
+)
+
+
+def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
+    """Refuse a text that is not the query of the frame.
+
+    Raises
+    ------
+    NotUnderstoodError
+        With the first line of the plans that differs.
+    """
+    try:
+        other = spark.sql(text)
+    except PySparkException as error:
+        reason = str(error).strip().splitlines()[0]
+        problem = f"The text made of this data frame is no query of Spark's: {reason}"
+        raise NotUnderstoodError(problem, _ADVICE, text) from error
+    with settings(spark, _SETTINGS):
+        theirs, ours = (_optimised(spark, analysed(each)) for each in (frame, other))
+    if not theirs.sameResult(ours):
+        raise _difference(text, theirs, ours)
+
+
+def _optimised(spark: SparkSession, plan: Plan) -> Plan:
+    nodes = described(plan)
+    positions = {number for number, node in enumerate(nodes) if not _is_plain(node)}
+    common = changed(spark, plan, positions, lambda node: _common(spark, node))
+    return spark._jsparkSession.sessionState().optimizer().execute(common)
+
+
+def _is_plain(node: dict[str, Any]) -> bool:
+    """Tell whether an operator is as it would be in a text and in a frame."""
+    name = kind(node)
+    if name in NEUTRAL or (name == "Sort" and not node["global"]):
+        return False
+    if name == "Generate":
+        return not node.get("qualifier")
+    return name not in _LISTS or not any(_renaming(item) for item in node[_LISTS[name][1]])
+
+
+def _renaming(item: Json) -> bool:
+    return (
+        len(item) == 2
+        and kind(item[0]) == "Alias"
+        and kind(item[1]) == "AttributeReference"
+        and item[0]["name"] != item[1]["name"]
+    )
+
+
+def _common(spark: SparkSession, node: Plan) -> Plan:
+    """Return an operator without what only its text, or only its frame, says."""
+    name = node.getClass().getSimpleName()
+    if name == "Generate":
+        jvm = spark.sparkContext._jvm
+        assert jvm is not None
+        return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
+    if name not in _LISTS:
+        return node.children().apply(0)
+    place, _ = _LISTS[name]
+    items = node.productElement(place)
+    own = [_unnamed(spark, items.apply(number)) for number in range(items.size())]
+    return with_parameters(spark, node, {place: sequence(spark, own)})
+
+
+def _unnamed(spark: SparkSession, item: Plan) -> Plan:
+    """Return the alias of an attribute under the attribute's name: the optimiser drops it."""
+    if item.getClass().getSimpleName() != "Alias":
+        return item
+    child = item.children().apply(0)
+    if child.getClass().getSimpleName() != "AttributeReference":
+        return item
+    return with_parameters(spark, item, {1: child.name()})
+
+
+def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:
+    left, right = (plan.canonicalized().toString().splitlines() for plan in (theirs, ours))
+    pairs = zip(left, right, strict=False)
+    mine, other = next((pair for pair in pairs if pair[0] != pair[1]), (left[-1], right[-1]))
+    problem = (
+        "This data frame is not understood: Spark plans\n"
+        f"  {mine.strip()[:160]}\nand of the text made of it\n  {other.strip()[:160]}\n"
+        f"The text is\n{text}\n"
+    )
+    return NotUnderstoodError(problem.rstrip(), _ADVICE)

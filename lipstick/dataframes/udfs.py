@@ -1,0 +1,74 @@
+"""Python functions that a data frame uses, under names that a text can call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lipstick.dataframes.jvm import Json, Plan, kind, node_at, sizes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PYTHON = "PythonUDF"
+_PREFIX = "_lipstick_udf"
+
+
+def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
+    """Register the Python functions of a plan, and write their names into its description."""
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        described = [one for one in _objects(node) if kind(one) == _PYTHON]
+        if not described:
+            continue
+        names = {}
+        for function in _functions(node_at(plan, nodes, size, position)):
+            names[int(function.resultId().id())] = _registered(spark, function)
+        for one in described:
+            one["registered"] = names.get(one["resultId"]["id"])
+
+
+def _registered(spark: SparkSession, function: Plan) -> str:
+    """Return the name of a function, registered unless it is."""
+    own = f"{_PREFIX}_{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
+    if not spark.catalog.functionExists(own):
+        spark._jsparkSession.udf().registerPython(own, _made(spark, function))
+    return own
+
+
+def _made(spark: SparkSession, function: Plan) -> Any:
+    """Return a function that can be registered: what calls it is ``function``."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    made = jvm.org.apache.spark.sql.execution.python.UserDefinedPythonFunction
+    (constructor,) = jvm.java.lang.Class.forName(made._fqn).getConstructors()
+    known = [
+        function.name(),
+        function.func(),
+        function.dataType(),
+        function.evalType(),
+        function.udfDeterministic(),
+    ]
+    added: list[list[Any]] = [[] for _ in range(constructor.getParameterCount() - len(known))]
+    return made(*known, *added)
+
+
+def _functions(node: Plan) -> Iterator[Plan]:
+    """Yield the Python functions in the expressions of an operator."""
+    expressions = node.expressions()
+    todo = [expressions.apply(number) for number in range(expressions.size())]
+    while todo:
+        expression = todo.pop()
+        if expression.getClass().getSimpleName() == _PYTHON:
+            yield expression
+        below = expression.children()
+        todo += [below.apply(number) for number in range(below.size())]
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the descriptions of nodes in the parameters of an operator."""
+    for one in value.values() if isinstance(value, dict) else value:
+        if isinstance(one, dict) and "num-children" in one:
+            yield one
+        if isinstance(one, dict | list):
+            yield from _objects(one)
