@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from lipstick.dataframes.classic import classic_text
-from lipstick.dataframes.prove import prove
 from lipstick.errors import LipstickError
 
 if TYPE_CHECKING:
@@ -18,7 +16,13 @@ __all__ = ["plain_frame", "query_text"]
 
 
 def plain_frame(frame: Any) -> DataFrame:
-    """Return the Spark data frame of a frame: itself, or that of pandas on Spark."""
+    """Return the Spark data frame of a frame: itself, or that of pandas on Spark.
+
+    Raises
+    ------
+    LipstickError
+        When it is neither.
+    """
     found = frame.to_spark() if hasattr(frame, "to_spark") else frame
     if not hasattr(found, "schema") or not hasattr(found, "toDF"):
         raise LipstickError(
@@ -37,6 +41,13 @@ def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]
         The frame has a part without a rule, reads untracked rows, or Spark reads another query
         in its text.
     """
-    text = classic_text(spark, frame, tuple(tracked))
-    prove(spark, frame, text)
-    return text
+    if hasattr(frame, "_jdf"):
+        from lipstick.dataframes.classic import classic_text
+        from lipstick.dataframes.prove import prove
+
+        text = classic_text(spark, frame, tuple(tracked))
+        prove(spark, frame, text)
+        return text
+    from lipstick.dataframes.connect import connect_text
+
+    return connect_text(spark, frame, tuple(tracked))

@@ -8,18 +8,24 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
+from rewriter.catalyst.binary import combined, join_inputs, joined, operand
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.grouping import grouping_sets
-from rewriter.catalyst.names import column, fresh, identifier
 from rewriter.catalyst.outputs import needed, output, references
 from rewriter.catalyst.scalars import Scalars, attribute_id, call
-from rewriter.catalyst.selects import Column, Rows, Stage, Steps, beside, unique
+from rewriter.catalyst.selects import (
+    Column,
+    Rows,
+    Stage,
+    Steps,
+    beside,
+    is_long,
+    lateral_view,
+)
 from rewriter.catalyst.tree import Node
 from rewriter.catalyst.windows import ordered
 from rewriter.errors import UntrackedError
 
-_INLINED = 60
-"""Expressions of more nodes are written once, in a step of their own."""
 _WRITTEN = 100_000
 """Expressions of more nodes are refused: they double with each column that is made of another."""
 
@@ -168,7 +174,7 @@ class Plans:
         if not _fits(rows, items):
             rows = self._closed(rows)
         columns = self._items(rows, items)
-        if not rows.is_plain() and any(_long(column) for column in columns):
+        if not rows.is_plain() and any(map(is_long, columns)):
             rows = self._closed(rows)
             columns = self._items(rows, items)
         return replace(rows, columns=columns)
@@ -213,21 +219,13 @@ class Plans:
         if name is None:
             raise unsupported(f"the generator {generator.kind} has no rule")
         rows = self._input(node, Stage.WHERE, (generator,))
-        alias = fresh("g", rows.tables)
         outputs = node.many("generatorOutput")
-        names = unique(one.fields["name"] for one in outputs)
-        table = exp.TableAlias(this=identifier(alias), columns=[*map(identifier, names)])
-        scope = self._scope(rows)
-        lateral = exp.Lateral(
-            this=call(name, *map(scope.write, generator.children)),
-            view=True,
-            outer=bool(node.fields.get("outer")) or None,
-            alias=table,
-        )
-        laterals = [*rows.select.args.get("laterals", ()), lateral]
-        pairs = zip(outputs, names, strict=True)
-        added = tuple(Column(attribute_id(o), o.fields["name"], column(alias, n)) for o, n in pairs)
-        return replace(rows.having("laterals", laterals, rows.stage), columns=rows.columns + added)
+        written = call(name, *map(self._scope(rows).write, generator.children))
+        names = map(_name, outputs)
+        rows, made = lateral_view(rows, written, names, outer=bool(node.fields.get("outer")))
+        pairs = zip(outputs, made, strict=True)
+        added = tuple(Column(attribute_id(one), _name(one), scalar) for one, scalar in pairs)
+        return replace(rows, columns=rows.columns + added)
 
     def _sort(self, node: Node) -> Rows:
         keys = node.many("order")
@@ -272,37 +270,15 @@ class Plans:
         side_and_kind = _JOINS.get(node.option("joinType"))
         if side_and_kind is None:
             raise unsupported(f"a join of type {node.option('joinType')} has no rule")
-        left, right = (self.rows(child) for child in node.children)
-        if left.stage is not Stage.FROM or left.select.args.get("laterals") or not left.is_plain():
-            left = self._closed(left)
-        if not right.single:
-            right = self._closed(right)
-        right = beside(right, left.tables)
-        side, kind = side_and_kind
-        join = exp.Join(this=right.select.args["from_"].this, side=side, kind=kind)
+        left, right = join_inputs(self._closed, *map(self.rows, node.children))
         condition = node.one("condition")
-        if condition is not None:
-            join.set("on", self._scope(left, right).write(condition))
-        joins = [*left.select.args.get("joins", ()), join]
-        columns = left.columns if kind in ("SEMI", "ANTI") else left.columns + right.columns
-        return replace(left.having("joins", joins, Stage.FROM), columns=columns)
+        written = self._scope(left, right).write(condition) if condition is not None else None
+        return joined(left, right, *side_and_kind, written)
 
     def _set_operation(self, node: Node) -> Rows:
-        operator = _SET_OPERATIONS[node.kind]
         distinct = node.kind != "Union" and not node.fields.get("isAll")
-        inputs = [self._operand(child) for child in node.children]
-        names = unique(one.name for one in inputs[0].columns)
-        query = inputs[0].written(names)
-        for branch in inputs[1:]:
-            query = operator(this=query, expression=branch.written(), distinct=distinct)
-        pairs = zip(inputs[0].columns, names, strict=True)
-        columns = (Column(c.id, c.name, exp.Column(this=identifier(n))) for c, n in pairs)
-        return Rows(tuple(columns), exp.Select(), Stage.LIMIT, query)
-
-    def _operand(self, node: Node) -> Rows:
-        rows = self.rows(node)
-        simple = rows.query is None and not any(rows.select.args.get(c) for c in _TRAILING)
-        return rows if simple else self._closed(rows)
+        inputs = [operand(self.rows(child), self._closed) for child in node.children]
+        return combined(_SET_OPERATIONS[node.kind], inputs, distinct=distinct)
 
     # -- named queries and subqueries ------------------------------------------------------
 
@@ -359,10 +335,6 @@ def _fits(rows: Rows, items: Sequence[Node]) -> bool:
     return rows.stage < Stage.ITEMS or all(map(_renames, items))
 
 
-def _long(column: Column) -> bool:
-    return sum(1 for _ in column.scalar.walk()) > _INLINED
-
-
 _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
     "Except": exp.Except,
     "Intersect": exp.Intersect,
@@ -374,7 +346,6 @@ _GENERATORS = {
     "PosExplode": "posexplode",
     "Stack": "stack",
 }
-_TRAILING = ("order", "limit", "offset")
 
 _RULES: Mapping[str, Callable[[Plans, Node], Rows]] = {
     "Aggregate": Plans._aggregate,

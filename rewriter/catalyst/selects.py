@@ -16,6 +16,9 @@ from sqlglot import exp
 from rewriter.catalyst.names import column, fresh, identifier
 from rewriter.dialect import emit
 
+_INLINED = 60
+"""Nodes of an expression that is not written more than once."""
+
 
 class Stage(IntEnum):
     """The last clause that a SELECT has."""
@@ -112,11 +115,14 @@ class Rows:
 
 
 class Steps:
-    """The named steps of one query; ``needed`` are the attributes that are used at all."""
+    """The named steps of one query.
 
-    def __init__(self, taken: Iterable[str], needed: Collection[int]) -> None:
+    ``needed`` are the attributes that are used at all; None if that is not known.
+    """
+
+    def __init__(self, taken: Iterable[str], needed: Iterable[int] | None = None) -> None:
         self._taken = {name.lower() for name in taken}
-        self._needed = set(needed)
+        self._needed = None if needed is None else set(needed)
         self._names: dict[str, str] = {}
         self._definitions: list[exp.CTE] = []
 
@@ -132,9 +138,8 @@ class Steps:
 
     def close(self, rows: Rows) -> Rows:
         """Return the rows as those of a named step; equal steps are one."""
-        kept = [one for one in rows.columns if one.id in self._needed] or rows.columns[:1]
         if rows.query is None:
-            rows = replace(rows, columns=tuple(kept))
+            rows = self._pruned(rows)
             names = unique([one.name for one in rows.columns])
         else:
             names = [one.scalar.name for one in rows.columns]
@@ -152,9 +157,16 @@ class Steps:
         own = tuple(replace(new, name=old.name, weight=old.weight) for new, old in pairs)
         return replace(step, columns=own)
 
+    def _pruned(self, rows: Rows) -> Rows:
+        if self._needed is None:
+            return rows
+        kept = tuple(one for one in rows.columns if one.id in self._needed)
+        return replace(rows, columns=kept or rows.columns[:1])
+
     def need(self, attributes: Iterable[int]) -> None:
         """Let steps keep these attributes too."""
-        self._needed.update(attributes)
+        if self._needed is not None:
+            self._needed.update(attributes)
 
     def finished(self, rows: Rows) -> Rows:
         """Return the rows with their columns under their own names."""
@@ -168,6 +180,27 @@ class Steps:
         if self._definitions:
             query.set("with_", exp.With(expressions=self._definitions))
         return query
+
+
+def lateral_view(
+    rows: Rows, generator: exp.Expr, names: Iterable[str], *, outer: bool
+) -> tuple[Rows, list[exp.Column]]:
+    """Return the rows with those that a generator makes of each, and its columns."""
+    alias = fresh("g", rows.tables)
+    own = unique(names)
+    lateral = exp.Lateral(
+        this=generator,
+        view=True,
+        outer=outer or None,
+        alias=exp.TableAlias(this=identifier(alias), columns=[*map(identifier, own)]),
+    )
+    laterals = [*rows.select.args.get("laterals", ()), lateral]
+    return rows.having("laterals", laterals, rows.stage), [column(alias, name) for name in own]
+
+
+def is_long(column: Column) -> bool:
+    """Tell whether an expression is too long to be written where its column is used."""
+    return sum(1 for _ in column.scalar.walk()) > _INLINED
 
 
 def unique(names: Iterable[str]) -> list[str]:

@@ -1,0 +1,424 @@
+"""Relations of a Connect plan as clauses of SELECTs: one method per relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any
+
+from sqlglot import exp
+
+from rewriter.catalyst.binary import combined, join_inputs, joined, operand
+from rewriter.catalyst.errors import unsupported
+from rewriter.catalyst.scalars import call
+from rewriter.catalyst.selects import Column, Rows, Stage, Steps, is_long, lateral_view
+from rewriter.connect_plan.frame import Frame
+from rewriter.connect_plan.scalars import Message, Scalars, kind_of, name_of
+from rewriter.dialect import AGGREGATES, GENERATORS
+from rewriter.errors import UntrackedError
+
+NamesOf = Callable[[Message], Sequence[str]]
+"""Asks Spark for the names of a relation's columns."""
+
+_JOINS: Mapping[str, tuple[str | None, str | None]] = {
+    "JOIN_TYPE_CROSS": (None, "CROSS"),
+    "JOIN_TYPE_FULL_OUTER": ("FULL", None),
+    "JOIN_TYPE_INNER": (None, None),
+    "JOIN_TYPE_LEFT_ANTI": ("LEFT", "ANTI"),
+    "JOIN_TYPE_LEFT_OUTER": ("LEFT", None),
+    "JOIN_TYPE_LEFT_SEMI": ("LEFT", "SEMI"),
+    "JOIN_TYPE_RIGHT_OUTER": ("RIGHT", None),
+}
+_SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
+    "SET_OP_TYPE_EXCEPT": exp.Except,
+    "SET_OP_TYPE_INTERSECT": exp.Intersect,
+    "SET_OP_TYPE_UNION": exp.Union,
+}
+_GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An item of a select list: a column as it is, or an expression with its names."""
+
+    names: tuple[str, ...]
+    message: Message | None
+    kept: Column | None = None
+
+
+class Plans:
+    """Writes the relations of one plan."""
+
+    def __init__(self, steps: Steps, names_of: NamesOf) -> None:
+        self._steps = steps
+        self._names_of = names_of
+        self._ids = count()
+
+    def frame(self, relation: Message) -> Frame:
+        """Return what a relation has.
+
+        Raises
+        ------
+        UntrackedError
+            It reads what is not tracked.
+        UnsupportedError
+            It, or an expression of it, has no rule.
+        """
+        plan = int(relation.get("common", {}).get("plan_id", -1))
+        if "tracked" in relation:
+            tracked = relation["tracked"]
+            columns = [(next(self._ids), name) for name in tracked["columns"]]
+            rows = self._steps.relation(tracked["name"], columns)
+            return Frame(rows).aliased(tracked["name"].rpartition(".")[2]).planned(plan)
+        kind = kind_of(relation)
+        rule = _RULES.get(kind)
+        if rule is not None:
+            return rule(self, relation[kind], relation).planned(plan)
+        if kind in ("local_relation", "cached_local_relation", "range", "read"):
+            raise UntrackedError(
+                f"this data frame reads rows that are not tracked ({kind})",
+                'Track the frame or table that it is made of: ls.track("name", frame, ...).',
+            )
+        raise unsupported(f"the relation {kind} has no rule")
+
+    # -- what relations share --------------------------------------------------------------
+
+    def _closed(self, frame: Frame) -> Frame:
+        return frame.over(self._steps.close(frame.rows))
+
+    def _ready(self, frame: Frame, stage: Stage, *, plain: bool = True) -> Frame:
+        """Return a frame to whose SELECT a clause after a stage can be added."""
+        rows = frame.rows
+        if rows.stage > stage or rows.query is not None or (plain and not rows.is_plain()):
+            return self._closed(frame)
+        return frame
+
+    def _select(self, frame: Frame, items: Sequence[_Item]) -> Frame:
+        """Return the frame with the columns of a select list."""
+        items, frame = self._generated(items, frame)
+        if any(_aggregates(item.message) for item in items if item.message):
+            return self._grouped(frame, [], items)
+        windows = any(_contains(item.message, "window") for item in items if item.message)
+        if windows:
+            frame = self._ready(frame, Stage.WHERE)
+        columns = self._columns(frame, items)
+        if not _fits(frame.rows, columns) or (
+            not frame.rows.is_plain() and any(map(is_long, columns))
+        ):
+            frame = self._closed(frame)
+            columns = self._columns(frame, items)
+        stage = max(frame.rows.stage, Stage.ITEMS) if windows else frame.rows.stage
+        return frame.over(replace(frame.rows, columns=tuple(columns), stage=stage))
+
+    def _columns(self, frame: Frame, items: Sequence[_Item]) -> list[Column]:
+        known = {one.id: one for one in frame.columns}
+        scalars = Scalars(frame)
+        found = []
+        for item in items:
+            if item.kept is not None:
+                found.append(replace(known[item.kept.id], name=item.names[0]))
+            else:
+                assert item.message is not None
+                scalar = scalars.write(item.message)
+                found.append(Column(next(self._ids), item.names[0], scalar))
+        return found
+
+    def _items(self, frame: Frame, messages: Sequence[Message], relation: Message) -> list[_Item]:
+        """Return the items of a select list; Spark is asked for names that are not written."""
+        found: list[_Item] = []
+        for message in messages:
+            kind = kind_of(message)
+            if kind == "unresolved_star":
+                found += [_Item((one.name,), None, one) for one in self._starred(frame, message)]
+                continue
+            names = (name_of(message),)
+            if kind == "alias":
+                names = tuple(message["alias"]["name"])
+            kept = self._kept(frame, message)
+            found.append(_Item(tuple(one or "" for one in names), message, kept))
+        if any("" in item.names for item in found):
+            return self._called(found, self._names_of(relation))
+        return found
+
+    def _called(self, items: Sequence[_Item], names: Sequence[str]) -> list[_Item]:
+        """Return items under Spark's names; a generator has as many as are left."""
+        more = len(names) - sum(len(item.names) for item in items)
+        rest = iter(names)
+        found = []
+        for item in items:
+            own = len(item.names)
+            if item.names == ("",) and _generator(item.message):
+                own += more
+            found.append(replace(item, names=tuple(next(rest) for _ in range(own))))
+        return found
+
+    def _kept(self, frame: Frame, message: Message) -> Column | None:
+        """Return the column that an item is, if it is one as it is."""
+        if kind_of(message) != "unresolved_attribute":
+            return None
+        written = Scalars(frame).write(message)
+        return next((one for one in frame.columns if one.scalar == written), None)
+
+    def _starred(self, frame: Frame, message: Message) -> Sequence[Column]:
+        target = message["unresolved_star"].get("unparsed_target")
+        plan = message["unresolved_star"].get("plan_id")
+        if plan is not None:
+            ids = frame.plans.get(int(plan), frozenset())
+            return [one for one in frame.columns if one.id in ids]
+        if target is None:
+            return frame.columns
+        name = target.removesuffix(".*").strip("`")
+        return [one for one in frame.columns if frame.qualifiers.get(one.id) == name]
+
+    def _generated(self, items: Sequence[_Item], frame: Frame) -> tuple[Sequence[_Item], Frame]:
+        """Make a lateral view of a generator among the items."""
+        for place, item in enumerate(items):
+            generator = _generator(item.message)
+            if generator is None:
+                continue
+            frame = self._ready(frame, Stage.WHERE)
+            name = generator["function_name"]
+            scalars = Scalars(frame)
+            written = call(
+                name.removesuffix("_outer"),
+                *(scalars.write(one) for one in generator.get("arguments", [])),
+            )
+            outer = name.endswith("_outer")
+            rows, made = lateral_view(frame.rows, written, item.names, outer=outer)
+            pairs = zip(item.names, made, strict=True)
+            added = [Column(next(self._ids), name, scalar) for name, scalar in pairs]
+            frame = frame.over(replace(rows, columns=(*rows.columns, *added)))
+            kept = [_Item((one.name,), None, one) for one in added]
+            return [*items[:place], *kept, *items[place + 1 :]], frame
+        return items, frame
+
+    # -- relations of one input ------------------------------------------------------------
+
+    def _project(self, message: Message, relation: Message) -> Frame:
+        if "input" not in message:
+            raise UntrackedError("this data frame reads no relation", "Give it a tracked input.")
+        frame = self.frame(message["input"])
+        return self._select(frame, self._items(frame, message.get("expressions", []), relation))
+
+    def _with_columns(self, message: Message, relation: Message) -> Frame:
+        frame = self.frame(message["input"])
+        items = [_Item((one.name,), None, one) for one in frame.columns]
+        for alias in message["aliases"]:
+            (name,) = alias["name"]
+            item = _Item((name,), alias["expr"])
+            same = [n for n, one in enumerate(items) if one.names[0].lower() == name.lower()]
+            for place in same:
+                items[place] = item
+            if not same:
+                items.append(item)
+        return self._select(frame, items)
+
+    def _renamed(self, message: Message, relation: Message) -> Frame:
+        frame = self.frame(message["input"])
+        renames = {one["col_name"].lower(): one["new_col_name"] for one in message["renames"]}
+        names = [renames.get(one.name.lower(), one.name) for one in frame.columns]
+        return self._with_names(frame, names)
+
+    def _to_df(self, message: Message, relation: Message) -> Frame:
+        frame = self.frame(message["input"])
+        return self._with_names(frame, message["column_names"])
+
+    def _with_names(self, frame: Frame, names: Sequence[str]) -> Frame:
+        pairs = zip(frame.columns, names, strict=True)
+        return self._select(frame, [_Item((name,), None, one) for one, name in pairs])
+
+    def _dropped(self, message: Message, relation: Message) -> Frame:
+        frame = self.frame(message["input"])
+        names = {name.lower() for name in message.get("column_names", [])}
+        gone = [self._kept(frame, one) for one in message.get("columns", [])]
+        kept = [one for one in frame.columns if one.name.lower() not in names and one not in gone]
+        return self._select(frame, [_Item((one.name,), None, one) for one in kept])
+
+    def _filter(self, message: Message, relation: Message) -> Frame:
+        frame = self._ready(self.frame(message["input"]), Stage.ORDER, plain=False)
+        condition = Scalars(frame).write(message["condition"])
+        before = frame.rows.select.args.get("where")
+        if before is not None:
+            condition = exp.and_(before.this, condition, copy=False)
+        return frame.over(frame.rows.having("where", exp.Where(this=condition), Stage.WHERE))
+
+    def _aggregate(self, message: Message, relation: Message) -> Frame:
+        frame = self._ready(self.frame(message["input"]), Stage.WHERE)
+        keys = message.get("grouping_expressions", [])
+        if message["group_type"] not in (*_GROUPINGS, "GROUP_TYPE_GROUPBY"):
+            raise unsupported(f"{message['group_type'].removeprefix('GROUP_TYPE_')} has no rule")
+        messages = [*keys, *message.get("aggregate_expressions", [])]
+        operator = _GROUPINGS.get(message["group_type"])
+        return self._grouped(frame, keys, self._items(frame, messages, relation), operator)
+
+    def _grouped(
+        self,
+        frame: Frame,
+        keys: Sequence[Message],
+        items: Sequence[_Item],
+        operator: type[exp.Expr] | None = None,
+    ) -> Frame:
+        frame = self._ready(frame, Stage.WHERE)
+        columns = self._columns(frame, items)
+        scalars = Scalars(frame)
+        written = [scalars.write(key) for key in keys]
+        if operator is not None:
+            written = [operator(expressions=written)]
+        group = exp.Group(expressions=written) if written else None
+        rows = frame.rows.having("group", group, Stage.ITEMS)
+        return frame.over(replace(rows, columns=tuple(columns)))
+
+    def _sort(self, message: Message, relation: Message) -> Frame:
+        frame = self.frame(message["input"])
+        if not message.get("is_global"):
+            return frame
+        frame = self._ready(frame, Stage.ORDER)
+        if not all(one.kept for one in frame.columns):
+            frame = self._closed(frame)
+        order = Scalars(frame).order(message["order"])
+        return frame.over(frame.rows.having("order", order, Stage.ORDER))
+
+    def _limit(self, message: Message, relation: Message) -> Frame:
+        frame = self._ready(self.frame(message["input"]), Stage.OFFSET, plain=False)
+        limit = exp.Limit(expression=exp.Literal.number(message.get("limit", 0)))
+        return frame.over(frame.rows.having("limit", limit, Stage.LIMIT))
+
+    def _offset(self, message: Message, relation: Message) -> Frame:
+        frame = self._ready(self.frame(message["input"]), Stage.ITEMS, plain=False)
+        offset = exp.Offset(expression=exp.Literal.number(message.get("offset", 0)))
+        return frame.over(frame.rows.having("offset", offset, Stage.OFFSET))
+
+    def _deduplicate(self, message: Message, relation: Message) -> Frame:
+        frame = self._ready(self.frame(message["input"]), Stage.WHERE, plain=False)
+        names = {name.lower() for name in message.get("column_names", [])}
+        every = {one.name.lower() for one in frame.columns}
+        if not message.get("all_columns_as_keys") and names != every:
+            raise unsupported(
+                "dropDuplicates of some columns keeps a row that nothing determines",
+                "Say which row: row_number() over a window with an order, and a filter; or groupBy "
+                "with min or max.",
+            )
+        return frame.over(frame.rows.having("distinct", exp.Distinct(), Stage.ITEMS))
+
+    def _alias(self, message: Message, relation: Message) -> Frame:
+        return self.frame(message["input"]).aliased(message["alias"])
+
+    def _passed(self, message: Message, relation: Message) -> Frame:
+        return self.frame(message["input"])
+
+    # -- relations of two inputs -----------------------------------------------------------
+
+    def _join(self, message: Message, relation: Message) -> Frame:
+        side, kind = _JOINS[message["join_type"]]
+        frames = self.frame(message["left"]), self.frame(message["right"])
+        left, right = join_inputs(self._steps.close, *(one.rows for one in frames))
+        one, other = (frame.over(rows) for frame, rows in zip(frames, (left, right), strict=True))
+        both = one.beside(other, replace(left, columns=left.columns + right.columns))
+        using = message.get("using_columns", [])
+        condition = None
+        if "join_condition" in message:
+            condition = Scalars(both).write(message["join_condition"])
+        elif using:
+            pairs = [(_only(one, name), _only(other, name)) for name in using]
+            equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
+            condition = exp.and_(*equal, copy=False)
+        frame = both.over(joined(left, right, side, kind, condition))
+        return self._using(frame, one, other, using, side) if using and not kind else frame
+
+    def _using(
+        self, frame: Frame, left: Frame, right: Frame, using: Sequence[str], side: str | None
+    ) -> Frame:
+        """Return a join with its common columns once, and first."""
+        keys = [(_only(left, name), _only(right, name)) for name in using]
+        columns = []
+        for one, other in keys:
+            if side == "FULL":
+                both = call("coalesce", one.scalar.copy(), other.scalar.copy())
+                columns.append(Column(next(self._ids), one.name, both))
+            else:
+                columns.append(replace(other, name=one.name) if side == "RIGHT" else one)
+        used = {column.id for pair in keys for column in pair}
+        rest = [one for one in frame.columns if one.id not in used]
+        return frame.over(replace(frame.rows, columns=(*columns, *rest)))
+
+    def _set_operation(self, message: Message, relation: Message) -> Frame:
+        left, right = (self.frame(message[side]) for side in ("left_input", "right_input"))
+        if message.get("by_name"):
+            if message.get("allow_missing_columns"):
+                raise unsupported("unionByName with missing columns has no rule")
+            order = [_only(right, one.name) for one in left.columns]
+            right = self._select(right, [_Item((one.name,), None, one) for one in order])
+        inputs = [operand(one.rows, self._steps.close) for one in (left, right)]
+        distinct = not message.get("is_all")
+        return Frame(combined(_SET_OPERATIONS[message["set_op_type"]], inputs, distinct=distinct))
+
+
+def _only(frame: Frame, name: str) -> Column:
+    found = frame.named(name)
+    if len(found) != 1:
+        raise unsupported(f"column {name} is one of several, or none")
+    return found[0]
+
+
+def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
+    """Tell whether a select list goes into the SELECT that its rows are."""
+    if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
+        return list(columns) == list(rows.columns)
+    if rows.stage is Stage.ORDER:
+        return all(one.kept for one in columns)
+    known = [one.scalar for one in rows.columns]
+    return rows.stage < Stage.ITEMS or all(one.scalar in known for one in columns)
+
+
+def _generator(message: Message | None) -> Mapping[str, Any] | None:
+    """Return the call of a generator that an item is."""
+    if message is None:
+        return None
+    inner = message["alias"]["expr"] if kind_of(message) == "alias" else message
+    function = inner.get("unresolved_function")
+    if function is not None and function["function_name"].lower() in GENERATORS:
+        return dict(function)
+    return None
+
+
+def _aggregates(message: Message) -> bool:
+    """Tell whether an expression calls an aggregate, outside any window."""
+    kind = kind_of(message)
+    if kind == "window":
+        return False
+    if kind in ("unresolved_function", "call_function"):
+        if message[kind]["function_name"].lower() in AGGREGATES:
+            return True
+        return any(map(_aggregates, message[kind].get("arguments", [])))
+    if kind in ("alias", "cast"):
+        return _aggregates(message[kind]["expr"])
+    return False
+
+
+def _contains(value: Any, kind: str) -> bool:
+    if isinstance(value, Mapping):
+        return kind in value or any(_contains(one, kind) for one in value.values())
+    return isinstance(value, list) and any(_contains(one, kind) for one in value)
+
+
+_RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
+    "aggregate": Plans._aggregate,
+    "deduplicate": Plans._deduplicate,
+    "drop": Plans._dropped,
+    "filter": Plans._filter,
+    "hint": Plans._passed,
+    "join": Plans._join,
+    "limit": Plans._limit,
+    "offset": Plans._offset,
+    "project": Plans._project,
+    "repartition": Plans._passed,
+    "repartition_by_expression": Plans._passed,
+    "set_op": Plans._set_operation,
+    "sort": Plans._sort,
+    "subquery_alias": Plans._alias,
+    "to_df": Plans._to_df,
+    "with_columns": Plans._with_columns,
+    "with_columns_renamed": Plans._renamed,
+}
+"""Kind of a relation: how it is written."""
