@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lipstick.dataframes.hidden import register_functions, show_pivot_values
 from lipstick.dataframes.jvm import Json, Plan, analysed, described, kind, node_at, sizes
-from lipstick.dataframes.udfs import register_functions
 from lipstick.errors import SourceChangedError, TrackingError
 from rewriter import catalyst
 
@@ -28,6 +28,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     nodes = described(plan)
     _mark_relations(plan, nodes, [_Relation(one) for one in tracked])
     register_functions(spark, plan, nodes)
+    show_pivot_values(plan, nodes)
     return catalyst.query_text(nodes)
 
 

@@ -12,6 +12,7 @@ from rewriter.catalyst.binary import combined, join_inputs, joined, operand
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.grouping import grouping_sets
 from rewriter.catalyst.outputs import needed, output, references
+from rewriter.catalyst.pivot import Pivot, pivot_of, pivoted
 from rewriter.catalyst.scalars import Scalars, attribute_id, call
 from rewriter.catalyst.selects import (
     Column,
@@ -169,6 +170,9 @@ class Plans:
         return self.rows(node.children[0])
 
     def _project(self, node: Node) -> Rows:
+        pivot = pivot_of(node)
+        if pivot is not None:
+            return self._pivot(pivot)
         rows = self.rows(node.children[0])
         items = node.many("projectList")
         if not _fits(rows, items):
@@ -178,6 +182,15 @@ class Plans:
             rows = self._closed(rows)
             columns = self._items(rows, items)
         return replace(rows, columns=columns)
+
+    def _pivot(self, pivot: Pivot) -> Rows:
+        rows = self.rows(pivot.source)
+        if rows.query is not None or rows.stage >= Stage.ITEMS:
+            rows = self._closed(rows)
+        used = tuple(one for one in rows.columns if one.id in pivot.used)
+        if not rows.single or used != rows.columns:
+            rows = self._closed(replace(rows, columns=used))
+        return pivoted(pivot, rows, self._scope(rows))
 
     def _filter(self, node: Node) -> Rows:
         rows = self.rows(node.children[0])

@@ -1,4 +1,4 @@
-"""Python functions that a data frame uses, under names that a text can call."""
+"""What the description of a plan hides: Python functions, and the values of a pivot."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _PYTHON = "PythonUDF"
+_PIVOT = "PivotFirst"
 _PREFIX = "_lipstick_udf"
 
 
@@ -22,7 +23,7 @@ def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
         if not described:
             continue
         names = {}
-        for function in _functions(node_at(plan, nodes, size, position)):
+        for function in _expressions(node_at(plan, nodes, size, position), _PYTHON):
             names[int(function.resultId().id())] = _registered(spark, function)
         for one in described:
             one["registered"] = names.get(one["resultId"]["id"])
@@ -53,13 +54,31 @@ def _made(spark: SparkSession, function: Plan) -> Any:
     return made(*known, *added)
 
 
-def _functions(node: Plan) -> Iterator[Plan]:
-    """Yield the Python functions in the expressions of an operator."""
+def show_pivot_values(plan: Plan, nodes: Json) -> None:
+    """Write the values of a pivot, as text, into the description of its plan."""
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        described = [one for one in _objects(node) if kind(one) == _PIVOT]
+        if not described:
+            continue
+        first = next(_expressions(node_at(plan, nodes, size, position), _PIVOT))
+        values = first.pivotColumnValues()
+        found = [values.apply(number) for number in range(values.size())]
+        for one in described:
+            one["pivotColumnValues"] = [None if v is None else _text(v) for v in found]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _expressions(node: Plan, name: str) -> Iterator[Plan]:
+    """Yield the expressions of a class in an operator."""
     expressions = node.expressions()
     todo = [expressions.apply(number) for number in range(expressions.size())]
     while todo:
         expression = todo.pop()
-        if expression.getClass().getSimpleName() == _PYTHON:
+        if expression.getClass().getSimpleName() == name:
             yield expression
         below = expression.children()
         todo += [below.apply(number) for number in range(below.size())]
