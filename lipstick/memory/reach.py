@@ -195,6 +195,27 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
     }
 
 
+def tokens(engine: Engine, relation: str) -> pa.Table:
+    """The tuples of a relation that took part in the query, each once, by its token columns."""
+    parts = []
+    for block in engine.blocks.values():
+        members = members_of(engine.rows(block.name))
+        for number, token in enumerate(block.tokens):
+            if token.relation == relation:
+                assert members is not None
+                assert members.dataset is not None
+                absent = members.token(number).absent
+                columns = [_plain(members.dataset.column(name)) for name in token.columns]
+                if absent is not None:
+                    columns = [column.filter(pa.array(~absent)) for column in columns]
+                parts.append(columns)
+    return _distinct(engine.manifest.relations[relation].token, parts, engine, relation)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
 def _distinct(
     names: tuple[str, ...], parts: list[list[pa.Array]], engine: Engine, relation: str
 ) -> pa.Table:
