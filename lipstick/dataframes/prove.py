@@ -22,7 +22,7 @@ from lipstick.dataframes.jvm import (
     with_parameters,
 )
 from lipstick.guard import settings
-from rewriter.catalyst.plans import NEUTRAL
+from rewriter.catalyst.refusals import is_placement
 from rewriter.errors import NotUnderstoodError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _optimised(spark: SparkSession, plan: Plan) -> Plan:
 def _is_plain(node: dict[str, Any]) -> bool:
     """Tell whether an operator is as it would be in a text and in a frame."""
     name = kind(node)
-    if name in NEUTRAL or (name == "Sort" and not node["global"]):
+    if is_placement(name, node):
         return False
     if name == "Generate":
         return not node.get("qualifier")

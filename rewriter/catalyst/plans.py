@@ -13,6 +13,7 @@ from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.grouping import grouping_sets
 from rewriter.catalyst.outputs import needed, output, references
 from rewriter.catalyst.pivot import Pivot, pivot_of, pivoted
+from rewriter.catalyst.refusals import is_placement, refusal
 from rewriter.catalyst.scalars import Scalars, attribute_id, call
 from rewriter.catalyst.selects import (
     Column,
@@ -25,7 +26,6 @@ from rewriter.catalyst.selects import (
 )
 from rewriter.catalyst.tree import Node
 from rewriter.catalyst.windows import ordered
-from rewriter.errors import UntrackedError
 
 _WRITTEN = 100_000
 """Expressions of more nodes are refused: they double with each column that is made of another."""
@@ -39,46 +39,6 @@ _JOINS: Mapping[str, tuple[str | None, str | None]] = {
     "LeftSemi": ("LEFT", "SEMI"),
     "RightOuter": ("RIGHT", None),
 }
-
-NEUTRAL = frozenset(
-    [
-        "CollectMetrics",
-        "RebalancePartitions",
-        "Repartition",
-        "RepartitionByExpression",
-        "ResolvedHint",
-    ]
-)
-"""Operators that say where rows are computed, and not which."""
-
-_UNTRACKED = frozenset(
-    [
-        "DataSourceV2Relation",
-        "DataSourceV2ScanRelation",
-        "HiveTableRelation",
-        "LocalRelation",
-        "LogicalRDD",
-        "LogicalRelation",
-        "OneRowRelation",
-        "Range",
-        "StreamingRelationV2",
-    ]
-)
-_PYTHON_ROWS = {
-    "FlatMapCoGroupsInArrow": "cogroup().applyInArrow",
-    "FlatMapCoGroupsInPandas": "cogroup().applyInPandas",
-    "FlatMapGroupsInArrow": "groupBy().applyInArrow",
-    "FlatMapGroupsInPandas": "groupBy().applyInPandas",
-    "MapInArrow": "mapInArrow",
-    "MapInPandas": "mapInPandas",
-    "MapPartitionsInR": "dapply",
-    "PythonMapInArrow": "mapInArrow",
-}
-
-
-def is_local_sort(node: Node) -> bool:
-    """Tell whether a node sorts within partitions, which changes no relation."""
-    return node.kind == "Sort" and not node.fields.get("global")
 
 
 class Plans:
@@ -104,22 +64,12 @@ class Plans:
         if tracked is not None:
             rows = self._steps.relation(tracked["name"], tracked["columns"])
             return beside(rows, self._around)
-        if node.kind in NEUTRAL or is_local_sort(node):
+        if is_placement(node.kind, node.fields):
             return self.rows(node.children[0])
         rule = _RULES.get(node.kind)
         if rule is not None:
             return rule(self, node)
-        if node.kind in _UNTRACKED:
-            raise UntrackedError(
-                f"this data frame reads rows that are not tracked ({node.kind})",
-                'Track the frame or table that it is made of: ls.track("name", frame, ...).',
-            )
-        if node.kind in _PYTHON_ROWS:
-            raise unsupported(
-                f"{_PYTHON_ROWS[node.kind]} makes rows of which nothing says what they came from",
-                "Use expressions or a udf() of one row, or track the frame that it returns.",
-            )
-        raise unsupported(f"the operator {node.kind} has no rule")
+        raise refusal(node)
 
     # -- what operators share --------------------------------------------------------------
 

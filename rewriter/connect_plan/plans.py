@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
-from typing import Any
 
 from sqlglot import exp
 
@@ -14,8 +13,15 @@ from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.scalars import call
 from rewriter.catalyst.selects import Column, Rows, Stage, Steps, is_long, lateral_view
 from rewriter.connect_plan.frame import Frame
-from rewriter.connect_plan.scalars import Message, Scalars, kind_of, name_of
-from rewriter.dialect import AGGREGATES, GENERATORS
+from rewriter.connect_plan.items import (
+    Item,
+    aggregates,
+    generator,
+    has_window,
+    kept_column,
+    select_list,
+)
+from rewriter.connect_plan.scalars import Message, Scalars, kind_of
 from rewriter.errors import UntrackedError
 
 NamesOf = Callable[[Message], Sequence[str]]
@@ -36,15 +42,6 @@ _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
     "SET_OP_TYPE_UNION": exp.Union,
 }
 _GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
-
-
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """An item of a select list: a column as it is, or an expression with its names."""
-
-    names: tuple[str, ...]
-    message: Message | None
-    kept: Column | None = None
 
 
 class Plans:
@@ -94,12 +91,15 @@ class Plans:
             return self._closed(frame)
         return frame
 
-    def _select(self, frame: Frame, items: Sequence[_Item]) -> Frame:
+    def _items(self, frame: Frame, messages: Sequence[Message], relation: Message) -> list[Item]:
+        return select_list(frame, messages, lambda: self._names_of(relation))
+
+    def _select(self, frame: Frame, items: Sequence[Item]) -> Frame:
         """Return the frame with the columns of a select list."""
         items, frame = self._generated(items, frame)
-        if any(_aggregates(item.message) for item in items if item.message):
+        if any(aggregates(item.message) for item in items if item.message):
             return self._grouped(frame, [], items)
-        windows = any(_contains(item.message, "window") for item in items if item.message)
+        windows = any(has_window(item.message) for item in items if item.message)
         if windows:
             frame = self._ready(frame, Stage.WHERE)
         columns = self._columns(frame, items)
@@ -111,7 +111,7 @@ class Plans:
         stage = max(frame.rows.stage, Stage.ITEMS) if windows else frame.rows.stage
         return frame.over(replace(frame.rows, columns=tuple(columns), stage=stage))
 
-    def _columns(self, frame: Frame, items: Sequence[_Item]) -> list[Column]:
+    def _columns(self, frame: Frame, items: Sequence[Item]) -> list[Column]:
         known = {one.id: one for one in frame.columns}
         scalars = Scalars(frame)
         found = []
@@ -124,72 +124,25 @@ class Plans:
                 found.append(Column(next(self._ids), item.names[0], scalar))
         return found
 
-    def _items(self, frame: Frame, messages: Sequence[Message], relation: Message) -> list[_Item]:
-        """Return the items of a select list; Spark is asked for names that are not written."""
-        found: list[_Item] = []
-        for message in messages:
-            kind = kind_of(message)
-            if kind == "unresolved_star":
-                found += [_Item((one.name,), None, one) for one in self._starred(frame, message)]
-                continue
-            names = (name_of(message),)
-            if kind == "alias":
-                names = tuple(message["alias"]["name"])
-            kept = self._kept(frame, message)
-            found.append(_Item(tuple(one or "" for one in names), message, kept))
-        if any("" in item.names for item in found):
-            return self._called(found, self._names_of(relation))
-        return found
-
-    def _called(self, items: Sequence[_Item], names: Sequence[str]) -> list[_Item]:
-        """Return items under Spark's names; a generator has as many as are left."""
-        more = len(names) - sum(len(item.names) for item in items)
-        rest = iter(names)
-        found = []
-        for item in items:
-            own = len(item.names)
-            if item.names == ("",) and _generator(item.message):
-                own += more
-            found.append(replace(item, names=tuple(next(rest) for _ in range(own))))
-        return found
-
-    def _kept(self, frame: Frame, message: Message) -> Column | None:
-        """Return the column that an item is, if it is one as it is."""
-        if kind_of(message) != "unresolved_attribute":
-            return None
-        written = Scalars(frame).write(message)
-        return next((one for one in frame.columns if one.scalar == written), None)
-
-    def _starred(self, frame: Frame, message: Message) -> Sequence[Column]:
-        target = message["unresolved_star"].get("unparsed_target")
-        plan = message["unresolved_star"].get("plan_id")
-        if plan is not None:
-            ids = frame.plans.get(int(plan), frozenset())
-            return [one for one in frame.columns if one.id in ids]
-        if target is None:
-            return frame.columns
-        name = target.removesuffix(".*").strip("`")
-        return [one for one in frame.columns if frame.qualifiers.get(one.id) == name]
-
-    def _generated(self, items: Sequence[_Item], frame: Frame) -> tuple[Sequence[_Item], Frame]:
+    def _generated(self, items: Sequence[Item], frame: Frame) -> tuple[Sequence[Item], Frame]:
         """Make a lateral view of a generator among the items."""
         for place, item in enumerate(items):
-            generator = _generator(item.message)
-            if generator is None:
+            function = generator(item.message)
+            if function is None:
                 continue
             frame = self._ready(frame, Stage.WHERE)
-            name = generator["function_name"]
+            name = function["function_name"]
             scalars = Scalars(frame)
             written = call(
                 name.removesuffix("_outer"),
-                *(scalars.write(one) for one in generator.get("arguments", [])),
+                *(scalars.write(one) for one in function.get("arguments", [])),
             )
             outer = name.endswith("_outer")
             rows, made = lateral_view(frame.rows, written, item.names, outer=outer)
             pairs = zip(item.names, made, strict=True)
             added = [Column(next(self._ids), name, scalar) for name, scalar in pairs]
             frame = frame.over(replace(rows, columns=(*rows.columns, *added)))
-            kept = [_Item((one.name,), None, one) for one in added]
+            kept = [Item((one.name,), None, one) for one in added]
             return [*items[:place], *kept, *items[place + 1 :]], frame
         return items, frame
 
@@ -203,10 +156,10 @@ class Plans:
 
     def _with_columns(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
-        items = [_Item((one.name,), None, one) for one in frame.columns]
+        items = [Item((one.name,), None, one) for one in frame.columns]
         for alias in message["aliases"]:
             (name,) = alias["name"]
-            item = _Item((name,), alias["expr"])
+            item = Item((name,), alias["expr"])
             same = [n for n, one in enumerate(items) if one.names[0].lower() == name.lower()]
             for place in same:
                 items[place] = item
@@ -226,14 +179,14 @@ class Plans:
 
     def _with_names(self, frame: Frame, names: Sequence[str]) -> Frame:
         pairs = zip(frame.columns, names, strict=True)
-        return self._select(frame, [_Item((name,), None, one) for one, name in pairs])
+        return self._select(frame, [Item((name,), None, one) for one, name in pairs])
 
     def _dropped(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
         names = {name.lower() for name in message.get("column_names", [])}
-        gone = [self._kept(frame, one) for one in message.get("columns", [])]
+        gone = [kept_column(frame, one) for one in message.get("columns", [])]
         kept = [one for one in frame.columns if one.name.lower() not in names and one not in gone]
-        return self._select(frame, [_Item((one.name,), None, one) for one in kept])
+        return self._select(frame, [Item((one.name,), None, one) for one in kept])
 
     def _filter(self, message: Message, relation: Message) -> Frame:
         frame = self._ready(self.frame(message["input"]), Stage.ORDER, plain=False)
@@ -256,7 +209,7 @@ class Plans:
         self,
         frame: Frame,
         keys: Sequence[Message],
-        items: Sequence[_Item],
+        items: Sequence[Item],
         operator: type[exp.Expr] | None = None,
     ) -> Frame:
         frame = self._ready(frame, Stage.WHERE)
@@ -348,7 +301,7 @@ class Plans:
             if message.get("allow_missing_columns"):
                 raise unsupported("unionByName with missing columns has no rule")
             order = [_only(right, one.name) for one in left.columns]
-            right = self._select(right, [_Item((one.name,), None, one) for one in order])
+            right = self._select(right, [Item((one.name,), None, one) for one in order])
         inputs = [operand(one.rows, self._steps.close) for one in (left, right)]
         distinct = not message.get("is_all")
         return Frame(combined(_SET_OPERATIONS[message["set_op_type"]], inputs, distinct=distinct))
@@ -369,37 +322,6 @@ def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
         return all(one.kept for one in columns)
     known = [one.scalar for one in rows.columns]
     return rows.stage < Stage.ITEMS or all(one.scalar in known for one in columns)
-
-
-def _generator(message: Message | None) -> Mapping[str, Any] | None:
-    """Return the call of a generator that an item is."""
-    if message is None:
-        return None
-    inner = message["alias"]["expr"] if kind_of(message) == "alias" else message
-    function = inner.get("unresolved_function")
-    if function is not None and function["function_name"].lower() in GENERATORS:
-        return dict(function)
-    return None
-
-
-def _aggregates(message: Message) -> bool:
-    """Tell whether an expression calls an aggregate, outside any window."""
-    kind = kind_of(message)
-    if kind == "window":
-        return False
-    if kind in ("unresolved_function", "call_function"):
-        if message[kind]["function_name"].lower() in AGGREGATES:
-            return True
-        return any(map(_aggregates, message[kind].get("arguments", [])))
-    if kind in ("alias", "cast"):
-        return _aggregates(message[kind]["expr"])
-    return False
-
-
-def _contains(value: Any, kind: str) -> bool:
-    if isinstance(value, Mapping):
-        return kind in value or any(_contains(one, kind) for one in value.values())
-    return isinstance(value, list) and any(_contains(one, kind) for one in value)
 
 
 _RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
