@@ -21,6 +21,7 @@ from rewriter.catalyst.selects import (
     Stage,
     Steps,
     beside,
+    counted,
     is_long,
     lateral_view,
 )
@@ -113,6 +114,12 @@ class Plans:
             own = sum(1 for _ in item.walk())
             columns.append(Column(attribute_id(item), _name(item), scalar, weight + own - 1))
         return tuple(columns)
+
+    def _range(self, node: Node) -> Rows:
+        (number,) = output(node)
+        start, end, step = (node.fields[name] for name in ("start", "end", "step"))
+        rows = counted(number, start, end, step, node.fields.get("numSlices"))
+        return beside(rows, self._around)
 
     # -- operators of one input ------------------------------------------------------------
 
@@ -324,6 +331,7 @@ _RULES: Mapping[str, Callable[[Plans, Node], Rows]] = {
     "Join": Plans._join,
     "Offset": Plans._offset,
     "Project": Plans._project,
+    "Range": Plans._range,
     "Sort": Plans._sort,
     "SubqueryAlias": Plans._passed,
     "Union": Plans._set_operation,

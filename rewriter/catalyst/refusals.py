@@ -28,7 +28,6 @@ _UNTRACKED = frozenset(
         "LogicalRDD",
         "LogicalRelation",
         "OneRowRelation",
-        "Range",
         "StreamingRelationV2",
     ]
 )

@@ -213,6 +213,17 @@ def unique(names: Iterable[str]) -> list[str]:
     return found
 
 
+def counted(number: int, start: int, end: int, step: int, slices: int | None) -> Rows:
+    """Return the rows of ``range``: one column, ``id``."""
+    values = [start, end, step, *([] if slices is None else [slices])]
+    literals = [exp.Literal.number(value) for value in values]
+    table = exp.Table(
+        this=exp.Anonymous(this="range", expressions=literals),
+        alias=exp.TableAlias(this=identifier("n")),
+    )
+    return Rows((Column(number, "id", column("n", "id")),), exp.Select(from_=exp.From(this=table)))
+
+
 def beside(rows: Rows, taken: Collection[str]) -> Rows:
     """Return the rows of one relation under a name that is not taken."""
     table = rows.select.args["from_"].this

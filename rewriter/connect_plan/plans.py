@@ -11,7 +11,7 @@ from sqlglot import exp
 from rewriter.catalyst.binary import combined, join_inputs, joined, operand
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.scalars import call
-from rewriter.catalyst.selects import Column, Rows, Stage, Steps, is_long, lateral_view
+from rewriter.catalyst.selects import Column, Rows, Stage, Steps, counted, is_long, lateral_view
 from rewriter.connect_plan.frame import Frame
 from rewriter.connect_plan.items import (
     Item,
@@ -72,7 +72,7 @@ class Plans:
         rule = _RULES.get(kind)
         if rule is not None:
             return rule(self, relation[kind], relation).planned(plan)
-        if kind in ("local_relation", "cached_local_relation", "range", "read"):
+        if kind in ("local_relation", "cached_local_relation", "read"):
             raise UntrackedError(
                 f"this data frame reads rows that are not tracked ({kind})",
                 'Track the frame or table that it is made of: ls.track("name", frame, ...).',
@@ -262,6 +262,11 @@ class Plans:
 
     # -- relations of two inputs -----------------------------------------------------------
 
+    def _range(self, message: Message, relation: Message) -> Frame:
+        start, end, step = (int(message.get(name, 0)) for name in ("start", "end", "step"))
+        slices = message.get("num_partitions")
+        return Frame(counted(next(self._ids), start, end, step, slices))
+
     def _join(self, message: Message, relation: Message) -> Frame:
         side, kind = _JOINS[message["join_type"]]
         frames = self.frame(message["left"]), self.frame(message["right"])
@@ -334,6 +339,7 @@ _RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
     "limit": Plans._limit,
     "offset": Plans._offset,
     "project": Plans._project,
+    "range": Plans._range,
     "repartition": Plans._passed,
     "repartition_by_expression": Plans._passed,
     "set_op": Plans._set_operation,

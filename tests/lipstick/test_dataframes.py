@@ -153,7 +153,6 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
             UnsupportedError,
             "has no rule|mapInPandas",
         ),
-        (lambda left, right: left.sparkSession.range(3), UntrackedError, "not tracked"),
         (
             lambda left, right: left.crossJoin(left.sparkSession.createDataFrame([(1,)], "z int")),
             UntrackedError,
