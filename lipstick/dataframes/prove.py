@@ -59,10 +59,17 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
         reason = str(error).strip().splitlines()[0]
         problem = f"The text made of this data frame is no query of Spark's: {reason}"
         raise NotUnderstoodError(problem, _ADVICE, text) from error
+    if _columns(frame) != _columns(other):
+        problem = "The text made of this data frame has other columns than the frame"
+        raise NotUnderstoodError(problem, _ADVICE, text)
     with settings(spark, _SETTINGS):
         theirs, ours = (_optimised(spark, analysed(each)) for each in (frame, other))
     if not theirs.sameResult(ours):
         raise _difference(text, theirs, ours)
+
+
+def _columns(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema]
 
 
 def _optimised(spark: SparkSession, plan: Plan) -> Plan:
