@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from lipstick.errors import LipstickError
@@ -11,6 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lipstick.tracking import Tracked
+
+_DEEPEST = 20_000
 
 __all__ = ["plain_frame", "query_text"]
 
@@ -41,13 +45,29 @@ def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]
         The frame has a part without a rule, reads untracked rows, or Spark reads another query
         in its text.
     """
+    with _deep_recursion():
+        return _query_text(spark, frame, tuple(tracked))
+
+
+def _query_text(spark: SparkSession, frame: DataFrame, tracked: tuple[Tracked, ...]) -> str:
     if hasattr(frame, "_jdf"):
         from lipstick.dataframes.classic import classic_text
         from lipstick.dataframes.prove import prove
 
-        text = classic_text(spark, frame, tuple(tracked))
+        text = classic_text(spark, frame, tracked)
         prove(spark, frame, text)
         return text
     from lipstick.dataframes.connect import connect_text
 
-    return connect_text(spark, frame, tuple(tracked))
+    return connect_text(spark, frame, tracked)
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """Let plans be as deep as Spark allows: a call of a frame's method is a level or more."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, _DEEPEST))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

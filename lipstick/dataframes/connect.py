@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -82,7 +83,8 @@ def _plan(relation: Mapping[str, Any]) -> Any:
     from google.protobuf.json_format import ParseDict
     from pyspark.sql.connect.proto import Plan
 
-    return ParseDict({"root": relation}, Plan(), ignore_unknown_fields=True)
+    plan, depth = {"root": relation}, sys.getrecursionlimit()
+    return ParseDict(plan, Plan(), ignore_unknown_fields=True, max_recursion_depth=depth)
 
 
 def _key(relation: Message) -> str:

@@ -2,11 +2,13 @@
 
 Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, what a text must
 say and a data frame need not is taken from both: names that columns are given on the way, the
-names of lateral views, and operators that only say where rows are computed.
+names of lateral views, and operators that only say where rows are computed; and the condition of
+``dropna``, which has no text, is said in other words.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -39,6 +41,8 @@ _SETTINGS = {
 _LISTS = {"Aggregate": (1, "aggregateExpressions"), "Project": (0, "projectList")}
 _QUALIFIER = 3
 """The place of the view's name among the parameters of ``Generate``."""
+_NOT_MISSING = "AtLeastNNonNulls"
+"""The condition of ``dropna``, which no function of Spark SQL calls."""
 _ADVICE = (
     "The text made of this data frame has another meaning to Spark than the frame. Write the part "
     "that differs in another way, or as a query for sql()."
@@ -82,6 +86,8 @@ def _optimised(spark: SparkSession, plan: Plan) -> Plan:
 def _is_plain(node: dict[str, Any]) -> bool:
     """Tell whether an operator is as it would be in a text and in a frame."""
     name = kind(node)
+    if name == "Filter":
+        return kind(node["condition"][0]) != _NOT_MISSING
     if is_placement(name, node):
         return False
     if name == "Generate":
@@ -105,12 +111,30 @@ def _common(spark: SparkSession, node: Plan) -> Plan:
         jvm = spark.sparkContext._jvm
         assert jvm is not None
         return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
+    if name == "Filter":
+        return with_parameters(spark, node, {0: _present(spark, node.condition())})
     if name not in _LISTS:
         return node.children().apply(0)
     place, _ = _LISTS[name]
     items = node.productElement(place)
     own = [_unnamed(spark, items.apply(number)) for number in range(items.size())]
     return with_parameters(spark, node, {place: sequence(spark, own)})
+
+
+def _present(spark: SparkSession, condition: Plan) -> Plan:
+    """Return the condition of ``dropna`` as conditions on single columns, which a text has."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    catalyst = jvm.org.apache.spark.sql.catalyst.expressions
+    children = condition.children()
+    parts = []
+    for value in (children.apply(number) for number in range(children.size())):
+        part = catalyst.IsNotNull(value)
+        if value.dataType().typeName() in ("double", "float"):
+            part = catalyst.And(part, catalyst.Not(catalyst.IsNaN(value)))
+        parts.append(part)
+    connective = catalyst.And if condition.n() == len(parts) else catalyst.Or
+    return reduce(connective, parts)
 
 
 def _unnamed(spark: SparkSession, item: Plan) -> Plan:

@@ -114,8 +114,8 @@ def _not(scalars: Scalars, node: Node) -> exp.Expr:
     return exp.Not(this=bracketed(inner))
 
 
-def _is_null(scalars: Scalars, node: Node) -> exp.Expr:
-    return exp.Is(this=bracketed(scalars.write(node.child)), expression=exp.Null())
+def _is_null(scalars: Scalars, value: Node) -> exp.Is:
+    return exp.Is(this=bracketed(scalars.write(value)), expression=exp.Null())
 
 
 def _in(scalars: Scalars, node: Node) -> exp.Expr:
@@ -230,6 +230,22 @@ def _subquery(scalars: Scalars, node: Node) -> exp.Expr:
     return scalars.subquery(node, scalars)
 
 
+def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write what ``dropna`` keeps: values that are neither NULL nor NaN, all of them or any."""
+    wanted, values = node.fields["n"], node.children
+    if wanted not in (1, len(values)):
+        raise unsupported("dropna with a threshold has no rule", "Write the condition as a filter.")
+    kept: list[exp.Expr] = []
+    for value in values:
+        one: exp.Expr = IsNotNull(this=_is_null(scalars, value))
+        if value.fields.get("dataType") in ("double", "float"):
+            number = exp.Not(this=call("isnan", scalars.write(value)))
+            one = exp.Paren(this=exp.And(this=one, expression=number))
+        kept.append(one)
+    combine = exp.and_ if wanted == len(values) else exp.or_
+    return combine(*kept, copy=False)
+
+
 def _first(scalars: Scalars, node: Node) -> exp.Expr:
     name = function_name(node.kind) or node.kind
     ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
@@ -239,6 +255,7 @@ def _first(scalars: Scalars, node: Node) -> exp.Expr:
 _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "AggregateExpression": _aggregate,
     "Alias": lambda scalars, node: scalars.write(node.child),
+    "AtLeastNNonNulls": _not_missing,
     "AttributeReference": Scalars.attribute,
     "BitwiseNot": lambda scalars, node: exp.BitwiseNot(this=bracketed(scalars.write(node.child))),
     "CaseWhen": _case,
@@ -252,8 +269,8 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "If": _if,
     "In": _in,
     "InSubquery": _subquery,
-    "IsNotNull": lambda scalars, node: IsNotNull(this=_is_null(scalars, node)),
-    "IsNull": _is_null,
+    "IsNotNull": lambda scalars, node: IsNotNull(this=_is_null(scalars, node.child)),
+    "IsNull": lambda scalars, node: _is_null(scalars, node.child),
     "LambdaFunction": _lambda,
     "Last": _first,
     "Like": _like,

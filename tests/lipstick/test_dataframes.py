@@ -111,6 +111,13 @@ CASES: dict[str, tuple[Build, str]] = {
         lambda left, right: left.select("id", F.explode(F.array("k", "id")).alias("e")),
         "SELECT id, explode(array(k, id)) AS e FROM l",
     ),
+    "missing values": (
+        lambda left, right: (
+            left.join(right, "k", "left").dropna(subset=["k", "w"]).fillna({"v": "?"})
+        ),
+        "SELECT l.k, id, coalesce(v, '?') AS v, rid, w FROM l LEFT JOIN r ON l.k = r.k"
+        " WHERE l.k IS NOT NULL AND w IS NOT NULL",
+    ),
     "where rows are computed": (
         lambda left, right: (
             left.repartition(3).join(F.broadcast(right).coalesce(1), "k").sortWithinPartitions("id")
@@ -124,7 +131,16 @@ CASES: dict[str, tuple[Build, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+ON_CLASSIC = ("missing values",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.classic] if name in ON_CLASSIC else [])
+        for name in CASES
+    ],
+)
 def test_as_sql(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> None:
     """Answer, types and annotations are those of the query that says the same."""
     build, sql = CASES[name]
