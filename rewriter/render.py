@@ -24,6 +24,7 @@ from rewriter.algebra import (
     Sort,
     SortKey,
     UnionAll,
+    Windows,
     walk,
 )
 from rewriter.dialect import SparkSQL
@@ -86,11 +87,14 @@ def _header(relation: Relation) -> str:
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline
+            words += " function" * relation.function
             return f"Generate{words}: {_sql(relation.argument)} as {columns}"
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)
             return f"Aggregate: by ({keys}) compute ({aggregates})"
+        case Windows():
+            return f"Windows: {_definitions(relation.output, relation.calls)}"
         case UnionAll():
             return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
         case Sort():

@@ -133,9 +133,9 @@ class Memory:
         CaptureError
             When the column is something else, or its values are not in the capture.
         """
-        aggregate = aggregate_of(self._engine, column)
         positions = self._positions(None)[:limit]
-        found = self._symbolic.tensors(self._engine.root.name, aggregate, positions)
+        block, aggregate, places = aggregate_of(self._engine, column, positions)
+        found = self._symbolic.tensors(block, aggregate, places)
         return list(zip(self._shown(positions), found, strict=True))
 
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:

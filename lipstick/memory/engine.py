@@ -16,6 +16,7 @@ from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import Context, Rows, State
 from lipstick.memory.store import Dataset
 from lipstick.memory.unions import UnionRows
+from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block, Kind, topological
 from semiring.base import Array
 
@@ -60,7 +61,8 @@ class Engine:
             return GroupRows(block, self._dataset(block, "rows"), members, self._context)
         has_rows = (self._directory / block.name / "rows").is_dir()
         stored = self._dataset(block, "rows") if has_rows else None
-        return MemberRows(block, stored, members, self._context)
+        rows = WindowRows if block.windowed else MemberRows
+        return rows(block, stored, members, self._context)
 
     @cached_property
     def _context(self) -> Context:

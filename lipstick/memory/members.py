@@ -188,6 +188,19 @@ class Members:
         """The aliases of lookups that scalars read."""
         return {alias for scalar in scalars for alias, _ in scalar.columns if alias != MEMBER}
 
+    def is_stable(self, scalar: Interpreted) -> bool:
+        """Whether no deletion changes the value of a scalar while its member is there."""
+        return all(self._is_stable(alias, name) for alias, name in scalar.columns)
+
+    def _is_stable(self, alias: str, name: str) -> bool:
+        if alias == MEMBER:
+            return True
+        lookup = self._by_alias.get(alias)
+        if lookup is None or not lookup.block.stable_identity:
+            return False
+        stable = {output.name for output in lookup.block.outputs if output.stable}
+        return name in stable or name in lookup.block.identity
+
     # -- references ------------------------------------------------------------------------
 
     def refer(self, lookup: Lookup, positions: Array) -> Array:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from semiring.expression.compared import Compare, compare
 from semiring.expression.terms import (
+    Atom,
+    Constant,
+    Delta,
     Expression,
+    Monus,
     Operand,
+    Product,
+    Sum,
     delta,
     monus,
     product_of,
@@ -14,9 +20,15 @@ from semiring.expression.terms import (
 )
 
 __all__ = [
+    "Atom",
     "Compare",
+    "Constant",
+    "Delta",
     "Expression",
+    "Monus",
     "Operand",
+    "Product",
+    "Sum",
     "compare",
     "delta",
     "monus",

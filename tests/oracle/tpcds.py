@@ -153,7 +153,6 @@ CHANGED: Final[dict[int, Callable[[Database], Database]]] = {
     24: settle_near_stores,
     38: date_by_month,
     54: settle_near_stores,
-    87: date_by_month,
     94: spread_warehouses,
     95: spread_warehouses,
 }

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import shutil
 import uuid
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import duckdb
 import pyarrow as pa
@@ -146,13 +148,17 @@ def _members(block: Block) -> str:
 def run(path: Path) -> None:
     """Run the counter, or what is left of it, into a store; to be called in its own process."""
     remember_structs({ddl: struct.jsonValue() for ddl, struct in TYPES.items()})
-    runner.Bench = DuckBench  # type: ignore[assignment,misc]
-    runner.isolated = lambda spark: spark
-    store = Store.open(path, files=Unsynced())
+    run_workflow(Store.open(path, files=Unsynced()), counter(), INPUTS)
+
+
+def run_workflow(store: Store, workflow: Workflow, inputs: Sequence[Mapping[str, Any]]) -> None:
+    """Run a workflow whose columns' texts are known (see `remember_structs`)."""
     nothing = cast("SparkSession", None)
     with (
+        patch.object(runner, "Bench", DuckBench),
+        patch.object(runner, "isolated", lambda spark: spark),
         store.writer() as writer,
-        runner.Runner(counter(), nothing, writer, tracked=True, parallelism=1) as running,
+        runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
     ):
         running.begin({})
-        running.run(INPUTS, 0)
+        running.run(inputs, 0)
