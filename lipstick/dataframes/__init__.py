@@ -27,13 +27,16 @@ def plain_frame(frame: Any) -> DataFrame:
     LipstickError
         When it is neither.
     """
-    found = frame.to_spark() if hasattr(frame, "to_spark") else frame
-    if not hasattr(found, "schema") or not hasattr(found, "toDF"):
+    from pyspark.sql import DataFrame
+
+    if isinstance(frame, DataFrame):
+        return frame
+    if not hasattr(frame, "to_spark"):
         raise LipstickError(
             f"{type(frame).__name__} is not a data frame of Spark.\n"
             "Give a pyspark.sql.DataFrame, or a frame of pandas on Spark."
         )
-    return found  # type: ignore[no-any-return]
+    return frame.to_spark()  # type: ignore[no-any-return]
 
 
 def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]) -> str:

@@ -156,7 +156,7 @@ class Plans:
         condition = self._scope(rows).write(node.required("condition"))
         before = rows.select.args.get("where")
         if before is not None:
-            condition = exp.and_(before.this, condition, copy=False)
+            condition = exp.and_(before.this.copy(), condition, copy=False)
         return rows.having("where", exp.Where(this=condition), Stage.WHERE)
 
     def _aggregate(self, node: Node) -> Rows:

@@ -193,7 +193,7 @@ class Plans:
         condition = Scalars(frame).write(message["condition"])
         before = frame.rows.select.args.get("where")
         if before is not None:
-            condition = exp.and_(before.this, condition, copy=False)
+            condition = exp.and_(before.this.copy(), condition, copy=False)
         return frame.over(frame.rows.having("where", exp.Where(this=condition), Stage.WHERE))
 
     def _aggregate(self, message: Message, relation: Message) -> Frame:
