@@ -8,6 +8,7 @@ names of lateral views, and operators that only say where rows are computed; and
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -78,46 +79,62 @@ def _columns(frame: DataFrame) -> list[tuple[str, str]]:
 
 def _optimised(spark: SparkSession, plan: Plan) -> Plan:
     nodes = described(plan)
-    positions = {number for number, node in enumerate(nodes) if not _is_plain(node)}
-    common = changed(spark, plan, positions, lambda node: _common(spark, node))
+    origins = _origins(nodes)
+    positions = {n for n, node in enumerate(nodes) if not _is_common(node, origins)}
+    common = changed(spark, plan, positions, lambda node: _common(spark, node, origins))
     return spark._jsparkSession.sessionState().optimizer().execute(common)
 
 
-def _is_plain(node: dict[str, Any]) -> bool:
+def _origins(nodes: Json) -> dict[int, str]:
+    """Return, for each alias of an attribute, the name of the attribute that it is in the end."""
+    found: dict[int, str] = {}
+    for node in reversed(nodes):
+        for item in _items(node):
+            if _renames(item):
+                name = str(found.get(_id(item[1]), item[1]["name"]))
+                found[_id(item[0])] = name
+    return found
+
+
+def _items(node: dict[str, Any]) -> Sequence[Json]:
+    name = kind(node)
+    return node[_LISTS[name][1]] if name in _LISTS else ()
+
+
+def _id(named: dict[str, Any]) -> int:
+    return int(named["exprId"]["id"])
+
+
+def _renames(item: Json) -> bool:
+    return len(item) == 2 and kind(item[0]) == "Alias" and kind(item[1]) == "AttributeReference"
+
+
+def _is_common(node: dict[str, Any], origins: Mapping[int, str]) -> bool:
     """Tell whether an operator is as it would be in a text and in a frame."""
     name = kind(node)
     if name == "Filter":
         return kind(node["condition"][0]) != _NOT_MISSING
-    if is_placement(name, node):
-        return False
     if name == "Generate":
         return not node.get("qualifier")
-    return name not in _LISTS or not any(_renaming(item) for item in node[_LISTS[name][1]])
+    if is_placement(name, node):
+        return False
+    return all(item[0]["name"] == origins[_id(item[0])] for item in _items(node) if _renames(item))
 
 
-def _renaming(item: Json) -> bool:
-    return (
-        len(item) == 2
-        and kind(item[0]) == "Alias"
-        and kind(item[1]) == "AttributeReference"
-        and item[0]["name"] != item[1]["name"]
-    )
-
-
-def _common(spark: SparkSession, node: Plan) -> Plan:
+def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan:
     """Return an operator without what only its text, or only its frame, says."""
     name = node.getClass().getSimpleName()
+    if name == "Filter":
+        return with_parameters(spark, node, {0: _present(spark, node.condition())})
     if name == "Generate":
         jvm = spark.sparkContext._jvm
         assert jvm is not None
         return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
-    if name == "Filter":
-        return with_parameters(spark, node, {0: _present(spark, node.condition())})
     if name not in _LISTS:
         return node.children().apply(0)
     place, _ = _LISTS[name]
     items = node.productElement(place)
-    own = [_unnamed(spark, items.apply(number)) for number in range(items.size())]
+    own = [_unnamed(spark, items.apply(n), origins) for n in range(items.size())]
     return with_parameters(spark, node, {place: sequence(spark, own)})
 
 
@@ -137,14 +154,12 @@ def _present(spark: SparkSession, condition: Plan) -> Plan:
     return reduce(connective, parts)
 
 
-def _unnamed(spark: SparkSession, item: Plan) -> Plan:
+def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Plan:
     """Return the alias of an attribute under the attribute's name: the optimiser drops it."""
     if item.getClass().getSimpleName() != "Alias":
         return item
-    child = item.children().apply(0)
-    if child.getClass().getSimpleName() != "AttributeReference":
-        return item
-    return with_parameters(spark, item, {1: child.name()})
+    name = origins.get(int(item.exprId().id()))
+    return item if name is None else with_parameters(spark, item, {1: name})
 
 
 def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:

@@ -131,7 +131,8 @@ CASES: dict[str, tuple[Build, str]] = {
 }
 
 
-ON_CLASSIC = ("missing values",)
+ON_CLASSIC = ("columns of one name", "missing values")
+"""Over Spark Connect these are refused."""
 
 
 @pytest.mark.parametrize(
@@ -152,6 +153,7 @@ def test_as_sql(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> 
     assert annotated(q) == annotated(other)
 
 
+@pytest.mark.classic
 @pytest.mark.parametrize("name", ["join back", "columns of one name"])
 def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> None:
     """The text that is made of a frame holds against both oracles."""
