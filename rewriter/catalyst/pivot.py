@@ -6,6 +6,7 @@ aggregates into an array (``PivotFirst``), and the projection takes the arrays a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -75,39 +76,54 @@ def pivot_of(project: Node) -> Pivot | None:
 
 def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
     """Return the PIVOT over rows that are one relation of the columns it uses."""
-    several = len(pivot.aggregates) > 1
     of = next(node for node in pivot.of.walk() if node.kind == "AttributeReference")
     type_ = of.fields["dataType"] if pivot.of is of else pivot.of.fields.get("dataType")
-    aggregates = [
-        exp.Alias(this=scalars.write(item), alias=identifier(f"a{number}"))
-        for number, item in enumerate(pivot.aggregates)
+    values = [literal(Node("Literal", {"value": v, "dataType": type_}, ())) for v in pivot.values]
+    aggregates = [scalars.write(item) for item in pivot.aggregates]
+    select = pivot_select(rows, aggregates, scalars.write(pivot.of), values)
+    columns = tuple(_column(item, pivot, rows) for item in pivot.items)
+    return Rows(columns, select, Stage.ITEMS)
+
+
+def pivot_select(
+    rows: Rows, aggregates: Sequence[exp.Expr], of: exp.Expr, values: Sequence[exp.Expr]
+) -> exp.Select:
+    """Return a SELECT from the PIVOT of one relation."""
+    named = [
+        exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(aggregates)
     ]
     choices = [
-        exp.PivotAlias(this=_value(value, type_), alias=identifier(f"v{number}"))
-        for number, value in enumerate(pivot.values)
+        exp.PivotAlias(this=one, alias=identifier(f"v{number}"))
+        for number, one in enumerate(values)
     ]
     node = exp.Pivot(
-        expressions=aggregates,
-        fields=[exp.In(this=scalars.write(pivot.of), expressions=choices)],
+        expressions=named,
+        fields=[exp.In(this=of, expressions=choices)],
         unpivot=False,
         alias=exp.TableAlias(this=identifier(_ALIAS)),
     )
     table = rows.select.args["from_"].this.copy()
     table.set("pivots", [node])
-    columns = tuple(_column(item, pivot, rows, several=several) for item in pivot.items)
-    return Rows(columns, exp.Select(from_=exp.From(this=table)), Stage.ITEMS)
+    return exp.Select(from_=exp.From(this=table))
 
 
-def _column(item: Node, pivot: Pivot, rows: Rows, *, several: bool) -> Column:
+def pivot_key(scalar: exp.Expr) -> exp.Column:
+    """Return a column of the pivoted relation as a key of the PIVOT."""
+    return column(_ALIAS, scalar.name)
+
+
+def pivot_value(value: int, aggregate: int, aggregates: int) -> exp.Column:
+    """Return the column of an aggregate of a value; a single aggregate is not named."""
+    return column(_ALIAS, f"v{value}_a{aggregate}" if aggregates > 1 else f"v{value}")
+
+
+def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
     name = str(item.fields["name"])
     if item.kind == "AttributeReference":
         key = next(one for one in rows.columns if one.id == attribute_id(item))
-        return Column(key.id, name, column(_ALIAS, key.scalar.name))
-    array, place = item.children[0].children if item.children else ()
-    number, value = pivot.arrays[attribute_id(array)], int(place.fields["value"])
-    own = f"v{value}_a{number}" if several else f"v{value}"
-    return Column(attribute_id(item), name, column(_ALIAS, own))
-
-
-def _value(value: str | None, type_: object) -> exp.Expr:
-    return literal(Node("Literal", {"value": value, "dataType": type_}, ()))
+        return Column(key.id, name, pivot_key(key.scalar))
+    array, place = item.children[0].children
+    own = pivot_value(
+        int(place.fields["value"]), pivot.arrays[attribute_id(array)], len(pivot.aggregates)
+    )
+    return Column(attribute_id(item), name, own)

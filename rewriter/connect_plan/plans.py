@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from rewriter.catalyst.binary import combined, join_inputs, joined, operand
 from rewriter.catalyst.errors import unsupported
+from rewriter.catalyst.pivot import pivot_key, pivot_select, pivot_value
 from rewriter.catalyst.scalars import call
 from rewriter.catalyst.selects import Column, Rows, Stage, Steps, counted, is_long, lateral_view
 from rewriter.connect_plan.frame import Frame
@@ -199,6 +200,8 @@ class Plans:
     def _aggregate(self, message: Message, relation: Message) -> Frame:
         frame = self._ready(self.frame(message["input"]), Stage.WHERE)
         keys = message.get("grouping_expressions", [])
+        if message["group_type"] == "GROUP_TYPE_PIVOT":
+            return self._pivot(frame, message, relation)
         if message["group_type"] not in (*_GROUPINGS, "GROUP_TYPE_GROUPBY"):
             raise unsupported(f"{message['group_type'].removeprefix('GROUP_TYPE_')} has no rule")
         messages = [*keys, *message.get("aggregate_expressions", [])]
@@ -221,6 +224,34 @@ class Plans:
         group = exp.Group(expressions=written) if written else None
         rows = frame.rows.having("group", group, Stage.ITEMS)
         return frame.over(replace(rows, columns=tuple(columns)))
+
+    def _pivot(self, frame: Frame, message: Message, relation: Message) -> Frame:
+        """Write PIVOT; each value has a column for each aggregate, after the keys."""
+        pivot = message["pivot"]
+        if not pivot.get("values"):
+            raise unsupported("a pivot without values has no rule", "Give pivot() the values.")
+        keys, calls = message.get("grouping_expressions", []), message["aggregate_expressions"]
+        parts = [*keys, *calls, pivot["col"]]
+        used = {one for part in parts for one in Scalars(frame).write(part).find_all(exp.Column)}
+        kept = tuple(one for one in frame.columns if one.scalar in used)
+        if not frame.rows.single or kept != frame.columns:
+            frame = self._closed(frame.over(replace(frame.rows, columns=kept)))
+        scalars = Scalars(frame)
+        found = [kept_column(frame, key) for key in keys]
+        groups = [one for one in found if one is not None]
+        if len(groups) != len(found):
+            raise unsupported(
+                "a pivot grouped by an expression has no rule", "Add it as a column before groupBy."
+            )
+        aggregates = [scalars.write(call) for call in calls]
+        values = [scalars.write({"literal": value}) for value in pivot["values"]]
+        select = pivot_select(frame.rows, aggregates, scalars.write(pivot["col"]), values)
+        written = [pivot_key(one.scalar) for one in groups]
+        for value in range(len(values)):
+            written += [pivot_value(value, n, len(calls)) for n in range(len(calls))]
+        pairs = zip(self._names_of(relation), written, strict=True)
+        columns = tuple(Column(next(self._ids), name, scalar) for name, scalar in pairs)
+        return Frame(Rows(columns, select, Stage.ITEMS))
 
     def _sort(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
