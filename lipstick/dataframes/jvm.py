@@ -64,10 +64,13 @@ def node_at(plan: Plan, nodes: Json, size: Sequence[int], position: int) -> Plan
 
 
 def changed(
-    spark: SparkSession, plan: Plan, positions: Collection[int], change: Callable[[Plan], Plan]
+    spark: SparkSession,
+    plan: Plan,
+    nodes: Json,
+    positions: Collection[int],
+    change: Callable[[Plan], Plan],
 ) -> Plan:
     """Return a tree in which the nodes at some positions are changed, the lowest first."""
-    nodes = described(plan)
     size = sizes(nodes)
 
     def visit(node: Plan, here: int) -> Plan:

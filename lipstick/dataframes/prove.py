@@ -81,7 +81,7 @@ def _optimised(spark: SparkSession, plan: Plan) -> Plan:
     nodes = described(plan)
     origins = _origins(nodes)
     positions = {n for n, node in enumerate(nodes) if not _is_common(node, origins)}
-    common = changed(spark, plan, positions, lambda node: _common(spark, node, origins))
+    common = changed(spark, plan, nodes, positions, lambda node: _common(spark, node, origins))
     return spark._jsparkSession.sessionState().optimizer().execute(common)
 
 

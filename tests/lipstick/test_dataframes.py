@@ -218,7 +218,7 @@ def test_files_read_again(on: Oracles, spark: SparkSession, tmp_path: Path) -> N
     """Another frame over the same files is the relation, unless there are new files."""
     path = str(tmp_path / "files")
     spark.range(3).write.parquet(path)
-    tracked = on.ls.track("files", spark.read.parquet(path))
+    tracked = on.ls.track("files", path, format="parquet")
     assert tracked.columns == ("id",)
     try:
         q = on.ls.annotate(spark.read.parquet(path).where("id > 0"))
