@@ -50,7 +50,7 @@ def _join_back(left: DataFrame, right: DataFrame) -> DataFrame:
 
 def _same_names(left: DataFrame, right: DataFrame) -> DataFrame:
     both = left.join(right, left.k == right.k).withColumn("c", left.id + right.w)
-    return both.groupBy(left.k, right.k).agg(F.sum("c").alias("s"))
+    return both.groupBy(left.k, right.k).agg(F.sum("c").alias("s")).toDF("a", "b", "s")
 
 
 def _chain(left: DataFrame, right: DataFrame) -> DataFrame:
