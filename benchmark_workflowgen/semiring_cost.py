@@ -5,7 +5,7 @@ medians of some repetitions; beside it stands the time to add up, once, the same
 columns that it values and the groups that it sums by, in memory. Batches of hypothetical deletions
 on Q1 are compared with the query run again in Spark on the reduced source.
 
-    python -m benchmark_workflowgen.semiring_cost --data DIR --captures DIR --output results.json
+    python -m benchmark_workflowgen semiring-cost --data DIR --captures DIR --output results.json
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 import lipstick
-from benchmark_workflowgen.capture_cost import environment, thousand_lineitems
-from benchmark_workflowgen.tpch_queries import KEYS, QUERIES
+from benchmark_workflowgen import suites, tpch
+from benchmark_workflowgen.capture_cost import thousand_lineitems
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.sessions import Sparks
 from lipstick import semirings
 from semiring.base import Semiring
 
@@ -71,7 +73,7 @@ def main(
         click.echo(json.dumps(batch))
     if output is not None:
         document = {
-            "environment": environment(cores),
+            "environment": environment(None),
             "rerun_seconds": rerun,
             "evaluations": evaluations,
             "batches": batches,
@@ -83,30 +85,19 @@ def with_spark(
     data: Path, captures: Path, numbers: Sequence[int], cores: int, memory: str
 ) -> float:
     """Make the captures that are missing; return the seconds of Q1 on a reduced source."""
-    from pyspark.sql import SparkSession
-
-    spark = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", str(2 * cores))
-        .config("spark.driver.memory", memory)
-        .config("spark.log.level", "ERROR")
-        .getOrCreate()
-    )
-    with lipstick.session(spark) as ls:
-        for name, key in KEYS.items():
-            ls.track(name, str(data / f"{name}.parquet"), key=list(key), verify=False)
-        for number in {1, *numbers}:
-            if not (captures / f"q{number}").exists():
-                ls.sql(QUERIES[number]).save(captures / f"q{number}")
-        gone = thousand_lineitems(captures / "q1")
-        query = ls.sql(QUERIES[1])
-        seconds = [
-            _seconds(query.what_if({"lineitem": gone}, method="rerun").df.collect) for _ in range(3)
-        ]
-    spark.stop()
-    return min(seconds)
+    with Sparks(None, None, memory) as sparks:
+        spark = sparks.get(cores, 2 * cores)
+        with lipstick.session(spark) as ls:
+            suites.track(ls, "tpch", data)
+            for number in {1, *numbers}:
+                if not (captures / f"q{number}").exists():
+                    ls.sql(tpch.query(number)).save(captures / f"q{number}")
+            gone = thousand_lineitems(captures / "q1")
+            again = ls.sql(tpch.query(1))
+            return min(
+                _seconds(again.what_if({"lineitem": gone}, method="rerun").df.collect)
+                for _ in range(3)
+            )
 
 
 def evaluation_times(

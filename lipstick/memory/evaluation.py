@@ -63,6 +63,12 @@ def evaluate(
     return pa.Table.from_arrays([*columns, semiring.to_arrow(values)], names=names)
 
 
+def _is_sum(rows: GroupRows) -> bool:
+    """Whether the annotations are δ of the sums of products of the members' own tokens."""
+    block = rows.block
+    return bool(block.keys) and rows.members.alone and block.difference is None
+
+
 class _Evaluation:
     """One semiring and its valuations."""
 
@@ -88,7 +94,7 @@ class _Evaluation:
     def run(self, ordered: Array) -> Array:
         """The annotations of the rows of the answer at some positions."""
         rows = self._engine.rows(self._engine.root.name)
-        if isinstance(rows, GroupRows) and rows.block.keys and rows.members.alone:
+        if isinstance(rows, GroupRows) and _is_sum(rows):
             found = self._sparse(rows, ordered)
             if found is not None:
                 return found
@@ -120,7 +126,9 @@ class _Evaluation:
         touched = np.unique(np.concatenate(named))
         factors = self._factors(members, touched)
         values = product(self._semiring, factors, len(touched))
-        order, offsets = group(rows.group_of(touched), rows.base.size)
+        moved = rows.moved(touched, np.zeros(len(touched), dtype=np.int64))
+        values = values[np.searchsorted(touched, moved.positions)]
+        order, offsets = group(moved.groups, rows.base.size)
         sums = fold(self._semiring, values if order is None else values[order], offsets)
         counts = rows.stored(MEMBERS, groups)
         assert counts is not None

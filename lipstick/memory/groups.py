@@ -241,7 +241,7 @@ class GroupRows(Rows):
         resolve
             The columns of members with the new values.
         """
-        moved = Moved(touched, np.zeros(len(touched), dtype=np.int64), self.group_of(touched))
+        moved = self.moved(touched, np.zeros(len(touched), dtype=np.int64))
         found = regroup(self, moved, moved, self._base, resolve)
         groups = _Groups(self.base.size, found.exists, [])
         return self._post(self._base, Patch(found.groups, found.columns), groups)

@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
 from lipstick.memory import Memory
@@ -34,7 +35,22 @@ _STORED_AS: Final = {pa.decimal128(38, 0): pa.int64(), pa.null(): pa.bool_()}
 
 
 def written(sql: str, database: Database, directory: Path) -> Memory:
-    """Capture a query into a directory, and return the capture as it is opened without Spark."""
+    """Capture a query into a directory, and return the engine over it; columns are c0, c1..."""
+    return _written(sql, database, directory).memory
+
+
+def write_capture(sql: str, database: Database, directory: Path) -> Capture:
+    """Capture a query into a directory, and open it without Spark; columns have their names."""
+    with duckdb.connect() as connection:
+        for relation in database.relations.values():
+            create_table(connection, relation.name, relation.data)
+        names = tuple(column[0] for column in connection.execute(to_duckdb(sql)).description or ())
+    return _written(sql, database, directory, names)
+
+
+def _written(
+    sql: str, database: Database, directory: Path, names: tuple[str, ...] | None = None
+) -> Capture:
     root = blocks_of(sql, database)
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
@@ -46,11 +62,14 @@ def written(sql: str, database: Database, directory: Path) -> Memory:
                 create_table(connection, _members(block), made)
             if needs_rows(block):
                 _write(connection, rows_sql(block, _members), directory, block, "rows")
-    names = tuple(f"c{number}" for number in range(len(root.outputs)))
+    numbered = tuple(f"c{number}" for number in range(len(root.outputs)))
+    read = {token.relation for block in topological(root) for token in block.tokens}
     relations = {
-        r.name: _record(r.name, r.key, r.data.column_names) for r in database.relations.values()
+        r.name: _record(r.name, r.key, r.data.column_names)
+        for r in database.relations.values()
+        if names is None or r.name in read
     }
-    return Memory(directory, Manifest(sql, names, "{}", "copy", root, relations))
+    return Capture(directory, Manifest(sql, names or numbered, "{}", "copy", root, relations))
 
 
 def check_written(
