@@ -13,6 +13,7 @@ import pytest
 
 from lipstick import semirings
 from lipstick.capture.capture import Capture
+from lipstick.memory import evaluation
 from semiring import MAX, MIN, SUM, CapabilityError, Token
 from semiring.base import Semiring
 from tests.oracle.database import Database, Relation
@@ -75,6 +76,10 @@ QUERIES = {
             r.project(lambda row: row[1:]).distinct().project(lambda row: row[1:]).distinct()
         ),
     ),
+    "grouping sets": Query(
+        "SELECT a, b FROM r WHERE a = 1 GROUP BY GROUPING SETS ((a), (a, b))",
+        lambda r, s: _grouping_sets(r.select(lambda row: row[1] == 1)),
+    ),
     "membership": Query(
         "SELECT b FROM r WHERE a IN (SELECT a FROM s)",
         lambda r, s: r.matching(s, _same_a).project(lambda row: row[2:3]),
@@ -85,6 +90,11 @@ QUERIES = {
         positive=False,
     ),
 }
+
+
+def _grouping_sets(r: K) -> K:
+    whole = r.project(lambda row: (row[1], None)).distinct()
+    return whole.union(r.project(lambda row: row[1:]).distinct())
 
 
 def _same_a(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
@@ -152,8 +162,13 @@ def _in_every_semiring(
         }, f"{semiring.name}: {query.sql}\n{database}\n{valuation}"
 
 
+@pytest.mark.parametrize("dense", [0, 8], ids=["by index", "all members"])
 @pytest.mark.parametrize("name", QUERIES)
-def test_specialisation_commutes_with_the_query(name: str, tmp_path: Path) -> None:
+def test_specialisation_commutes_with_the_query(
+    name: str, dense: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether members are found by an index of tokens, or all are valued."""
+    monkeypatch.setattr(evaluation, "_DENSE", dense)
     rng = random.Random(name)
     for number in range(4):
         database = _database(rng)

@@ -68,6 +68,7 @@ QUERIES = {
     "absence": "SELECT car FROM cars WHERE NOT EXISTS (SELECT 1 FROM bids WHERE wanted = model)",
     "outer": "SELECT car, bid FROM cars LEFT JOIN bids ON model = wanted AND round = 1",
     "union": "SELECT model FROM cars UNION SELECT wanted FROM bids",
+    "grouping sets": "SELECT model, price, count(*) n FROM cars GROUP BY ROLLUP (model, price)",
     "windows": "SELECT car, rank() OVER (PARTITION BY model ORDER BY price) r FROM cars",
     "nothing": "SELECT model, sum(price) s FROM cars WHERE price > 100 GROUP BY model",
 }
