@@ -61,7 +61,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     }
     rows = engine.rows(engine.root.name)
     members = members_of(rows)
-    if members is None or not members.alone:
+    if members is None or not members.alone or rows.block.windowed:
         return _one_by_one(engine, scenarios, deleted)
     owners, gone = members.lost(deleted)
     if isinstance(rows, GroupRows):

@@ -14,7 +14,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.capture import Capture, open_capture
+from lipstick.capture.manifest import MANIFEST, Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
 from lipstick.memory import Memory
 from lipstick.valuation import compile_valuations
@@ -34,8 +35,42 @@ _STORED_AS: Final = {pa.decimal128(38, 0): pa.int64(), pa.null(): pa.bool_()}
 
 
 def written(sql: str, database: Database, directory: Path) -> Memory:
-    """Capture a query into a directory, and return the capture as it is opened without Spark."""
+    """Capture a query into a directory, and return the engine that answers from it.
+
+    The columns of the answer are called c0 and on.
+    """
     root = blocks_of(sql, database)
+    _write_datasets(root, database, directory)
+    names = tuple(f"c{number}" for number in range(len(root.outputs)))
+    relations = {
+        r.name: _record(r.name, r.key, r.data.column_names) for r in database.relations.values()
+    }
+    return Memory(directory, Manifest(sql, names, "{}", "copy", root, relations))
+
+
+def write_capture(sql: str, database: Database, directory: Path) -> Capture:
+    """Capture a query into a directory, and open it without Spark.
+
+    Raises
+    ------
+    duckdb.Error, sqlglot.errors.SqlglotError
+        DuckDB does not know something in the query.
+    """
+    root = blocks_of(sql, database)
+    _write_datasets(root, database, directory)
+    names = tuple(Duck(database).answer(sql).columns)
+    read = {token.relation for block in topological(root) for token in block.tokens}
+    relations = {
+        r.name: _record(r.name, r.key, r.data.column_names)
+        for r in database.relations.values()
+        if r.name in read
+    }
+    manifest = Manifest(sql, names, "{}", "copy", root, relations)
+    (directory / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+    return open_capture(directory)
+
+
+def _write_datasets(root: Block, database: Database, directory: Path) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         for relation in database.relations.values():
@@ -46,11 +81,6 @@ def written(sql: str, database: Database, directory: Path) -> Memory:
                 create_table(connection, _members(block), made)
             if needs_rows(block):
                 _write(connection, rows_sql(block, _members), directory, block, "rows")
-    names = tuple(f"c{number}" for number in range(len(root.outputs)))
-    relations = {
-        r.name: _record(r.name, r.key, r.data.column_names) for r in database.relations.values()
-    }
-    return Memory(directory, Manifest(sql, names, "{}", "copy", root, relations))
 
 
 def check_written(
