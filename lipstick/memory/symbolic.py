@@ -57,6 +57,7 @@ class Symbolic:
     tensors. Other conditions on aggregated values (of arithmetic over aggregates, OR, LIKE...) have
     no formal counterpart: they are left out, and with them the members they do not hold for. So is
     the condition that an aggregated value is the one that its tuple is grouped or matched by.
+    An aggregate over a window has a tensor as one of a group; ROW_NUMBER and RANK count.
     """
 
     def __init__(self, engine: Engine) -> None:
