@@ -90,8 +90,16 @@ def check_written(
     directory: Path,
     *,
     grouping: bool = False,
+    many: bool = True,
 ) -> int:
     """Hold what-ifs in memory, and counts, against the query on the reduced database.
+
+    Parameters
+    ----------
+    grouping
+        See :func:`tests.oracle.bag.check_bag`.
+    many
+        Whether all deletions are also asked for at once.
 
     Returns
     -------
@@ -105,10 +113,16 @@ def check_written(
     counted = loosened(from_arrow(memory.evaluate(Counting(), _ones(database))))
     expected = Bag(counted.columns[:-1], counted.types[:-1], before.rows)
     check_counting(expected, counted, sql, grouping=grouping)
+    changed = 0
     for deletion in deletions:
-        found = memory.what_if(_tokens(database, deletion)).answer
-        _assert_same(loosened(duck.answer(sql, deletion)), found, f"deleting {deletion}\n{sql}")
-    return check_many(memory, [_tokens(database, deletion) for deletion in deletions])
+        found = memory.what_if(_tokens(database, deletion))
+        _assert_same(loosened(duck.answer(sql, deletion)), found.answer, f"{deletion}\n{sql}")
+        kinds = found.changes.column("_change").to_pylist()
+        assert found.answer.num_rows == sum(kind != "deleted" for kind in kinds)
+        changed += bool(set(kinds) - {"unchanged"})
+    if many:
+        check_many(memory, [_tokens(database, deletion) for deletion in deletions])
+    return changed
 
 
 def _ones(database: Database) -> Mapping[str, Valuation[Any]]:
@@ -121,7 +135,9 @@ def _ones(database: Database) -> Mapping[str, Valuation[Any]]:
 def _write(
     connection: duckdb.DuckDBPyConnection, sql: str, directory: Path, block: Block, dataset: str
 ) -> pa.Table:
-    result: Any = connection.execute(to_duckdb(sql))
+    # A table first: DuckDB 1.1 loses rows of unions inside unions that it returns as a result.
+    connection.execute(f"CREATE OR REPLACE TABLE written AS {to_duckdb(sql)}")
+    result: Any = connection.execute("FROM written")
     table = result.fetch_arrow_table()
     for place, field in enumerate(table.schema):
         kind = _STORED_AS.get(field.type)
