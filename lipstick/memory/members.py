@@ -338,7 +338,7 @@ class Members:
         """Whether what becomes of the members depends on their own tokens and nothing else."""
         block = self.block
         reads = (block.lookups, block.semis, block.outer_lookups, block.conditions)
-        return self.dataset is not None and not any(reads)
+        return self.dataset is not None and not any(reads) and not block.windowed
 
     def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
         """The members, sorted, whose presence or values a deletion may change.

@@ -74,6 +74,7 @@ QUERIES = {
         ORDER BY n LIMIT 2""",
     "windows of groups": """SELECT model, sum(count(*)) OVER (ORDER BY model) n FROM cars
         GROUP BY model""",
+    "grouping sets": "SELECT model, price, count(*) n FROM cars GROUP BY ROLLUP (model, price)",
     "nothing": "SELECT model, sum(price) s FROM cars WHERE price > 100 GROUP BY model",
 }
 ALONE = ("aggregates", "no keys", "join", "having", "limit", "rows", "limited rows", "equal rows")
