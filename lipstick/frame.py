@@ -93,10 +93,10 @@ class AnnotatedFrame(Analyses):
     def df(self) -> DataFrame:
         """The plain answer.
 
-        With LIMIT or window functions, ties are broken by the keys of the rows, so that it is a
-        function of the data.
+        With LIMIT, and window functions that depend on the order among rows that tie, ties are
+        broken by the keys of the rows, so that it is a function of the data.
         """
-        if any(block.limited or block.windowed for block in topological(self.root)):
+        if any(block.breaks_ties for block in topological(self.root)):
             return self._named(self._session.spark.sql(plain_sql(self.root)))
         return self._session.spark.sql(text(self._expression))
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lipstick.errors import CapabilityError
 from lipstick.memory.engine import Engine
+from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Reached, Referred, members_of, reach, references
 from lipstick.memory.unions import UnionRows
@@ -95,9 +96,23 @@ class _Evaluation:
         members = self._members(own, members_of(rows), reached, values)
         if own.block.kind is not Kind.GROUP:
             return members
+        if own.block.difference is None:
+            return self._semiring.delta_array(self._totals(own, members, None))
+        assert isinstance(rows, GroupRows)
+        sides = rows.sides(own.members)
+        left, right = (self._totals(own, members, sides == side) for side in (0, 1))
+        less = self._semiring.monus_array(left, right)
+        common = own.block.difference.common
+        return self._semiring.monus_array(left, less) if common else less
+
+    def _totals(self, own: Reached, members: Array, chosen: Array | None) -> Array:
+        """The sums of the annotations of each tuple's members, or of those chosen."""
+        owners = own.owners
+        if chosen is not None:
+            members, owners = members[chosen], owners[chosen]
         offsets = np.zeros(len(own.positions) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(own.owners, minlength=len(own.positions)), out=offsets[1:])
-        return self._semiring.delta_array(fold(self._semiring, members, offsets))
+        np.cumsum(np.bincount(owners, minlength=len(own.positions)), out=offsets[1:])
+        return fold(self._semiring, members, offsets)
 
     def _members(
         self,

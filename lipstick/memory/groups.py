@@ -92,6 +92,14 @@ class GroupRows(Rows):
 
         return column
 
+    def sides(self, members: Array) -> Array:
+        """The side of some members of a difference, 0 or 1."""
+        difference = self.block.difference
+        assert difference is not None
+        found = interpret(difference.side).evaluate(self.members.resolve(members, self._base))
+        sides: Array = found.to_arrow(len(members)).to_numpy(zero_copy_only=False)
+        return sides
+
     def moved(self, members: Array, scenarios: Array) -> Moved:
         """Members, without deletion, and their groups: by scenario, then by position."""
         entries = self._entries(members)
