@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 from graphquery.distributed.levels import Levels, Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.placing import IMPLIED, placing
-from graphquery.errors import GraphDataError, GraphError
+from graphquery.errors import GraphDataError
 from graphquery.model import Port
 from semiring.base import Array
 
@@ -34,6 +34,8 @@ NODE = "segment INT, id BIGINT"
 EDGE = "source_segment INT, source BIGINT, target_segment INT, target BIGINT, port TINYINT"
 
 _CHUNK = 1 << 16
+_FEW = 4_096
+"""Rows that are sooner brought to the driver and back than written to files and read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,27 +60,27 @@ class Tables:
         self.folder = folder.rstrip("/")
         self.levels = levels
         self._numbers = count()
+        self._were_few = True
 
     # -- written and read ------------------------------------------------------------------------
 
     def store(self, nodes: Frame) -> tuple[Frame, int]:
         """Compute rows of nodes now: read back, they have no history. How many there are."""
-        path = f"{self.folder}/frames/{next(self._numbers)}"
-        observed = Observation()
         rows = nodes.select("segment", "id")
-        rows.observe(observed, F.count(F.lit(1)).alias("rows")).write.parquet(path)
-        return self.spark.read.schema(NODE).parquet(path), int(observed.get["rows"])
-
-    def store_rows(self, rows: Frame, schema: str) -> Frame:
-        """Compute rows of any columns now."""
-        path = f"{self.folder}/frames/{next(self._numbers)}"
-        rows.write.parquet(path)
-        return self.spark.read.schema(schema).parquet(path)
+        few = self._few(rows)
+        if few is not None:
+            return self._local(few, NODE), few.num_rows
+        frame, found = self._written(rows, NODE, F.count(F.lit(1)))
+        self._were_few = found <= _FEW
+        return frame, found
 
     def stored(self, nodes: Frame | None) -> NodeSet:
         """Compute distinct rows of nodes of any levels now."""
         if nodes is None:
             return NodeSet()
+        few = self._few(nodes.select("id").distinct())
+        if few is not None:
+            return self.given(np.sort(few["id"].to_numpy()))
         places = self._small(
             {"segment": pa.int32(), "level": pa.int32()},
             [list(range(len(self.levels.segments))), self.levels.level],
@@ -92,7 +94,29 @@ class Tables:
             level: (found.where(F.col("level") == level).select("segment", "id"),)
             for level in counted["level"]
         }
-        return NodeSet(frozenset(), parts, sum(counted["count"]))
+        found_rows = sum(counted["count"])
+        self._were_few = found_rows <= _FEW
+        return NodeSet(frozenset(), parts, found_rows)
+
+    def _written(self, rows: Frame, schema: str, measured: Column) -> tuple[Frame, int]:
+        """Write rows, to be read again, and a number that is measured of them meanwhile."""
+        path = f"{self.folder}/frames/{next(self._numbers)}"
+        observed = Observation()
+        rows.observe(observed, measured.alias("measured")).write.parquet(path)
+        return self.spark.read.schema(schema).parquet(path), int(observed.get["measured"])
+
+    def _few(self, rows: Frame) -> pa.Table | None:
+        """Rows brought here; None where there are many, or were the last time."""
+        if not self._were_few:
+            return None
+        found = rows.limit(_FEW + 1).toArrow()
+        self._were_few = found.num_rows <= _FEW
+        return found if self._were_few else None
+
+    def _local(self, rows: pa.Table, schema: str) -> Frame:
+        if not rows.num_rows:  # whose columns Spark Connect does not take from the table
+            return self.spark.createDataFrame([], schema)
+        return self.spark.createDataFrame(rows, schema)
 
     def store_edges(self, edges: Frame, links: Iterable[Link]) -> Edges:
         """Write edges, which may be larger than memory, by the levels that they join."""
@@ -201,7 +225,9 @@ class Tables:
                 others = edges.links - found
                 beside = [each for each in others if self._levels_of(each) in pairs]
                 if beside:
-                    fewer, keep = min((found, True), (frozenset(beside), False), key=_size)
+                    fewer, keep = min(
+                        (found, True), (frozenset(beside), False), key=lambda item: len(item[0])
+                    )
                     inside = self._is_one_of(fewer)
                     frame = frame.where(inside if keep else ~inside)
             parts.append(frame)
@@ -294,24 +320,13 @@ class Tables:
         columns = {"id": pa.int64(), "value": pa.int64()}
         return self._small(columns, [list(values), list(values.values())])
 
-    def store_counts(self, counts: Frame) -> Frame:
-        """Compute counts now.
-
-        Raises
-        ------
-        GraphError
-            If one is beyond 64 bits.
-        """
-        path = f"{self.folder}/frames/{next(self._numbers)}"
-        observed = Observation()
-        large = F.count_if(F.col("value").isNull()).alias("large")
-        counts.observe(observed, large).write.parquet(path)
-        if observed.get["large"]:
-            raise GraphError(
-                f"Counts beyond 64 bits: {observed.get['large']:,} on one level.\nEvaluate"
-                " the part that is asked about in memory: subgraph(...).to_memory().evaluate(...)."
-            )
-        return self.spark.read.schema(f"{NODE}, value BIGINT").parquet(path)
+    def store_counts(self, counts: Frame) -> tuple[Frame, int]:
+        """Compute counts now; how many of them are beyond 64 bits, and NULL."""
+        schema = f"{NODE}, value BIGINT"
+        few = self._few(counts)
+        if few is not None:
+            return self._local(few, schema), few["value"].null_count
+        return self._written(counts, schema, F.count_if(F.col("value").isNull()))
 
     def all_marked(self, edges: Frame, marked: NodeSet, levels: Iterable[int]) -> Frame:
         """The sources all of whose edges lead to a set."""
@@ -418,10 +433,6 @@ class Tables:
 def _in(column: str, values: Iterable[int]) -> Column:
     found = sorted(values)
     return F.col(column).isin(found) if found else F.lit(False)
-
-
-def _size(item: tuple[frozenset[Link], bool]) -> int:
-    return len(item[0])
 
 
 # -- edge sets as they are stored ----------------------------------------------------------------

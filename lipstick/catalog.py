@@ -83,13 +83,14 @@ class RegisteredAggregates:
     def __contains__(self, name: object) -> bool:
         known = str(name).lower()
         if known not in self._known:
-            self._known[known] = known in self._functions and not self._of_rows(known)
+            self._known[known] = known in self._functions and self._aggregates(known)
         return self._known[known]
 
-    def _of_rows(self, name: str) -> bool:
+    def _aggregates(self, name: str) -> bool:
         query = f"SELECT count(*) FROM range(1) GROUP BY `{name}`(id)"
         try:
             self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
-        except PySparkException:
-            return False
-        return True
+        except PySparkException as error:
+            # A function that takes other arguments is refused otherwise.
+            return error.getCondition() == "GROUP_BY_AGGREGATE"
+        return False

@@ -12,7 +12,7 @@ from graphquery.distributed.levels import Link
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.view import Rounds, View
 from graphquery.errors import GraphError
-from graphquery.spark import Frame
+from graphquery.spark import Frame, Tables
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) ->
         before = [found[at] for at in sorted({levels.level[a] for a, _ in links} & found.keys())]
         edges = view.between(links)
         if edges is None or not before:
-            found[level] = tables.store_counts(tables.leaves(rows, leaves))
+            found[level] = _stored(tables, tables.leaves(rows, leaves))
             continue
         edges = tables.at(edges, "target", nodes, {level})
         made = tables.counted(edges, tables.union(before), kinds)
@@ -102,7 +102,7 @@ def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) ->
             rows, NodeSet(parts={level: (made.select("segment", "id"),)}), {level}
         )
         counts = tables.union([made, tables.leaves(fresh, leaves)])
-        found[level] = tables.store_counts(counts)
+        found[level] = _stored(tables, counts)
     return (
         tables.union(list(found.values()))
         if found
@@ -127,3 +127,14 @@ def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, in
             )
         found[number] = value
     return found
+
+
+def _stored(tables: Tables, counts: Frame) -> Frame:
+    """Compute the counts of a level now."""
+    frame, large = tables.store_counts(counts)
+    if large:
+        raise GraphError(
+            f"Counts beyond 64 bits: {large:,} on one level.\nEvaluate the part that is asked"
+            " about in memory: subgraph(...).to_memory().evaluate(...)."
+        )
+    return frame

@@ -94,7 +94,7 @@ class Bench(Session):
         self._empty: set[str] = set()
         self._tables: dict[str, pa.Table] = {}
         self._few = False
-        self._settings = {key: str(spark.conf.get(key)) for key in _FOR_FEW}
+        self._settings = {key: spark.conf.get(key, None) for key in _FOR_FEW}
         register(spark, specification.name, specification.functions)
         self._prepare()
 
@@ -217,8 +217,11 @@ class Bench(Session):
         if few is self._few:
             return
         self._few = few
-        for key, value in _FOR_FEW.items():
-            self.spark.conf.set(key, value if few else self._settings[key])
+        for key, value in (_FOR_FEW if few else self._settings).items():
+            if value is None:
+                self.spark.conf.unset(key)
+            else:
+                self.spark.conf.set(key, value)
 
     # -- running ---------------------------------------------------------------------------
 

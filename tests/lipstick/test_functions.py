@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.udtf import UserDefinedTableFunction
 
 from rewriter.errors import UnsupportedError
 from tests.oracle.small import Oracles, annotated, oracles, small, token
@@ -43,16 +44,16 @@ def _middle() -> Callable[[pd.Series], float]:
     return middle
 
 
-class _Words:
+def _words() -> UserDefinedTableFunction:
     """The words of a text, with their lengths; of NULL none."""
 
-    def eval(self, text: str | None, least: int) -> Iterator[tuple[str, int]]:
-        for word in (text or "").split():
-            if len(word) >= least:
-                yield word, len(word)
+    class Words:
+        def eval(self, text: str | None, least: int) -> Iterator[tuple[str, int]]:
+            for word in (text or "").split():
+                if len(word) >= least:
+                    yield word, len(word)
 
-
-WORDS = F.udtf(_Words, returnType="word string, size int")
+    return F.udtf(Words, returnType="word string, size int")
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +70,8 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             session.udf.register("shifted", shifted)
             session.udf.register("pair", pair)
             session.udf.register("unsteady", random)
-            session.udtf.register("words", WORDS.asDeterministic())
-            session.udtf.register("any_words", WORDS)
+            session.udtf.register("words", _words().asDeterministic())
+            session.udtf.register("any_words", _words())
             session.udf.register("middle", middle)
         yield made
         for name in ("twice", "shifted", "pair", "unsteady", "words", "any_words", "middle"):

@@ -170,7 +170,7 @@ def test_the_graph_on_spark_is_that_in_memory(tracked: Run, tmp_path: Path) -> N
     graph, spark = tracked.graph(), tracked.spark_graph(tmp_path / "graph")
     assert (spark.node_count, spark.edge_count) == (graph.node_count, graph.edge_count)
     car = graph.select(kind="token", relation="Cars").names()[0]
-    assert spark.descendants(car).names() == graph.descendants(car).names()
+    assert spark.descendants(car, 1).names() == graph.descendants(car, 1).names()
     with pytest.raises(RunError, match=r"was opened without Spark\."):
         open_run(tracked.path).spark_graph(tmp_path / "other")
 

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.workflow import Edge, Loop, Module, Relation, Run, Specification, StateQuery, Workflow
 from lipstick.workflow.errors import QueryError, RunError, WorkflowError
+from tests.lipstick.workflow.test_run import contents
 
 pytestmark = pytest.mark.spark
 
@@ -94,6 +95,19 @@ def test_a_black_box_has_the_name_of_its_function(spark: SparkSession, tmp_path:
     assert graph.segment(node).label == "Twice"
     assert graph.names(graph.incoming(np.array([node])).nodes) == ["m#1/A[1]"]
     assert graph.value(node) == 4
+
+
+def test_many_rows_are_spark_s_to_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The settings for few rows are taken back, and the outcome is the same."""
+    query = {"T": "SELECT a, count(*) AS n FROM A GROUP BY a", "B": "SELECT a FROM T WHERE n > 1"}
+    workflow, inputs = _one(query), [{"A": [(1,), (1,)]}, {"A": [(2,), (2,), (3,), (2,)]}]
+    run = workflow.run(spark, inputs, store=tmp_path / "few")
+    monkeypatch.setattr("lipstick.workflow.bench._FEW", 2)
+    again = workflow.run(spark, inputs, store=tmp_path / "many")
+    assert _values(again, 1) == _values(run, 1) == [(2,)]
+    assert contents(again.path) == contents(run.path)
 
 
 @pytest.mark.classic
