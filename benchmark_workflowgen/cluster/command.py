@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,6 +49,8 @@ def cluster(
     if hidden is not None and not can_hide():
         raise click.ClickException("--hide-tmp needs root and the command unshare.")
     os.environ.setdefault("SPARK_LOCAL_IP", HOST)
+    # So that the cluster is stopped too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     console = Console()
     try:
         results = Results(output)

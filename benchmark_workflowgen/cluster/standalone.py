@@ -19,6 +19,7 @@ from types import TracebackType
 
 import pyspark
 
+_HOME = Path(pyspark.__file__).resolve().parent
 _CLASSES = "org.apache.spark.deploy"
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 HOST = "127.0.0.1"
@@ -131,7 +132,7 @@ class Standalone:
                 break
             time.sleep(0.2)
         end = "\n".join(path.read_text(encoding="utf-8", errors="replace").splitlines()[-10:])
-        raise ClusterError(f"{name} did not come up within {_SECONDS:.0f} s.\n{end}")
+        raise ClusterError(f"{name} did not come up. The end of {path}:\n{end}")
 
     def _stop(self) -> None:
         for process in reversed(self._processes):
@@ -147,14 +148,14 @@ class Standalone:
 
 def _spark(script: str) -> list[str]:
     """The command of a script of the installed PySpark."""
-    return [str(Path(pyspark.__file__).parent / "bin" / script)]
+    return [str(_HOME / "bin" / script)]
 
 
 def _environment(folder: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PYSPARK_PYTHON": os.environ.get("PYSPARK_PYTHON", sys.executable),
-        "SPARK_HOME": str(Path(pyspark.__file__).parent),
+        "SPARK_HOME": str(_HOME),
         "SPARK_LOCAL_IP": HOST,
         "SPARK_LOCAL_DIRS": str(folder / "local"),
     }
