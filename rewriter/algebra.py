@@ -73,7 +73,8 @@ class Relation:
         raise NotImplementedError
 
 
-def _require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
+def require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
+    """Raise if a scalar of an operator refers to what none of its inputs has."""
     known = {attribute.id for source in inputs for attribute in source.attributes}
     for reference in references(scalar):
         if reference not in known:
@@ -128,7 +129,7 @@ class Filter(Relation):
     span: Span | None = None
 
     def __post_init__(self) -> None:
-        _require(self, self.predicate, self.input)
+        require(self, self.predicate, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -151,7 +152,7 @@ class Project(Relation):
         if len(self.output) != len(self.scalars):
             raise ValueError("a projection computes each of its attributes once")
         for scalar in self.scalars:
-            _require(self, scalar, self.input)
+            require(self, scalar, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -173,7 +174,7 @@ class InnerJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -199,7 +200,7 @@ class SemiJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -224,7 +225,7 @@ class AntiJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -263,7 +264,7 @@ class OuterJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -300,45 +301,6 @@ class ScalarSubquery(Relation):
 
 
 @dataclass(frozen=True, slots=True)
-class CorrelatedScalar(Relation):
-    """The input with one more attribute: the value of a scalar subquery for each of its rows.
-
-    Parameters
-    ----------
-    query
-        The subquery, grouped by what the outer row is compared with.
-    pairs
-        The outer row's scalars, and the attributes of ``query`` they are equal to: its keys.
-    value
-        The subquery's value, an attribute of ``query``.
-    empty
-        Its value where no row of the subquery is selected, a constant: of a COUNT it is 0.
-    """
-
-    input: Relation
-    query: Relation
-    pairs: tuple[tuple[Scalar, Attribute], ...]
-    value: Attribute
-    empty: Scalar | None
-    output: Attribute
-    span: Span | None = None
-
-    def __post_init__(self) -> None:
-        for scalar, _ in self.pairs:
-            _require(self, scalar, self.input)
-        if not self.pairs:
-            raise ValueError("a correlated subquery is tied to its outer row")
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.output)
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input, self.query)
-
-
-@dataclass(frozen=True, slots=True)
 class Generate(Relation):
     """Every row of the input, once for each element of an array or entry of a map.
 
@@ -364,7 +326,7 @@ class Generate(Relation):
     span: Span | None = None
 
     def __post_init__(self) -> None:
-        _require(self, self.argument, self.input)
+        require(self, self.argument, self.input)
         if not self.output:
             raise ValueError("a generator has a column")
 
@@ -402,7 +364,7 @@ class Aggregate(Relation):
         if not self.keys and not self.aggregates:
             raise ValueError("a grouping has a key or an aggregate")
         for scalar in (*self.keys, *self.aggregates):
-            _require(self, scalar, self.input)
+            require(self, scalar, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -455,7 +417,7 @@ class Sort(Relation):
 
     def __post_init__(self) -> None:
         for key in self.keys:
-            _require(self, key.scalar, self.input)
+            require(self, key.scalar, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -468,7 +430,10 @@ class Sort(Relation):
 
 @dataclass(frozen=True, slots=True)
 class Limit(Relation):
-    """LIMIT and OFFSET over an ordered input. ``count`` None: no limit, an offset alone."""
+    """LIMIT and OFFSET. ``count`` None: no limit, an offset alone.
+
+    Rows that the order leaves equal, all of them where there is none, are ordered by identity.
+    """
 
     input: Relation
     count: int | None

@@ -9,7 +9,6 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
-    CorrelatedScalar,
     Filter,
     Generate,
     InnerJoin,
@@ -27,6 +26,7 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.dialect import SparkSQL
+from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 
 def render(relation: Relation) -> str:
@@ -80,9 +80,15 @@ def _header(relation: Relation) -> str:
         case ScalarSubquery():
             return f"ScalarSubquery: {relation.output.id}"
         case CorrelatedScalar():
-            tied = ", ".join(f"{_sql(left)} = {key.id}" for left, key in relation.pairs)
+            equal = "<=>" if relation.null_safe else "="
+            tied = ", ".join(f"{_sql(left)} {equal} {key.id}" for left, key in relation.pairs)
             empty = f", else {_sql(relation.empty)}" if relation.empty else ""
             return f"CorrelatedScalar {relation.output.id}: {relation.value.id} of {tied}{empty}"
+        case ExistenceJoin():
+            condition = f": {_sql(relation.condition)}" if relation.condition else ""
+            return f"ExistenceJoin {relation.output.id}{condition}"
+        case OuterValues():
+            return f"OuterValues: {_definitions(relation.output, relation.scalars)}"
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline

@@ -26,6 +26,14 @@ def is_grouped(select: exp.Select) -> bool:
     return any(has_aggregate(item) for item in select.expressions if not is_star(item))
 
 
+def without_keys(select: exp.Select) -> bool:
+    """Whether a SELECT has one group, which is there even if it has no rows."""
+    group = select.args.get("group")
+    if group is None or not group.args.get("all"):
+        return group is None and is_grouped(select)
+    return all(not is_star(item) and has_aggregate(item) for item in select.expressions)
+
+
 def key_scalars(
     binder: ScalarBinder, select: exp.Select, items: Sequence[Item]
 ) -> list[tuple[str, Scalar]]:

@@ -107,7 +107,7 @@ def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Selec
     for outer in block.outer_lookups:
         on = [] if outer.guard is None else [outer.guard]
         on += equalities(outer, outer.alias)
-        condition = exp.and_(*(fill(part, block, tables) for part in on))
+        condition = conjunction([fill(part, block, tables) for part in on]) or exp.true()
         select = left_join(select, table(tables.rows(outer.block), outer.alias), condition)
     select = with_generators(
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]

@@ -52,6 +52,7 @@ def check_captured(sql: str, database: Database, deletions: Sequence[Deletion]) 
     changed = 0
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():
             _create(connection, relation.name, relation.data)
         for block in topological(root):

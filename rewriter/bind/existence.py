@@ -1,0 +1,58 @@
+"""IN and EXISTS as values: in CASE, under OR, in a select list, as arguments.
+
+As Spark computes them, by existence joins: never NULL. ``x IN (...)`` is false where it is not
+known to be true; ``x NOT IN (...)`` is true where it is known to be, so that both may be false.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeGuard
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.memberships import Membership, exists, is_in, not_in
+
+if TYPE_CHECKING:
+    from rewriter.bind.scalars import ScalarBinder
+
+
+def is_membership(node: exp.Expr) -> TypeGuard[exp.In | exp.Exists]:
+    """Tell whether a node is IN or EXISTS of a subquery."""
+    if isinstance(node, exp.In):
+        return node.args.get("query") is not None
+    return isinstance(node, exp.Exists) and isinstance(node.this, exp.Query)
+
+
+def membership_value(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
+    """Return whether a row is in a subquery."""
+
+    def make() -> list[Membership]:
+        return [is_in(node, binder) if isinstance(node, exp.In) else exists(node, binder)]
+
+    return binder.subqueries.found(node, make)[0].column()
+
+
+def negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
+    """Return NOT of IN, of NOT, or of AND and OR of such; None for any other."""
+    operand = unwrap(node.this)
+    if _is_in(operand):
+        reasons = binder.subqueries.found(node, lambda: not_in(operand, binder))
+        anyone = exp.or_(*(reason.column() for reason in reasons), copy=False)
+        return exp.Not(this=exp.paren(anyone) if len(reasons) > 1 else anyone)
+    if not any(map(_is_in, operand.walk(prune=lambda part: isinstance(part, exp.Query)))):
+        return None
+    if isinstance(operand, exp.Not):
+        return binder.bind(operand.this)
+    if isinstance(operand, exp.And | exp.Or):
+        other = exp.Or if isinstance(operand, exp.And) else exp.And
+        parts = [
+            exp.Not(this=exp.paren(part.copy())) for part in (operand.this, operand.expression)
+        ]
+        return exp.paren(binder.bind(other(this=parts[0], expression=parts[1])), copy=False)
+    return None
+
+
+def _is_in(node: exp.Expr) -> TypeGuard[exp.In]:
+    return isinstance(node, exp.In) and is_membership(node)
