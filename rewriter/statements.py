@@ -17,8 +17,8 @@ from rewriter.blocks import (
     BlockSource,
     Kind,
     Named,
-    ValuesSource,
     core_relations,
+    has_values,
     qualified,
     topological,
 )
@@ -290,8 +290,8 @@ def value_columns(block: Block) -> tuple[str, ...]:
     """
     if block.core is None or block.kind is not Kind.GROUP:
         return ()
-    derived = any(isinstance(s, BlockSource | ValuesSource) for s in block.core.sources)
-    derived = derived or bool(block.core.generators)
+    derived = has_values(block.core) or bool(block.core.generators)
+    derived = derived or any(isinstance(source, BlockSource) for source in block.core.sources)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}

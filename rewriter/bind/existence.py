@@ -34,15 +34,39 @@ def membership_value(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
     return binder.subqueries.found(node, make)[0].column()
 
 
-def negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
-    """Return NOT of IN, of NOT, or of AND and OR of such; None for any other."""
+def simplified(node: exp.Expr, binder: ScalarBinder) -> Scalar | None:
+    """Return NOT of IN, of NOT, or of AND and OR of such; None for any other.
+
+    Equality with TRUE and FALSE is such a NOT, or none, too.
+    """
+    if isinstance(node, exp.EQ | exp.NEQ):
+        return _compared(node, binder)
+    return _negation(node, binder) if isinstance(node, exp.Not) else None
+
+
+def _compared(node: exp.EQ | exp.NEQ, binder: ScalarBinder) -> Scalar | None:
+    for asked, other in ((node.this, node.expression), (node.expression, node.this)):
+        constant = unwrap(other)
+        if isinstance(constant, exp.Boolean) and _has_in(asked):
+            negated = bool(constant.this) is isinstance(node, exp.NEQ)
+            bare = exp.paren(asked.copy())
+            return exp.paren(binder.bind(exp.Not(this=bare) if negated else bare), copy=False)
+    return None
+
+
+def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     operand = unwrap(node.this)
     if _is_in(operand):
         reasons = binder.subqueries.found(node, lambda: not_in(operand, binder))
         anyone = exp.or_(*(reason.column() for reason in reasons), copy=False)
         return exp.Not(this=exp.paren(anyone) if len(reasons) > 1 else anyone)
-    if not any(map(_is_in, operand.walk(prune=lambda part: isinstance(part, exp.Query)))):
+    if not _has_in(operand):
         return None
+    if isinstance(operand, exp.EQ | exp.NEQ):
+        opposite = exp.NEQ if isinstance(operand, exp.EQ) else exp.EQ
+        return _compared(
+            opposite(this=operand.this.copy(), expression=operand.expression.copy()), binder
+        )
     if isinstance(operand, exp.Not):
         return binder.bind(operand.this)
     if isinstance(operand, exp.And | exp.Or):
@@ -52,6 +76,11 @@ def negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
         ]
         return exp.paren(binder.bind(other(this=parts[0], expression=parts[1])), copy=False)
     return None
+
+
+def _has_in(node: exp.Expr) -> bool:
+    """Whether there is an IN of a subquery outside of subqueries."""
+    return any(map(_is_in, node.walk(prune=lambda part: isinstance(part, exp.Query))))
 
 
 def _is_in(node: exp.Expr) -> TypeGuard[exp.In]:

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from rewriter.algebra import Relation, Scalar, bracketed, column, references
-from rewriter.bind.context import Members, Tie
+from rewriter.algebra import (
+    Aggregate,
+    Project,
+    Relation,
+    Scalar,
+    bracketed,
+    column,
+    references,
+)
+from rewriter.bind.context import Context, Members, Tie
 from rewriter.bind.fingerprint import unwrap
 from rewriter.position import Span, keyword_after, keyword_before
 
@@ -72,7 +80,7 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
 
     Of one column these are three memberships, of which only the first compares two values.
     """
-    members, pairs = _compared(node, binder)
+    members, pairs = _compared(node, binder, once=True)
     equal = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
     unknown = [
         [exp.Is(this=bracketed(s.copy()), expression=exp.null()) for s in pair] for pair in pairs
@@ -102,8 +110,13 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
     ]
 
 
-def _compared(node: exp.In, binder: ScalarBinder) -> tuple[Members, list[tuple[Scalar, Scalar]]]:
-    """Return the subquery of IN, and what it compares: the outer and the inner scalars."""
+def _compared(
+    node: exp.In, binder: ScalarBinder, *, once: bool = False
+) -> tuple[Members, list[tuple[Scalar, Scalar]]]:
+    """Return the subquery of IN, and what it compares: the outer and the inner scalars.
+
+    With ``once``, one value is asked for in several ways: by reading the different ones.
+    """
     context = binder.context
     left = unwrap(node.this)
     parts = left.expressions if isinstance(left, exp.Tuple) else [node.this]
@@ -112,10 +125,40 @@ def _compared(node: exp.In, binder: ScalarBinder) -> tuple[Members, list[tuple[S
     if len(members.values) != len(parts):
         problem = f"IN compares {len(parts)} with {len(members.values)} columns"
         raise context.source.error(problem, "Select as many columns as stand before IN.", node)
+    if once and len(parts) == 1:
+        members = _different(members, context)
     pairs = [
         (binder.bind(part), value.copy()) for part, value in zip(parts, members.values, strict=True)
     ]
     return members, pairs
+
+
+def _different(members: Members, context: Context) -> Members:
+    """Return the different values of a subquery, for what ties it to the outer row."""
+    below = members.relation
+    while isinstance(below, Project):
+        below = below.input
+    if isinstance(below, Aggregate) or members.tie is not None:
+        return members
+    (value,) = members.values
+    inner = {attribute.id: attribute for attribute in members.relation.attributes}
+    tied = dict.fromkeys(n for c in members.conditions for n in references(c) if n in inner)
+    key = context.names.attribute("value")
+    renamed = {name: context.names.attribute(inner[name].name) for name in tied}
+    relation = Aggregate(
+        members.relation,
+        (key, *renamed.values()),
+        (value, *(column(name) for name in tied)),
+        (),
+        (),
+    )
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        known = renamed.get(node.name) if isinstance(node, exp.Column) else None
+        return node if known is None else known.column()
+
+    conditions = tuple(condition.transform(replaced) for condition in members.conditions)
+    return Members(relation, (key.column(),), conditions)
 
 
 def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:

@@ -11,7 +11,7 @@ from rewriter.algebra import Scalar
 from rewriter.bind import functions
 from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.context import Context
-from rewriter.bind.existence import is_membership, membership_value, negation
+from rewriter.bind.existence import is_membership, membership_value, simplified
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
@@ -111,8 +111,8 @@ class ScalarBinder:
         if is_membership(node):
             return membership_value(node, self)
         match node:
-            case exp.Not() if (negated := negation(node, self)) is not None:
-                return negated
+            case exp.Not() | exp.EQ() | exp.NEQ() if (known := simplified(node, self)) is not None:
+                return known
             case exp.Subquery() | exp.Select() | exp.SetOperation():
                 return self._scalar_subquery(node)
             case exp.Dot() if isinstance(node.expression, exp.Func):

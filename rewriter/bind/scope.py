@@ -151,7 +151,7 @@ class Outer:
 
     def refused(self, place: str) -> Outer:
         """Return the same columns for a place where they may not be used."""
-        return self if self.refusal else replace(self, refusal=place)
+        return self if self.refusal else replace(self, refusal=place, row=None)
 
     def beyond(self, place: str) -> Outer:
         """Return the same columns for a place where they may be used if FROM has them."""

@@ -30,6 +30,7 @@ from rewriter.blocks import (
     Output,
     Semi,
     TokenColumns,
+    ValuesSource,
     aliases,
     qualified,
 )
@@ -258,6 +259,10 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
             free += [
                 (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
             ]
+    for source in members.split.core.sources:
+        if isinstance(source, ValuesSource):
+            values = [qualified(source.alias, column) for column, _ in source.core.select]
+            stored += [members.store.put(value).name for value in values]
     for generator in members.split.generators:
         position = qualified(generator.position_alias, generator.position)
         stored.append(members.store.put(position).name)

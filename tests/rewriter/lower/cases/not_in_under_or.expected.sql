@@ -1,48 +1,38 @@
 WITH `b1_members` AS (
   SELECT
     bids.`bid` AS `bid`,
-    bids.`buyer` AS `buyer`
+    bids.`buyer` AS `buyer`,
+    bids.`car_id` AS `value`
   FROM `bids` AS bids
-  WHERE
-    bids.`car_id` IS NULL
 ), `b1` AS (
   SELECT
-    g.`k1` AS `k1`
+    g.`value` AS `value`
   FROM (
     SELECT
-      TRUE AS `k1`
+      m.`value` AS `value`
     FROM `b1_members` AS m
     GROUP BY
-      TRUE
+      m.`value`
   ) AS g
-), `b2_members` AS (
-  SELECT
-    bids_2.`bid` AS `bid`,
-    bids_2.`buyer` AS `buyer`,
-    bids_2.`car_id` AS `k1`
-  FROM `bids` AS bids_2
 ), `b2` AS (
   SELECT
     g.`k1` AS `k1`
   FROM (
     SELECT
-      m.`k1` AS `k1`
-    FROM `b2_members` AS m
+      TRUE AS `k1`
+    FROM `b1` AS b1
+    WHERE
+      b1.`value` IS NULL
     GROUP BY
-      m.`k1`
+      TRUE
   ) AS g
-), `b3_members` AS (
-  SELECT
-    bids_3.`bid` AS `bid`,
-    bids_3.`buyer` AS `buyer`
-  FROM `bids` AS bids_3
 ), `b3` AS (
   SELECT
     g.`k1` AS `k1`
   FROM (
     SELECT
       TRUE AS `k1`
-    FROM `b3_members` AS m
+    FROM `b1` AS b1_2
     GROUP BY
       TRUE
   ) AS g
@@ -57,10 +47,10 @@ SELECT
   m.`model_2` AS `model_2`,
   NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
 FROM `b0_members` AS m
-LEFT JOIN `b1` AS b1_found
-  ON TRUE
 LEFT JOIN `b2` AS b2_found
-  ON b2_found.`k1` = m.`car_id`
+  ON TRUE
+LEFT JOIN `b1` AS b1_found
+  ON b1_found.`value` = m.`car_id`
 LEFT JOIN `b3` AS b3_found
   ON COALESCE((
     m.`car_id` IS NULL
@@ -68,13 +58,13 @@ LEFT JOIN `b3` AS b3_found
 WHERE
   NOT (
     (
-      NOT b2_found.`k1` IS NULL
+      NOT b1_found.`value` IS NULL
     )
     OR (
       NOT b3_found.`k1` IS NULL
     )
     OR (
-      NOT b1_found.`k1` IS NULL
+      NOT b2_found.`k1` IS NULL
     )
   )
   OR m.`price` < 10
