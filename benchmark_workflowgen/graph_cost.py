@@ -7,6 +7,7 @@ a question reads, and of the masks that it writes. networkx gets a smaller
 graph, on which both are measured.
 
     python -m benchmark_workflowgen.graph_cost --nodes 10000000 --output results.json
+    python -m benchmark_workflowgen.graph_cost --nodes 10000000 --engine spark --driver-memory 5g
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from graphquery import ProvenanceGraph
+from benchmark_workflowgen import graph_on_spark
+from graphquery import EdgeSet, ProvenanceGraph, Segment
 from graphquery import csr as adjacency
 from graphquery.generate import generate
 from semiring.base import Array
@@ -49,25 +51,39 @@ _PAGE = resource.getpagesize()
 @click.option("--executions", default=25, show_default=True)
 @click.option("--networkx", "plain", default=500_000, show_default=True, help="Nodes; 0: none.")
 @click.option("--repetitions", default=5, show_default=True)
+@click.option("--engine", type=click.Choice(["memory", "spark"]), default="memory")
+@click.option("--driver-memory", default="4g", show_default=True, help="Of Spark.")
 @click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
 def main(
-    nodes: int, modules: int, executions: int, plain: int, repetitions: int, output: Path | None
+    nodes: int,
+    modules: int,
+    executions: int,
+    plain: int,
+    repetitions: int,
+    engine: str,
+    driver_memory: str,
+    output: Path | None,
 ) -> None:
     """Measure building, zooming, deletion and traversal of generated graphs."""
     console = Console()
-    results = measure(nodes, modules, executions, repetitions)
-    console.print(table(results))
-    document: dict[str, Any] = {"environment": environment(), "graph": results}
-    if plain:
+    document: dict[str, Any] = {"environment": environment()}
+    if engine == "spark":
+        document["spark"] = measure_on_spark(nodes, modules, executions, driver_memory)
+        console.print(graph_on_spark.table(document["spark"]))
+    else:
+        document["graph"] = measure(nodes, modules, executions, repetitions)
+        console.print(table(document["graph"]))
+    if plain and engine == "memory":
         document["networkx"] = compare(plain, modules, executions, repetitions)
         console.print(comparison(document["networkx"]))
     if output is not None:
         output.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 
-def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict[str, Any]:
-    """Time all operations on a graph of about so many nodes, and count bytes."""
-    with tempfile.TemporaryDirectory() as name:
+@contextmanager
+def written(nodes: int, modules: int, executions: int) -> Iterator[Path]:
+    """A folder with a graph of about so many nodes, for a while."""
+    with tempfile.TemporaryDirectory(prefix="lipstick-graph-") as name:
         folder = Path(name)
         writing = multiprocessing.get_context("spawn").Process(
             target=write, args=(folder, nodes, modules, executions)
@@ -76,6 +92,21 @@ def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict
         writing.join()
         if writing.exitcode:
             raise click.ClickException("the graph could not be generated; is there memory for it?")
+        yield folder
+
+
+def measure_on_spark(
+    nodes: int, modules: int, executions: int, driver_memory: str
+) -> dict[str, Any]:
+    """Time the operations that the engine on Spark has."""
+    with written(nodes, modules, executions) as folder:
+        _, edge_sets = stored(folder)
+        return graph_on_spark.measure(load(folder), edge_sets, folder, driver_memory)
+
+
+def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict[str, Any]:
+    """Time all operations on a graph of about so many nodes, and count bytes."""
+    with written(nodes, modules, executions) as folder:
         before = resident()
         times, busy = [], []
         for _ in range(min(repetitions, 3)):
@@ -115,9 +146,17 @@ def write(folder: Path, nodes: int, modules: int, executions: int) -> None:
     (folder / "graph.pickle").write_bytes(pickle.dumps((made.segments, made.edge_sets)))
 
 
+def stored(folder: Path) -> tuple[list[Segment], list[EdgeSet]]:
+    """The segments and edge sets of a graph that was written."""
+    found: tuple[list[Segment], list[EdgeSet]] = pickle.loads(
+        (folder / "graph.pickle").read_bytes()
+    )
+    return found
+
+
 def load(folder: Path) -> ProvenanceGraph:
     """Read a graph and build it."""
-    segments, edge_sets = pickle.loads((folder / "graph.pickle").read_bytes())
+    segments, edge_sets = stored(folder)
     return ProvenanceGraph.build(
         segments, edge_sets, lambda file, column: pq.read_table(folder / file)[column]
     )

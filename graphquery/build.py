@@ -67,17 +67,10 @@ def build(
     stored, as read.
     """
     segments, edge_sets = tuple(segments), tuple(edge_sets)
-    position = _positions(segments)
-    for edges in edge_sets:
-        for end in (edges.source, edges.target):
-            if end not in position:
-                raise GraphDataError(
-                    f"Edges from {edges.source} to {edges.target}: there is no segment {end}.\n"
-                    "The store is damaged: check it."
-                )
+    position = positions(segments, edge_sets)
     if around is not None:
         segments, edge_sets = _towards(segments, edge_sets, around)
-        position = _positions(segments)
+        position = positions(segments, edge_sets)
     bases = bases_of(segments).tolist()
     invocations = sum(s.count for s in segments if s.kind is Kind.INVOCATION)
     size = bases[-1] + invocations
@@ -98,7 +91,14 @@ def build(
     return Storage(segments, tuple(sorted(links)), outgoing, compress(size, backward), columns)
 
 
-def _positions(segments: tuple[Segment, ...]) -> dict[str, int]:
+def positions(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> dict[str, int]:
+    """Where each segment is among the segments, by name.
+
+    Raises
+    ------
+    GraphDataError
+        Two segments of one name, edges at unknown segments.
+    """
     position: dict[str, int] = {}
     for number, segment in enumerate(segments):
         if segment.name in position:
@@ -106,6 +106,13 @@ def _positions(segments: tuple[Segment, ...]) -> dict[str, int]:
                 f"Two segments are called {segment.name}.\nNames of segments are unique in a graph."
             )
         position[segment.name] = number
+    for edges in edge_sets:
+        for end in (edges.source, edges.target):
+            if end not in position:
+                raise GraphDataError(
+                    f"Edges from {edges.source} to {edges.target}: there is no segment {end}.\n"
+                    "The store is damaged: check it."
+                )
     return position
 
 

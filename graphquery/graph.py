@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery import convert, naming
+from graphquery.absence import reason
 from graphquery.build import Around, build
 from graphquery.csr import Csr, distinct, positions
 from graphquery.draw import graph_html
-from graphquery.errors import GraphError, NotInGraphError
+from graphquery.errors import NotInGraphError
 from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.operations import (
     delete,
@@ -33,7 +34,7 @@ from graphquery.values import Effects
 from graphquery.values import stale as stale_nodes
 from graphquery.values import value as value_of
 from graphquery.values import values as values_of
-from graphquery.view import Neighbours, Operation, Overlay, Step, View, merged
+from graphquery.view import Neighbours, Overlay, Step, View, merged
 from semiring.base import Array, Semiring, TokenValuation
 
 if TYPE_CHECKING:
@@ -174,13 +175,13 @@ class ProvenanceGraph:
     def names(self, ids: Array | Iterable[int]) -> list[str]:
         """The names of nodes, in their order."""
         array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
-        self._check_range(array)
+        naming.check_range(self.storage, array)
         return naming.names(self.storage, array)
 
     def segment(self, node: int | str) -> Segment:
         """The segment of a node; of a zoomed node, one made up for it."""
         number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
-        self._check_range(np.array([number]))
+        naming.check_range(self.storage, np.array([number]))
         storage = self.storage
         if number < storage.count:
             return storage.segments[int(storage.segment_of(np.array([number]))[0])]
@@ -207,56 +208,26 @@ class ProvenanceGraph:
 
     def ordered(self, nodes: Nodes) -> Array:
         """Nodes in any of the accepted forms as ids, in the order given; see `resolve`."""
-        ids = getattr(nodes, "ids", nodes)
-        if isinstance(ids, (str, int, np.integer)):
-            ids = [ids]
-        if not isinstance(ids, np.ndarray):
-            items = [getattr(item, "ids", item) for item in ids]
-            found = [naming.find(self.storage, i) if isinstance(i, str) else i for i in items]
-            parts = [np.atleast_1d(np.asarray(item)) for item in found]
-            ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-        if ids.dtype.kind not in "iu":
-            raise GraphError(
-                f"Nodes are given by ids and names, not by an array of {ids.dtype}.\nOf a Boolean"
-                " mask, give numpy.flatnonzero."
-            )
-        ids = ids.astype(np.int64)
+        ids = naming.numbers(self.storage, nodes)
         self._check(ids)
         return ids
 
-    def _check_range(self, ids: Array) -> None:
-        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < self.storage.size:
-            outside = int(ids.min()) if ids.min() < 0 else int(ids.max())
-            raise NotInGraphError(
-                f"There is no node {outside}.\nIds are from 0 to {self.storage.size - 1:,}."
-            )
-
     def _check(self, ids: Array) -> None:
-        self._check_range(ids)
         missing = ids[~self.has(ids)]
         if len(missing) == 0:
             return
         node = int(missing[0])
-        name = naming.names(self.storage, missing[:1])[0]
-        if node >= self.storage.count:
-            module = self.segment(node).module
-            raise NotInGraphError(
-                f"{name} stands for an invocation of {module}, which is not zoomed out here.\n"
-                f"zoom_out({module!r}) first."
+        segment = self.segment(node)
+        hidden = any(bool((ids == node).any()) for ids in self.view.zoomed.values())
+        raise NotInGraphError(
+            reason(
+                naming.names(self.storage, missing[:1])[0],
+                segment,
+                hidden=hidden or bool(self.zoomed and segment.module is None),
+                zoomed=self.zoomed,
+                operations=[step.operation for step in self.steps],
             )
-        for module, hidden in self.view.zoomed.items():
-            if bool((hidden == node).any()):
-                raise NotInGraphError(
-                    f"{name} is inside {module}, which is zoomed out.\nzoom_in({module!r}) first."
-                )
-        if self.zoomed and self.segment(node).module is None:
-            raise NotInGraphError(
-                f"{name} is a constant of modules that are zoomed out.\nzoom_in first:"
-                f" {', '.join(sorted(self.zoomed))}."
-            )
-        operations = {step.operation for step in self.steps}
-        how = "was deleted" if Operation.DELETE in operations else "is outside this subgraph"
-        raise NotInGraphError(f"{name} {how}.\nAsk the graph that this one was made of.")
+        )
 
     # -- edges -----------------------------------------------------------------------------------
 
@@ -335,7 +306,7 @@ class ProvenanceGraph:
         """Which inputs of which execution; see :func:`graphquery.operations.inputs.inputs`."""
         return inputs.inputs(self, nodes)
 
-    def difference(self, left: int, right: int) -> Difference:
+    def difference(self, left: int, right: int) -> Difference[Selection]:
         """How executions differ; see :func:`graphquery.operations.difference.difference`."""
         return difference.difference(self, left, right)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.errors import UnknownNameError, closest
+from graphquery.errors import GraphError, NotInGraphError, UnknownNameError, closest
 from graphquery.model import Segment
 from graphquery.storage import Storage
 from semiring.base import Array
@@ -64,6 +66,70 @@ def find(storage: Storage, name: str) -> int:
             )
         return int(storage.bases[position]) + ordinal
     return _by_key(storage, name)
+
+
+def numbers(storage: Storage, nodes: Any) -> Array:
+    """Ids, names, or arrays and collections of these as int64 ids, in the order given.
+
+    Raises
+    ------
+    GraphError
+        An array of another type than integers.
+    UnknownNameError
+        As :func:`find`.
+    NotInGraphError
+        An id that no stored or zoomed node has.
+    """
+    ids = getattr(nodes, "ids", nodes)
+    if isinstance(ids, (str, int, np.integer)):
+        ids = [ids]
+    if not isinstance(ids, np.ndarray):
+        items = [getattr(item, "ids", item) for item in ids]
+        found = [find(storage, item) if isinstance(item, str) else item for item in items]
+        parts = [np.atleast_1d(np.asarray(item)) for item in found]
+        ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    if ids.dtype.kind not in "iu":
+        raise GraphError(
+            f"Nodes are given by ids and names, not by an array of {ids.dtype}.\nOf a Boolean"
+            " mask, give numpy.flatnonzero."
+        )
+    result: Array = ids.astype(np.int64)
+    check_range(storage, result)
+    return result
+
+
+def check_range(storage: Storage, ids: Array) -> None:
+    """Refuse ids that no stored or zoomed node has.
+
+    Raises
+    ------
+    NotInGraphError
+        Naming one of them.
+    """
+    if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < storage.size:
+        outside = int(ids.min()) if ids.min() < 0 else int(ids.max())
+        raise NotInGraphError(
+            f"There is no node {outside}.\nIds are from 0 to {storage.size - 1:,}."
+        )
+
+
+def module_names(storage: Storage, modules: Iterable[str | Iterable[str]]) -> frozenset[str]:
+    """Names of modules, given one by one or in collections, checked.
+
+    Raises
+    ------
+    UnknownNameError
+        A module that the graph does not have.
+    """
+    found: set[str] = set()
+    for item in modules:
+        found.update([item] if isinstance(item, str) else item)
+    for module in sorted(found):
+        if module not in storage.modules:
+            raise UnknownNameError(
+                f"The graph has no module {module!r}.\n{closest(module, storage.modules)}"
+            )
+    return frozenset(found)
 
 
 def key_texts(storage: Storage, segment: Segment) -> pa.Array:

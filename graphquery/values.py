@@ -272,4 +272,10 @@ def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
             " the module that the value comes from; otherwise the store is damaged: check it."
         )
     column = _values(graph, valued.nodes.astype(np.int64))
-    return aggregate(name, multiplicities, column.take(pa.array(place)), tensors.offsets)
+    try:
+        return aggregate(name, multiplicities, column.take(pa.array(place)), tensors.offsets)
+    except pa.ArrowNotImplementedError as error:
+        raise ValuesError(
+            f"{graph.name(int(ids[0]))} cannot be computed here: {name} of values of type"
+            f" {column.type}.\nRun the workflow without what was deleted."
+        ) from error

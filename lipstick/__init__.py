@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import open_capture as open
     from lipstick.errors import LipstickError
     from lipstick.frame import AnnotatedFrame
+    from lipstick.memory import WhatIfMany
+    from lipstick.scenarios import each
     from lipstick.sessions import Session, session
+    from lipstick.valuation import of_row
     from lipstick.whatif import WhatIf
     from lipstick.workflow import (
         Edge,
@@ -46,7 +49,10 @@ __all__ = [
     "Specification",
     "StateQuery",
     "WhatIf",
+    "WhatIfMany",
     "Workflow",
+    "each",
+    "of_row",
     "open",
     "open_run",
     "semirings",
@@ -66,6 +72,9 @@ _ORIGINS = {
     "Specification": ("lipstick.workflow", "Specification"),
     "StateQuery": ("lipstick.workflow", "StateQuery"),
     "WhatIf": ("lipstick.whatif", "WhatIf"),
+    "WhatIfMany": ("lipstick.memory", "WhatIfMany"),
+    "each": ("lipstick.scenarios", "each"),
+    "of_row": ("lipstick.valuation", "of_row"),
     "Workflow": ("lipstick.workflow", "Workflow"),
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),

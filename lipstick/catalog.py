@@ -59,6 +59,37 @@ class RegisteredFunctions:
         return self._known[known]
 
     @property
+    def aggregates(self) -> RegisteredAggregates:
+        """Those that are functions of a group's bag instead of a row."""
+        return RegisteredAggregates(self._spark, self)
+
+    @property
     def used(self) -> tuple[str, ...]:
         """The registered functions that were asked for so far."""
         return tuple(sorted(name for name, exists in self._known.items() if exists))
+
+
+class RegisteredAggregates:
+    """The aggregate functions that a SparkSession has beside Spark's own: a container of names.
+
+    Spark tells by where it refuses them: in GROUP BY.
+    """
+
+    def __init__(self, spark: SparkSession, functions: RegisteredFunctions) -> None:
+        self._spark = spark
+        self._functions = functions
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: object) -> bool:
+        known = str(name).lower()
+        if known not in self._known:
+            self._known[known] = known in self._functions and not self._of_rows(known)
+        return self._known[known]
+
+    def _of_rows(self, name: str) -> bool:
+        query = f"SELECT count(*) FROM range(1) GROUP BY `{name}`(id)"
+        try:
+            self._spark.sql(query).schema  # noqa: B018 - Connect analyses here
+        except PySparkException:
+            return False
+        return True

@@ -64,13 +64,12 @@ def resolve_deletion(
         For relations that the query does not read or that have no tokens, predicates that Spark
         refuses, and keys that are not of the key's type.
     """
-    by_name = {name.lower(): record for name, record in relations.items()}
     frames: dict[str, DataFrame] = {}
     for name, what in delete.items():
-        record = _record(by_name, name)
+        record = record_of(relations, name)
         frames[record.name] = _tokens(spark, record, what)
     for child, (columns, parent) in _in_order(cascade or {}, frames).items():
-        record, above = _record(by_name, child), _record(by_name, parent)
+        record, above = record_of(relations, child), record_of(relations, parent)
         if above.name not in frames:
             continue
         names = [columns] if isinstance(columns, str) else list(columns)
@@ -83,12 +82,19 @@ def resolve_deletion(
     return Deletion({name: frame.toArrow() for name, frame in frames.items()})
 
 
-def _record(by_name: Mapping[str, RelationRecord], name: str) -> RelationRecord:
-    record = by_name.get(name.lower())
+def record_of(relations: Mapping[str, RelationRecord], name: str) -> RelationRecord:
+    """The record of a relation with tokens, by its name in any case.
+
+    Raises
+    ------
+    TrackingError
+        When the query does not read it, or its tuples have no tokens.
+    """
+    record = next((r for known, r in relations.items() if known.lower() == name.lower()), None)
     if record is None:
         raise TrackingError(
             f"The query does not read a tracked relation {name!r}.\n"
-            f"It reads: {', '.join(sorted(r.name for r in by_name.values()))}."
+            f"It reads: {', '.join(sorted(r.name for r in relations.values()))}."
         )
     if not record.token:
         raise TrackingError(
@@ -166,10 +172,9 @@ def resolve_keys(
     TrackingError
         For predicates, which need Spark, and as :func:`resolve_deletion`.
     """
-    by_name = {name.lower(): record for name, record in relations.items()}
     tokens = {}
     for name, what in delete.items():
-        record = _record(by_name, name)
+        record = record_of(relations, name)
         schema = types[record.name]
         if isinstance(what, str) or not isinstance(what, Sequence | pa.Table):
             raise TrackingError(

@@ -11,7 +11,7 @@ import io
 import pickle
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,8 @@ from semiring.base import Semiring
 from semiring.evaluator import fold, product
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.semirings import Boolean, Clearance, Counting
+from semiring.semirings import Boolean, Clearance, Counting, Weight
+from semiring.semirings.formula import Name
 from semiring.tensor import Tensor
 from semiring.token import Token
 from semiring.valuation import Valuation
@@ -68,7 +69,7 @@ def check_comparisons(root: Block, semiring: Semiring[Any], valued: bool) -> Non
     """
     if not compares_aggregates(root):
         return
-    if isinstance(semiring, Counting | Boolean) and not valued:
+    if type(semiring) in (Counting, Boolean) and not valued:
         return
     raise CapabilityError(
         f"The query compares aggregated values, and a comparison has no value in {semiring.name} "
@@ -219,18 +220,25 @@ def named_token(naming: str) -> Callable[[Token], Polynomial]:
 
 def _transport(semiring: Semiring[Any]) -> Any:
     """Return the type in which annotations travel between passes; pickled if not numbers."""
-    if semiring.dtype == np.dtype(np.float64):
-        return DoubleType()
-    if semiring.dtype == np.dtype(np.bool_):
-        return BooleanType()
-    if semiring.dtype == np.dtype(np.int64):
-        return LongType()
-    return BinaryType()
+    return _DIRECT.get(semiring.dtype.name, BinaryType())
+
+
+_DIRECT: dict[str, Any] = {"float64": DoubleType(), "bool": BooleanType(), "int64": LongType()}
+"""Types that hold the annotations of a numeric semiring as they are shown."""
 
 
 _CLASSES: dict[str, type] = {
     kind.__qualname__: kind
-    for kind in (Token, Polynomial, Clearance, Tensor, Expression, *Expression.__subclasses__())
+    for kind in (
+        Token,
+        Name,
+        Polynomial,
+        Clearance,
+        Weight,
+        Tensor,
+        Expression,
+        *Expression.__subclasses__(),
+    )
 }
 """Classes of annotations, by the names that stand for them between workers."""
 
@@ -251,8 +259,10 @@ class _Unpickler(pickle.Unpickler):
         return _CLASSES[name]
 
 
-def _pack(semiring: Semiring[Any], array: Any) -> pa.Array:
-    if semiring.dtype != np.dtype(object):
+def _pack(
+    semiring: Semiring[Any], array: Any, direct: Container[str] = frozenset(_DIRECT)
+) -> pa.Array:
+    if semiring.dtype.name in direct:
         return pa.array(array)
     packed = []
     for value in semiring.unpack(array):
@@ -262,8 +272,10 @@ def _pack(semiring: Semiring[Any], array: Any) -> pa.Array:
     return pa.array(packed, pa.binary())
 
 
-def _unpack(semiring: Semiring[Any], column: pa.Array) -> Any:
-    if semiring.dtype != np.dtype(object):
+def _unpack(
+    semiring: Semiring[Any], column: pa.Array, direct: Container[str] = frozenset(_DIRECT)
+) -> Any:
+    if semiring.dtype.name in direct:
         return column.to_numpy(zero_copy_only=False)
     return semiring.pack([_Unpickler(io.BytesIO(value)).load() for value in column.to_pylist()])
 

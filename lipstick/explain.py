@@ -64,6 +64,8 @@ def _details(block: Block) -> list[str]:
     if read:
         lines.append(f"refers to: {', '.join(read)}")
     lines += [f"aggregate {name}: {text(call)}" for name, call in block.aggregates]
+    windows = [output for output in block.outputs if output.windowed]
+    lines += [f"window function in {output.name}: {text(output.scalar)}" for output in windows]
     lines += [f"decided by evaluated rows: {text(c)}" for c in block.conditions]
     for condition in block.having:
         lines.append(f"having: {text(condition)}")

@@ -14,12 +14,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.types import StructType
 
 from lipstick import display
+from lipstick.analysis import Analyses
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.explain import explain, root_type
+from lipstick.memory import WhatIfMany
+from lipstick.scenarios import Given
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 
-class AnnotatedFrame:
+class AnnotatedFrame(Analyses):
     """The answer of a query over tracked relations, every tuple with its annotation.
 
     Nothing runs before it is asked for: ``df`` is the plain query, ``annotated`` the rewritten
@@ -90,9 +93,10 @@ class AnnotatedFrame:
     def df(self) -> DataFrame:
         """The plain answer.
 
-        With LIMIT, ties are broken by the keys of the rows, so that it is a function of the data.
+        With LIMIT or window functions, ties are broken by the keys of the rows, so that it is a
+        function of the data.
         """
-        if any(block.limited for block in topological(self.root)):
+        if any(block.limited or block.windowed for block in topological(self.root)):
             return self._named(self._session.spark.sql(plain_sql(self.root)))
         return self._session.spark.sql(text(self._expression))
 
@@ -159,6 +163,10 @@ class AnnotatedFrame:
                 self._capture = self.save(path, progress=progress)
         return self._capture
 
+    @property
+    def _asked(self) -> Capture:
+        return self.capture
+
     # -- questions -------------------------------------------------------------------------
 
     @property
@@ -222,6 +230,10 @@ class AnnotatedFrame:
         found = self.capture.what_if(delete, cascade)
         assert isinstance(found, WhatIf)
         return found
+
+    def what_if_many(self, scenarios: Given) -> WhatIfMany:
+        """See :meth:`lipstick.Capture.what_if_many`."""
+        return self.capture.what_if_many(scenarios)
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
         self._check_sources()

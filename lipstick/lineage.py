@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import Manifest
+from lipstick.deciding import with_deciding
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, topological
 from rewriter.statements import contributions_sql
@@ -28,7 +29,8 @@ def lineage_tokens(
     """Return, per relation, the tokens in the annotations of the selected rows, each once.
 
     ``rows`` are the answer's, with the columns that tell them apart. The inputs of a scalar
-    subquery are in the lineage of every row that its value may have decided or gone into.
+    subquery are in the lineage of every row that its value may have decided or gone into; so are
+    the rows that the value of a window function comes from or is decided by.
 
     Raises
     ------
@@ -46,6 +48,8 @@ def lineage_tokens(
             _block(spark, block, members_view, rows_views, None, wanted, tokens, whole)
         elif block.name in wanted:
             selected = reduce(DataFrame.union, wanted[block.name]).distinct()
+            if block.windowed:
+                selected = with_deciding(spark, block, members_view, rows_views, selected)
             _block(spark, block, members_view, rows_views, selected, wanted, tokens, whole)
     return {name: reduce(DataFrame.union, frames).distinct() for name, frames in tokens.items()}
 

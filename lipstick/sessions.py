@@ -159,7 +159,13 @@ class Session:
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
-        bound = bind(query, catalog, expression=expression, functions=functions)
+        bound = bind(
+            query,
+            catalog,
+            expression=expression,
+            functions=functions,
+            aggregates=functions.aggregates,
+        )
         if functions.used:
             check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}

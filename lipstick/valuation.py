@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -11,9 +12,37 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import RelationRecord
+from lipstick.tracking import ROW_BITS
 from semiring.base import Semiring
 from semiring.errors import ValuationError
+from semiring.token import Token
 from semiring.valuation import Valuation
+
+
+@dataclass(frozen=True, slots=True)
+class OfRow:
+    """A valuation by the rows of a tracked relation."""
+
+    function: Callable[[dict[str, Any]], Any]
+    columns: tuple[str, ...]
+
+
+def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = ()) -> OfRow:
+    """A valuation that is a Python function of the tuple's row.
+
+    Parameters
+    ----------
+    function
+        From a row, as a dict of its columns, to a value of the semiring. It is called here, once
+        for each row of the relation; an expression over the columns is evaluated by Spark instead.
+    columns
+        Those that the function reads; none: all.
+
+    Examples
+    --------
+    >>> q.evaluate(semirings.Viterbi(), {"cars": lipstick.of_row(lambda row: trust(row["dealer"]))})
+    """
+    return OfRow(function, tuple(columns))
 
 
 def is_valued(valuation: Any) -> bool:
@@ -57,16 +86,57 @@ def compile_valuations(
     return compiled
 
 
+def token_weights(
+    valuations: Mapping[str, Valuation[float]],
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+) -> Callable[[Sequence[Token]], list[float]]:
+    """Return the function from tokens, as people see them, to what valuations say of them.
+
+    Parameters
+    ----------
+    types
+        The token columns of each relation, as the capture stores them.
+    """
+
+    def values(tokens: Sequence[Token]) -> list[float]:
+        found: dict[Token, float] = {}
+        for name in {token.relation for token in tokens}:
+            mine = [token for token in tokens if token.relation == name]
+            keys = [_stored(relations[name].naming, token.key) for token in mine]
+            columns = [
+                pa.array([key[place] for key in keys], field.type)
+                for place, field in enumerate(types[name])
+            ]
+            looked = valuations[name].lookup(columns, len(mine)).tolist()
+            found.update(zip(mine, looked, strict=True))
+        return [found[token] for token in tokens]
+
+    return values
+
+
+def _stored(naming: str, key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A shown token's key as members store it: file and row number in one integer."""
+    return (key[0] << ROW_BITS | key[1],) if naming == "rows" else key
+
+
 def _table(spark: SparkSession | None, record: RelationRecord, spec: Any) -> Any:
     if isinstance(spec, DataFrame):
         return spec.toArrow()
-    if not isinstance(spec, str | Column):
+    if not isinstance(spec, str | Column | OfRow):
         return spec
     if spark is None:
+        what = (
+            "a function of its rows"
+            if isinstance(spec, OfRow)
+            else "an expression over its columns"
+        )
         raise ValuationError(
-            f"The values of {record.name!r} are an expression over its columns, which needs Spark: "
+            f"The values of {record.name!r} are {what}, which needs Spark: "
             "lipstick.open(path, spark=spark)."
         )
+    if isinstance(spec, OfRow):
+        return _by_row(spark.table(record.view), record, spec)
     value = F.expr(spec) if isinstance(spec, str) else spec
     try:
         frame = spark.table(record.view).select(
@@ -77,6 +147,22 @@ def _table(spark: SparkSession | None, record: RelationRecord, spec: Any) -> Any
         raise ValuationError(
             f"The expression {spec!r} cannot be applied to {record.name!r}: {error}"
         ) from error
+
+
+def _by_row(frame: DataFrame, record: RelationRecord, spec: OfRow) -> dict[tuple[Any, ...], Any]:
+    """Call a function for each row; a loop over rows, because the function is Python."""
+    missing = [name for name in spec.columns if name not in frame.columns]
+    if missing:
+        raise ValuationError(
+            f"{record.name!r} has no column {missing[0]!r}; it has {', '.join(frame.columns)}."
+        )
+    names = dict.fromkeys([*record.token, *(spec.columns or frame.columns)])
+    rows = frame.select(*(F.col(f"`{name}`") for name in names)).toArrow()
+    found = {}
+    for batch in rows.to_batches():
+        for row in batch.to_pylist():
+            found[tuple(row[name] for name in record.token)] = spec.function(row)
+    return found
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -315,6 +315,8 @@ class Generate(Relation):
         the struct that the element is.
     outer
         A row whose array is empty or NULL is there once, with NULLs.
+    function
+        The argument is the call of a table function, whose rows have the outputs as columns.
     """
 
     input: Relation
@@ -323,6 +325,7 @@ class Generate(Relation):
     output: tuple[Attribute, ...]
     outer: bool = False
     inline: bool = False
+    function: bool = False
     span: Span | None = None
 
     def __post_init__(self) -> None:
@@ -369,6 +372,32 @@ class Aggregate(Relation):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.key_output + self.aggregate_output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows(Relation):
+    """The input with one more attribute for each window function over its rows.
+
+    ``calls`` are ``exp.Window`` with everything in place: call, partition, order, frame.
+    """
+
+    input: Relation
+    output: tuple[Attribute, ...]
+    calls: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if not self.calls or len(self.output) != len(self.calls):
+            raise ValueError("each window function has an attribute")
+        for call in self.calls:
+            require(self, call, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, *self.output)
 
     @property
     def inputs(self) -> tuple[Relation, ...]:

@@ -166,6 +166,9 @@ class Generator:
         The element; key and value; with ``inline`` the fields of the struct that the element is.
     outer
         A row whose array is empty or NULL is there once, with NULLs.
+    function
+        The argument is the call of a table function. Its rows have no place: the position is a
+        number that no other row has, another one each time the core runs.
     """
 
     alias: str
@@ -174,11 +177,12 @@ class Generator:
     columns: tuple[str, ...]
     outer: bool
     inline: bool
+    function: bool = False
 
     @property
     def position_alias(self) -> str:
-        """The alias that has the position: inline takes two steps."""
-        return f"{self.alias}_at" if self.inline else self.alias
+        """The alias that has the position: inline and functions take two steps."""
+        return f"{self.alias}_at" if self.inline or self.function else self.alias
 
     @property
     def aliases(self) -> frozenset[str]:
@@ -221,6 +225,11 @@ class Output:
     name: str
     scalar: Scalar
     stable: bool
+
+    @property
+    def windowed(self) -> bool:
+        """Whether a window function is in it."""
+        return self.scalar.find(exp.Window) is not None
 
     @property
     def always_null(self) -> bool:
@@ -279,6 +288,12 @@ class Block:
     def limited(self) -> bool:
         """Whether LIMIT or OFFSET cuts the rows."""
         return self.limit is not None or self.offset > 0
+
+    @property
+    def windowed(self) -> bool:
+        """Whether outputs or sort keys are window functions over its rows."""
+        scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
+        return any(scalar.find(exp.Window) for scalar in scalars)
 
     @property
     def tie_break(self) -> tuple[str, ...]:

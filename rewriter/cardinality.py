@@ -16,6 +16,7 @@ from rewriter.algebra import (
     SemiJoin,
     Side,
     Sort,
+    Windows,
 )
 from rewriter.subqueries import CorrelatedScalar, ExistenceJoin
 
@@ -29,7 +30,7 @@ def at_most_one_row(relation: Relation) -> bool:
             return not relation.keys
         case Limit():
             return relation.count in (0, 1) or at_most_one_row(relation.input)
-        case Project() | Filter() | Sort() | ScalarSubquery() | CorrelatedScalar():
+        case Project() | Filter() | Sort() | ScalarSubquery() | CorrelatedScalar() | Windows():
             return at_most_one_row(relation.input)
         case SemiJoin() | AntiJoin() | ExistenceJoin():
             return at_most_one_row(relation.left)

@@ -23,6 +23,7 @@ from rewriter.algebra import (
     Sort,
     SortKey,
     UnionAll,
+    Windows,
     walk,
 )
 from rewriter.dialect import SparkSQL
@@ -77,6 +78,34 @@ def _header(relation: Relation) -> str:
             if isinstance(relation, OuterJoin):
                 name = f"{relation.side.value.title()}{name}"
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
+        case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():
+            return _subquery(relation)
+        case Generate():
+            columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
+            words = " outer" * relation.outer + " inline" * relation.inline
+            words += " function" * relation.function
+            return f"Generate{words}: {_sql(relation.argument)} as {columns}"
+        case Aggregate():
+            keys = _definitions(relation.key_output, relation.keys)
+            aggregates = _definitions(relation.aggregate_output, relation.aggregates)
+            return f"Aggregate: by ({keys}) compute ({aggregates})"
+        case Windows():
+            return f"Windows: {_definitions(relation.output, relation.calls)}"
+        case UnionAll():
+            return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
+        case Sort():
+            return f"Sort: {', '.join(map(_sort_key, relation.keys))}"
+        case Limit():
+            number = "all" if relation.count is None else str(relation.count)
+            return f"Limit: {number} offset {relation.offset}"
+        case _:
+            return type(relation).__name__
+
+
+def _subquery(
+    relation: ScalarSubquery | CorrelatedScalar | ExistenceJoin | OuterValues,
+) -> str:
+    match relation:
         case ScalarSubquery():
             return f"ScalarSubquery: {relation.output.id}"
         case CorrelatedScalar():
@@ -89,23 +118,6 @@ def _header(relation: Relation) -> str:
             return f"ExistenceJoin {relation.output.id}{condition}"
         case OuterValues():
             return f"OuterValues: {_definitions(relation.output, relation.scalars)}"
-        case Generate():
-            columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
-            words = " outer" * relation.outer + " inline" * relation.inline
-            return f"Generate{words}: {_sql(relation.argument)} as {columns}"
-        case Aggregate():
-            keys = _definitions(relation.key_output, relation.keys)
-            aggregates = _definitions(relation.aggregate_output, relation.aggregates)
-            return f"Aggregate: by ({keys}) compute ({aggregates})"
-        case UnionAll():
-            return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
-        case Sort():
-            return f"Sort: {', '.join(map(_sort_key, relation.keys))}"
-        case Limit():
-            number = "all" if relation.count is None else str(relation.count)
-            return f"Limit: {number} offset {relation.offset}"
-        case _:
-            return type(relation).__name__
 
 
 def _definitions(output: Iterable[Attribute], scalars: Iterable[Scalar]) -> str:

@@ -169,6 +169,7 @@ def _generator(generator: Generator) -> Json:
         "columns": list(generator.columns),
         "outer": generator.outer,
         "inline": generator.inline,
+        "function": generator.function,
     }
 
 
@@ -180,6 +181,7 @@ def _read_generator(document: Mapping[str, Any]) -> Generator:
         tuple(document["columns"]),
         document["outer"],
         document["inline"],
+        document["function"],
     )
 
 

@@ -26,11 +26,13 @@ from rewriter.emit import (
     CTE_TABLES,
     PRESENT,
     Contributions,
+    Extent,
     aggregate_arguments,
     answer_query,
     comparisons,
     contributions,
     dependent,
+    extents,
     members_query,
     program,
     rows_query,
@@ -228,6 +230,15 @@ def contributions_sql(
     found = contributions(block, CTE_TABLES, values, potential=potential)
     query = statement(block, found.query, _captured(views), captured_rows=rows or {})
     return text(query), found
+
+
+def extents_sql(
+    block: Block, views: ViewOf, rows: Mapping[str, str]
+) -> tuple[str, tuple[Extent, ...]]:
+    """Return the statement of :func:`rewriter.emit.extents` over captured members and rows."""
+    found = extents(block, CTE_TABLES)
+    query = statement(block, found.query, _captured(views), captured_rows=rows)
+    return text(query), found.extents
 
 
 def comparisons_sql(root: Block) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from rewriter.algebra import (
     Scalar,
     SemiJoin,
     UnionAll,
+    Windows,
     references,
     require,
 )
@@ -195,6 +196,8 @@ class _Narrowing:
                 parts = _conjuncts(relation.condition)
                 kept_parts = [p for p in parts if self._lacking.isdisjoint(references(p))]
                 changed["condition"] = exp.and_(*kept_parts)
+            case Windows():
+                changed["calls"] = tuple(map(self._in_partition, relation.calls))
             case UnionAll():
                 columns = [branch.attributes for branch in relation.branches]
                 kept = [
@@ -205,6 +208,13 @@ class _Narrowing:
                 self._lose(relation.output, kept)
                 changed["output"] = _at(relation.output, kept)
         return replace(relation, **changed)
+
+    def _in_partition(self, window: Scalar) -> Scalar:
+        copy = window.copy()
+        keys = copy.args.get("partition_by") or []
+        kept = [key for key in keys if self._lacking.isdisjoint(references(key))]
+        copy.set("partition_by", kept)
+        return copy
 
     def _kept(self, output: Sequence[Attribute], scalars: Sequence[Scalar]) -> list[int]:
         kept = [

@@ -82,13 +82,17 @@ def subtract_members(totals: Array, groups: Array, values: Array) -> Array:
     totals
         Integer array, one per group.
     groups, values
-        Of every deleted member its group's position and its value; integer arrays.
+        Of every deleted member its group's position and its value; integer arrays. Several times
+        faster where the groups are sorted.
     """
-    order = np.argsort(groups, kind="stable")
-    hit, starts = np.unique(groups[order], return_index=True)
-    offsets = np.append(starts, len(groups)).astype(np.int64)
+    if len(groups) > 1 and not bool((groups[1:] >= groups[:-1]).all()):
+        order = np.argsort(groups, kind="stable")
+        groups, values = groups[order], values[order]
+    starts = np.flatnonzero(groups[1:] != groups[:-1]) + 1
+    offsets = np.concatenate([[0], starts, [len(groups)]]) if len(groups) else np.zeros(1, np.int64)
+    hit = groups[offsets[:-1]]
     removed: Array = np.zeros(len(totals), dtype=np.int64)
-    sums = sum_segments(values[order], offsets)
+    sums = sum_segments(values, offsets)
     if sums.dtype == np.dtype(object):
         removed = removed.astype(object)
     removed[hit] = sums

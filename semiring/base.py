@@ -29,8 +29,9 @@ class Semiring(ABC, Generic[K]):
     """A commutative semiring (K, +, ·, 0, 1) with a δ operation and, where it exists, a monus.
 
     Laws, checked by `semiring.laws`: + and · are associative and commutative with neutral elements
-    0 and 1, · distributes over +, 0 annihilates, δ(0) = 0 and δ(n·1) = 1 for n ≥ 1. All semirings
-    here are *positive*: a sum or product is 0 only if a summand is all there is, or a factor, 0.
+    0 and 1, · distributes over +, 0 annihilates, δ(0) = 0 and δ(n·1) = 1 for n ≥ 1. What else
+    holds is claimed by `idempotent`, `absorptive`, `positive` and `has_monus`, and what is not
+    claimed is not used.
 
     Instances carry no state and are equal iff they are of the same class. Arrays of annotations
     have dtype `dtype`; where it is ``object`` the array operations run the scalar ones.
@@ -41,6 +42,8 @@ class Semiring(ABC, Generic[K]):
     """a + a = a."""
     absorptive: ClassVar[bool] = False
     """1 + a = 1."""
+    positive: ClassVar[bool] = True
+    """a + b = 0 only if a = b = 0, and a · b = 0 only if a = 0 or b = 0."""
     has_monus: ClassVar[bool] = False
     """Whether K is an m-semiring: `monus` is defined and has its laws."""
     no_monus: ClassVar[str] = "its natural order has no least a ⊖ b"

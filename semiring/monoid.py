@@ -60,19 +60,19 @@ class Monoid:
         Parameters
         ----------
         copies
-            Pairs (n, v) with n ≥ 0; None values and n = 0 count for nothing.
+            Pairs (n, v); None values and n = 0 count for nothing. Copies taken away are negative.
         """
-        present = [(n, v) for n, v in copies if n > 0 and v is not None]
-        if not present:
-            return self.over_empty
+        present = [(n, v) for n, v in copies if n and v is not None]
+        count = sum(n for n, _ in present)
         if self.name == "COUNT":
-            return sum(n for n, _ in present)
+            return count
         if self.name in ("MIN", "MAX"):
-            return self._extreme([v for _, v in present])
+            return self._extreme([v for _, v in present]) if present else None
+        if count == 0:
+            return None
         total = exact_sum(exact_scale(n, v) for n, v in present)
         if self.name == "SUM":
             return total
-        count = sum(n for n, _ in present)
         return (self.finisher or average)(total, count)
 
     def _extreme(self, values: list[Any]) -> Any:

@@ -27,7 +27,8 @@ def _monomial_key(monomial: Monomial) -> tuple[Any, ...]:
     return tuple((token.sort_key, -exponent) for token, exponent in monomial)
 
 
-def _multiply(a: Monomial, b: Monomial) -> Monomial:
+def multiply(a: Monomial, b: Monomial) -> Monomial:
+    """The product of two monomials."""
     if not a or not b:
         return a or b
     exponents = dict(a)
@@ -160,7 +161,7 @@ class Polynomial:
         terms: defaultdict[Monomial, int] = defaultdict(int)
         for left, m in self._terms:
             for right, n in other._terms:
-                terms[_multiply(left, right)] += m * n
+                terms[multiply(left, right)] += m * n
         return Polynomial(terms)
 
     __rmul__ = __mul__
@@ -276,7 +277,7 @@ class Polynomial:
                     raise AnnotationError(f"{factor} is not a power of a token's symbol")
                 if base.name not in named:
                     raise AnnotationError(f"no token given is written {base.name}")
-                monomial = _multiply(monomial, ((named[base.name], int(exponent)),))
+                monomial = multiply(monomial, ((named[base.name], int(exponent)),))
             terms[monomial] += int(coefficient)
         return cls(terms)
 

@@ -1,4 +1,4 @@
-"""One Spark session for the whole run, TPC-H data, and Hypothesis profiles."""
+"""One Spark session for the whole run, data of TPC-H and TPC-DS, and Hypothesis profiles."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -90,22 +91,28 @@ def tpch() -> Callable[[float], Path]:
 
     Generated once and kept in `.cache/`.
     """
+    return partial(_generated, "tpch")
 
-    def tables(scale: float) -> Path:
-        folder = ROOT / ".cache" / "tpch" / f"scale-{scale:g}"
-        if not folder.is_dir():
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
-            command = Path(sysconfig.get_path("scripts")) / "tpcgen-cli"
-            target = ["--scale-factor", f"{scale:g}", "--output-dir", str(unfinished)]
-            subprocess.run([command, "tpch", "parquet", "--quiet", *target], check=True)
-            try:
-                unfinished.rename(folder)
-            except OSError:  # another run was faster
-                shutil.rmtree(unfinished)
-        return folder
 
-    return tables
+@pytest.fixture(scope="session")
+def tpcds() -> Callable[[float], Path]:
+    """`tpcds(scale)`: the folder of TPC-DS's tables, as `tpch(scale)` is that of TPC-H's."""
+    return partial(_generated, "tpcds")
+
+
+def _generated(suite: str, scale: float) -> Path:
+    folder = ROOT / ".cache" / suite / f"scale-{scale:g}"
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(dir=folder.parent))
+        command = Path(sysconfig.get_path("scripts")) / "tpcgen-cli"
+        target = ["--scale-factor", f"{scale:g}", "--output-dir", str(unfinished)]
+        subprocess.run([command, suite, "parquet", "--quiet", *target], check=True)
+        try:
+            unfinished.rename(folder)
+        except OSError:  # another run was faster
+            shutil.rmtree(unfinished)
+    return folder
 
 
 def _free_port() -> int:

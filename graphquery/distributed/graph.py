@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -12,34 +12,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from graphquery import naming
+from graphquery.build import positions
 from graphquery.csr import Csr
+from graphquery.distributed import steps
 from graphquery.distributed.delete import removed
+from graphquery.distributed.difference import differing
 from graphquery.distributed.evaluate import Counts, count_nodes, leaf_values
 from graphquery.distributed.levels import Levels
 from graphquery.distributed.local import brought, paths_between
 from graphquery.distributed.nodes import NodeSet
 from graphquery.distributed.reach import reached, within_distance
-from graphquery.distributed.resolve import (
-    check_range,
-    check_selection,
-    ids_of,
-    missing,
-    module_names,
-)
-from graphquery.distributed.selection import SparkSelection
-from graphquery.distributed.subgraph import around
+from graphquery.distributed.resolve import check_selection, ids_of, missing
+from graphquery.distributed.selection import SparkSelection, meeting
 from graphquery.distributed.values import Effects, effects, values
 from graphquery.distributed.view import Step, View
-from graphquery.distributed.zoom import stands_for, zoomed_out
-from graphquery.errors import (
-    GraphDataError,
-    GraphError,
-)
 from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.naming import module_names
+from graphquery.operations.difference import Difference
+from graphquery.operations.inputs import listed
 from graphquery.spark import Frame, Session, Tables, read_edges
 from graphquery.storage import Columns, Storage
-from graphquery.view import Operation
 from semiring.base import Array, Semiring
 from semiring.errors import CapabilityError
 from semiring.semirings import Counting
@@ -119,7 +112,7 @@ class SparkGraph:
         O(edges) reading, one shuffle, and writing.
         """
         segments, edge_sets = tuple(segments), tuple(edge_sets)
-        _check(segments, edge_sets)
+        positions(segments, edge_sets)
         levels = Levels(segments, edge_sets)
         tables = Tables(spark, folder, levels)
         edges = read_edges(tables, path)
@@ -219,13 +212,13 @@ class SparkGraph:
     def names(self, ids: Array | Iterable[int]) -> list[str]:
         """The names of nodes, in their order; keys are read on the driver."""
         array = np.asarray(ids if isinstance(ids, np.ndarray) else list(ids), dtype=np.int64)
-        check_range(self, array)
+        naming.check_range(self.storage, array)
         return naming.names(self.storage, array)
 
     def segment(self, node: int | str) -> Segment:
         """The segment of a node; of a zoomed node, one made up for it."""
         number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
-        check_range(self, np.array([number]))
+        naming.check_range(self.storage, np.array([number]))
         levels = self.view.levels
         found = levels.segments[int(levels.segment_of(np.array([number]))[0])]
         return replace(found, count=1) if found.kind is Kind.ZOOMED else found
@@ -264,21 +257,7 @@ class SparkGraph:
         GraphError
             Another condition.
         """
-        names = {"segment": "name"}
-        allowed: dict[str, Collection[Any]] = {}
-        for condition, value in conditions.items():
-            attribute = names.get(condition, condition)
-            if attribute not in Segment.__slots__:
-                raise GraphError(
-                    f"Nodes are not selected by {condition!r} on Spark.\nSelect by attributes of"
-                    " segments, and join `frame` with the values that are meant."
-                )
-            allowed[attribute] = (value,) if isinstance(value, (str, int)) else tuple(value)
-        segments = frozenset(
-            number
-            for number, segment in enumerate(self.view.levels.segments)
-            if all(getattr(segment, name) in values for name, values in allowed.items())
-        )
+        segments = meeting(self.view.levels.segments, conditions)
         if within is None:
             return SparkSelection(self, self.view.of(segments))
         nodes = self.resolve(within).nodes
@@ -288,24 +267,17 @@ class SparkGraph:
 
     def zoom_out(self, *modules: str | Iterable[str]) -> SparkGraph:
         """Hide what modules do inside; see :func:`graphquery.operations.zoom.zoom_out`."""
-        fresh = module_names(self, modules) - self.zoomed
-        return self._zoomed_out(fresh) if fresh else self
+        fresh = module_names(self.storage, modules) - self.zoomed
+        return steps.zoom_out(self, fresh) if fresh else self
 
     def zoom_in(self, *modules: str | Iterable[str]) -> SparkGraph:
         """Show what modules do inside; see :func:`graphquery.operations.zoom.zoom_in`."""
-        wanted = module_names(self, modules) & self.zoomed
-        if not wanted:
-            return self
-        graph = self
-        while graph.parent is not None:
-            graph = graph.parent
-        for step in self.steps:
-            graph = graph._again(step, wanted)
-        return graph
+        wanted = module_names(self.storage, modules) & self.zoomed
+        return steps.zoom_in(self, wanted) if wanted else self
 
     def delete(self, nodes: Nodes) -> SparkGraph:
         """What is left without nodes; see :func:`graphquery.operations.delete.delete`."""
-        return self._without(self.resolve(nodes).nodes)
+        return steps.delete(self, self.resolve(nodes).nodes)
 
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
         """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
@@ -329,7 +301,7 @@ class SparkGraph:
 
     def subgraph(self, nodes: Nodes) -> SparkGraph:
         """What is around nodes; see :func:`graphquery.operations.subgraph.subgraph`."""
-        return self._around(self.resolve(nodes).nodes)
+        return steps.subgraph(self, self.resolve(nodes).nodes)
 
     def paths(
         self, source: Nodes, target: Nodes, limit: int = 10, longest: int | None = None
@@ -349,17 +321,18 @@ class SparkGraph:
         """
         seeds = self.resolve(nodes)
         behind = self.tables.distinct(seeds.nodes, reached(self.view, seeds.nodes, forwards=False))
-        tokens = SparkSelection(self, behind).select(kind=Kind.TOKEN)
-        ids = tokens.ids
-        segments = [self.segment(node) for node in ids.tolist()]
-        return pa.table(
-            {
-                "id": pa.array(ids, pa.int64()),
-                "node": pa.array(self.names(ids), pa.string()),
-                "execution": pa.array([s.execution for s in segments], pa.int64()),
-                "module": pa.array([s.module for s in segments], pa.string()),
-                "relation": pa.array([s.relation for s in segments], pa.string()),
-            }
+        return listed(self.storage, SparkSelection(self, behind).select(kind=Kind.TOKEN).ids)
+
+    def difference(self, left: int, right: int) -> Difference[SparkSelection]:
+        """How executions differ; see :func:`graphquery.operations.difference.difference`.
+
+        Of executions that a deletion or a zoom has changed, what is left is brought to the driver,
+        and must be within `bring`; keys of nodes are read there.
+        """
+        alone, missing, summary = differing(self, left, right)
+        given = self.view.given
+        return Difference(
+            SparkSelection(self, given(alone)), SparkSelection(self, given(missing)), summary
         )
 
     def evaluate(
@@ -429,75 +402,8 @@ class SparkGraph:
         stored = self.storage.count
         return f"<SparkGraph over {stored:,} stored nodes, {len(self.zoomed)} modules zoomed out>"
 
-    # -- parts -----------------------------------------------------------------------------------
-
     def _reached(self, nodes: Nodes, distance: int | None, forwards: bool) -> SparkSelection:
         seeds = self.resolve(nodes).nodes
         if distance is None:
             return SparkSelection(self, reached(self.view, seeds, forwards=forwards))
         return SparkSelection(self, within_distance(self.view, seeds, distance, forwards=forwards))
-
-    def _zoomed_out(self, modules: frozenset[str]) -> SparkGraph:
-        view = zoomed_out(self.view, modules)
-        return self.viewed(view.stepped(Step(Operation.ZOOM_OUT, modules)))
-
-    def _without(self, seeds: NodeSet) -> SparkGraph:
-        gone = removed(self.view, seeds)
-        zoomed = self._zoomed_among(seeds)
-        inside = {node: stands_for(self.view, node) for node in zoomed.tolist()}
-        step = Step(Operation.DELETE, seeds=seeds, stands_for=inside)
-        view = replace(self.view, absent=self.view.absent | gone)
-        left = self.viewed(view.stepped(step))
-        left.gone = gone
-        return left
-
-    def _around(self, seeds: NodeSet) -> SparkGraph:
-        present = around(self.view, seeds)
-        view = replace(self.view, present=present, absent=NodeSet())
-        return self.viewed(view.stepped(Step(Operation.SUBGRAPH, seeds=seeds)))
-
-    def _again(self, step: Step, zoomed_in: frozenset[str]) -> SparkGraph:
-        """A step, on this graph, in which some modules are zoomed in."""
-        if step.operation is Operation.ZOOM_OUT:
-            modules = step.modules - zoomed_in
-            return self._zoomed_out(modules) if modules else self
-        sets = [step.seeds]
-        sets += [inside for node, inside in step.stands_for.items() if node not in self]
-        seeds = self.view.restricted(self._stored_or_zoomed(self.tables.distinct(*sets)))
-        if step.operation is Operation.DELETE:
-            return self._without(seeds)
-        return self._around(seeds)
-
-    def _zoomed_among(self, nodes: NodeSet) -> Array:
-        levels = self.view.levels
-        segments = frozenset(range(len(levels.stored), len(levels.segments)))
-        if not self.zoomed:
-            return np.empty(0, dtype=np.int64)
-        return self.tables.ids(self.tables.rows(self.tables.of_segments(nodes, segments)))
-
-    def _stored_or_zoomed(self, nodes: NodeSet) -> NodeSet:
-        """A set without the zoomed nodes that are not shown."""
-        levels = self.view.levels
-        stored = frozenset(range(len(levels.stored)))
-        zoomed = frozenset(range(len(levels.stored), len(levels.segments)))
-        found = self.tables.of_segments(nodes, stored)
-        ids = self.tables.ids(self.tables.rows(self.tables.of_segments(nodes, zoomed)))
-        shown = ids[np.isin(ids, self.view.zoomed_nodes)]
-        return found | self.tables.given(shown) if len(shown) else found
-
-
-def _check(segments: tuple[Segment, ...], edge_sets: tuple[EdgeSet, ...]) -> None:
-    known: set[str] = set()
-    for segment in segments:
-        if segment.name in known:
-            raise GraphDataError(
-                f"Two segments are called {segment.name}.\nNames of segments are unique in a graph."
-            )
-        known.add(segment.name)
-    for edges in edge_sets:
-        for end in (edges.source, edges.target):
-            if end not in known:
-                raise GraphDataError(
-                    f"Edges from {edges.source} to {edges.target}: there is no segment {end}.\n"
-                    "The store is damaged: check it."
-                )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from graphquery.distributed.nodes import NodeSet
 from graphquery.errors import GraphError, SelectionError
+from graphquery.model import Segment
 from graphquery.spark import Frame
 from semiring.base import Array
 
@@ -92,3 +94,22 @@ class SparkSelection:
                 "The selections are of different graphs.\nSelect again in one of them."
             )
         return other.nodes
+
+
+def meeting(segments: Sequence[Segment], conditions: Mapping[str, Any]) -> frozenset[int]:
+    """The numbers of the segments that meet all conditions; see :meth:`SparkGraph.select`."""
+    names = {"segment": "name"}
+    allowed: dict[str, Collection[Any]] = {}
+    for condition, value in conditions.items():
+        attribute = names.get(condition, condition)
+        if attribute not in Segment.__slots__:
+            raise GraphError(
+                f"Nodes are not selected by {condition!r} on Spark.\nSelect by attributes of"
+                " segments, and join `frame` with the values that are meant."
+            )
+        allowed[attribute] = (value,) if isinstance(value, (str, int)) else tuple(value)
+    return frozenset(
+        number
+        for number, segment in enumerate(segments)
+        if all(getattr(segment, name) in values for name, values in allowed.items())
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from graphquery.errors import UnknownNameError
 from graphquery.model import Segment
 from graphquery.naming import key_texts
 from graphquery.select import Selection
+from graphquery.storage import Storage
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -24,9 +26,16 @@ _Role: TypeAlias = "tuple[str | None, int, str, str, str]"
 execution, kind, label, and what stands behind the invocation in the name."""
 
 
+class _Sized(Protocol):
+    def __len__(self) -> int: ...
+
+
+S = TypeVar("S", bound=_Sized)
+
+
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """What one execution has and another has not.
+class Difference(Generic[S]):
+    """What one execution has and another has not; `S` is what the engine has for selections.
 
     Attributes
     ----------
@@ -38,8 +47,8 @@ class Difference:
         `label`, `left`, `right` (how many there are), `common` (how many correspond).
     """
 
-    only_left: Selection
-    only_right: Selection
+    only_left: S
+    only_right: S
     summary: pa.Table
 
     @property
@@ -48,7 +57,7 @@ class Difference:
         return len(self.only_left) == 0 and len(self.only_right) == 0
 
 
-def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference:
+def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference[Selection]:
     """The nodes of two executions that have no counterpart in the other.
 
     Segments correspond that are of the same kind, label, module and relation in the same
@@ -66,35 +75,64 @@ def difference(graph: ProvenanceGraph, left: int, right: int) -> Difference:
     UnknownNameError
         An execution that the graph does not have.
     """
-    for execution in (left, right):
-        if execution not in graph.executions:
-            raise UnknownNameError(
-                f"The graph has no execution {execution}.\nIt has {len(graph.executions):,}:"
-                f" {', '.join(map(str, graph.executions[:10]))}."
-            )
-    roles, others = _roles(graph, left), _roles(graph, right)
+
+    def shown(position: int) -> Array:
+        ids = graph.storage.ids_of(position)
+        return ids[graph.has(ids)]
+
+    alone, missing, summary = unmatched(graph.storage, left, right, shown)
+    return Difference(Selection(graph, alone), Selection(graph, missing), summary)
+
+
+def unmatched(
+    storage: Storage, left: int, right: int, shown: Callable[[int], Array]
+) -> tuple[Array, Array, pa.Table]:
+    """The ids of nodes of either execution without a counterpart, and the summary.
+
+    Parameters
+    ----------
+    shown
+        From the place of a segment to the ascending ids of its nodes that are in the graph.
+
+    Raises
+    ------
+    UnknownNameError
+        An execution that the graph does not have.
+    """
+    check_executions(storage, left, right)
+    roles, others = _roles(storage, left), _roles(storage, right)
     alone: list[Array] = []
     missing: list[Array] = []
     rows = []
     for role in sorted(roles.keys() | others.keys(), key=str):
-        mine, theirs = _nodes(graph, roles.get(role)), _nodes(graph, others.get(role))
+        mine = _nodes(storage, roles.get(role), shown)
+        theirs = _nodes(storage, others.get(role), shown)
         here, there = _unmatched(*mine, *theirs)
         if len(here) or len(there):
             alone.append(here)
             missing.append(there)
             common = len(mine[0]) - len(here)
             rows.append((*role, len(mine[0]), len(theirs[0]), common))
-    return Difference(
-        Selection(graph, _joined(alone)), Selection(graph, _joined(missing)), _table(rows)
-    )
+    return _joined(alone), _joined(missing), _table(rows)
 
 
-def _roles(graph: ProvenanceGraph, execution: int) -> dict[_Role, int]:
+def check_executions(storage: Storage, *executions: int) -> None:
+    """Refuse executions that a graph does not have."""
+    known = sorted({s.execution for s in storage.segments if s.execution is not None})
+    for execution in executions:
+        if execution not in known:
+            raise UnknownNameError(
+                f"The graph has no execution {execution}.\nIt has {len(known):,}:"
+                f" {', '.join(map(str, known[:10]))}."
+            )
+
+
+def _roles(storage: Storage, execution: int) -> dict[_Role, int]:
     """The segments of an execution by what they are in it."""
     ranks: dict[str | None, list[int]] = defaultdict(list)
     chosen = [
         (position, segment)
-        for position, segment in enumerate(graph.segments)
+        for position, segment in enumerate(storage.segments)
         if segment.execution == execution
     ]
     for _, segment in chosen:
@@ -116,14 +154,14 @@ def _role(segment: Segment, order: dict[str | None, dict[int, int]]) -> _Role:
     return (segment.module, rank, end, segment.kind.value, segment.label)
 
 
-def _nodes(graph: ProvenanceGraph, position: int | None) -> tuple[Array, pa.Array]:
+def _nodes(
+    storage: Storage, position: int | None, shown: Callable[[int], Array]
+) -> tuple[Array, pa.Array]:
     """The nodes of a segment and what tells them apart."""
     if position is None:
         return np.empty(0, dtype=np.int64), pa.array([], pa.string())
-    storage = graph.storage
     segment = storage.segments[position]
-    ids = storage.ids_of(position)
-    ids = ids[graph.has(ids)]
+    ids = shown(position)
     ordinals = pa.array(ids - storage.bases[position])
     if segment.key:
         return ids, key_texts(storage, segment).take(ordinals)

@@ -9,7 +9,10 @@ import pyarrow as pa
 
 from graphquery.csr import distinct
 from graphquery.model import Kind
+from graphquery.naming import names
 from graphquery.operations.reach import reached
+from graphquery.storage import Storage
+from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.graph import Nodes, ProvenanceGraph
@@ -39,19 +42,21 @@ def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
     storage = graph.storage
     behind = distinct(np.concatenate([seeds, reached(graph, seeds, forwards=False)]))
     behind = behind[behind < storage.count]
-    positions = storage.segment_of(behind)
     tokens = np.fromiter(
         (segment.kind is Kind.TOKEN for segment in storage.segments),
         np.bool_,
         len(storage.segments),
     )
-    chosen = tokens[positions]
-    ids, positions = behind[chosen], positions[chosen]
-    found, place = np.unique(positions, return_inverse=True)
+    return listed(storage, behind[tokens[storage.segment_of(behind)]])
+
+
+def listed(storage: Storage, tokens: Array) -> pa.Table:
+    """Tokens given by ascending ids, as :func:`inputs` lists them."""
+    found, place = np.unique(storage.segment_of(tokens), return_inverse=True)
     segments = [storage.segments[position] for position in found]
     columns = {
-        "id": pa.array(ids, pa.int64()),
-        "node": pa.array(graph.names(ids), pa.string()),
+        "id": pa.array(tokens, pa.int64()),
+        "node": pa.array(names(storage, tokens), pa.string()),
     }
     for name, kind in _ATTRIBUTES:
         values = pa.array([getattr(segment, name) for segment in segments], kind)

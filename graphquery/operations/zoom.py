@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphquery.csr import distinct
-from graphquery.errors import UnknownNameError, closest
 from graphquery.model import Kind
+from graphquery.naming import module_names
 from graphquery.operations.delete import delete_ids
 from graphquery.operations.subgraph import subgraph_ids
 from graphquery.order import staged
@@ -54,7 +54,7 @@ def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenanc
     ----------
     Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 4.1.
     """
-    asked = named(graph, modules)
+    asked = module_names(graph.storage, modules)
     fresh = asked - graph.zoomed
     return _zoom_out(graph, fresh, {}) if fresh else graph
 
@@ -71,7 +71,7 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
     UnknownNameError
         A module that the graph does not have.
     """
-    wanted = named(graph, modules) & graph.zoomed
+    wanted = module_names(graph.storage, modules) & graph.zoomed
     if not wanted:
         return graph
     start = graph
@@ -80,19 +80,6 @@ def zoom_in(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenance
     for step in graph.steps:
         start = _again(start, step, wanted, graph.view.zoomed)
     return start
-
-
-def named(graph: ProvenanceGraph, modules: Iterable[str | Iterable[str]]) -> frozenset[str]:
-    """Names of modules, given one by one or in collections, checked."""
-    found: set[str] = set()
-    for item in modules:
-        found.update([item] if isinstance(item, str) else item)
-    for module in sorted(found):
-        if module not in graph.storage.modules:
-            raise UnknownNameError(
-                f"The graph has no module {module!r}.\n{closest(module, graph.storage.modules)}"
-            )
-    return frozenset(found)
 
 
 def _again(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from lipstick import display
+from lipstick.analysis import Analyses
 from lipstick.capture.lookup import ValueLookup
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.write import needs_rows
@@ -22,8 +23,9 @@ from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.evaluate import Evaluation, check_comparisons, check_difference, named_token
 from lipstick.lineage import lineage_rows, lineage_tokens
-from lipstick.memory import Memory, MemoryWhatIf
-from lipstick.valuation import compile_valuations, is_valued
+from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
+from lipstick.scenarios import Given, resolve_scenarios
+from lipstick.valuation import compile_valuations, is_valued, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
 from rewriter.statements import answer_sql, hypothetical_sql
@@ -31,12 +33,14 @@ from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings.expressions import Expressions
+from semiring.semirings.viterbi import Viterbi
 from semiring.tensor import Tensor
+from semiring.token import Token
 
 Row = dict[str, Any]
 
 
-class Capture:
+class Capture(Analyses):
     """A query's annotations on disk: made by ``save``, opened by :func:`lipstick.open`.
 
     With a SparkSession the answers are Spark data frames; without one they are Arrow tables,
@@ -215,7 +219,7 @@ class Capture:
         valuation
             None (the semiring's default), a function of a token, or per relation: a mapping from
             key to value, a function, an Arrow table or data frame (key columns, value), or, with
-            Spark, an expression over the relation's columns.
+            Spark, an expression over the relation's columns or :func:`lipstick.of_row`.
         default
             The value of tokens that a mapping or table leaves out; the semiring's 1 if None.
 
@@ -237,6 +241,16 @@ class Capture:
         views = self._rows_views()
         evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self.manifest.names, "_value")
+
+    @property
+    def _asked(self) -> Capture:
+        return self
+
+    def token_weights(self, weights: Any, default: Any) -> Callable[[Sequence[Token]], list[float]]:
+        """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
+        relations = self.manifest.relations
+        found = compile_valuations(Viterbi(), weights, default, relations, self._spark)
+        return token_weights(found, relations, self._token_types())
 
     # -- hypothetical answers --------------------------------------------------------------
 
@@ -268,6 +282,34 @@ class Capture:
             return SparkWhatIf(self._spark, self.manifest, answer)
         new = self._hypothetical(deletion.views(self._spark))
         return WhatIf(self._spark, self.manifest, new, self.present(), "annotations")
+
+    def what_if_many(self, scenarios: Given) -> WhatIfMany:
+        """Return what the answer would be in each of many scenarios, computed in memory.
+
+        Parameters
+        ----------
+        scenarios
+            A sequence of deletions, each as :meth:`what_if` takes one; a mapping from the
+            scenarios' names to deletions; per relation an Arrow table (with Spark, or a data
+            frame) of its key columns and a column ``scenario``; or :func:`lipstick.each`.
+
+        Returns
+        -------
+        WhatIfMany
+            ``changes`` and ``df`` are Arrow tables whose first column is ``scenario``.
+
+        Raises
+        ------
+        CaptureError
+            When some scenario needs an expression that only Spark evaluates.
+
+        A query of one block costs what the scenarios touch, whatever their number; a predicate
+        costs a Spark job each, so list keys, or tabulate them, where there are many.
+        """
+        found = resolve_scenarios(
+            scenarios, self.manifest.relations, self._token_types(), self.memory, self._spark
+        )
+        return self.memory.what_if_many(found)
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:

@@ -18,28 +18,31 @@ from typing import Any
 
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import NullType
 
+from lipstick.capture.files import Files, storable
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
-from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.blocks import Block, Core, Kind, core_relations, topological
 from rewriter.monotone import monotone_having
 from rewriter.statements import kept_groups_sql, members_sql, rows_sql, value_columns
 
 Progress = Callable[[str], None]
-
-_WRITE_OPTIONS = {"compression": "zstd", "parquet.writer.version": "v2"}
-"""Delta encodings bring integer tokens in file order to about one byte each."""
 
 
 class CaptureWriter:
     """Writes the datasets of one query. Use :func:`write_capture`."""
 
     def __init__(
-        self, spark: SparkSession, root: Block, directory: Path, values: str, progress: Progress
+        self,
+        spark: SparkSession,
+        root: Block,
+        directory: Path,
+        values: str,
+        progress: Progress,
+        files: Files,
     ) -> None:
         self._spark = spark
+        self._files = files
         self._root = root
         self._directory = directory
         self._values = values
@@ -75,7 +78,7 @@ class CaptureWriter:
             frame = self._spark.sql(sql)
             path = self._dataset(block, "rows", frame)
             if block is not self._root:
-                view = self._view(f"{block.name}_rows", self._read(path, frame))
+                view = self._view(f"{block.name}_rows", self._files.read(path, frame))
                 self._rows_views[block.name] = view
         if referenced and whole:
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
@@ -92,21 +95,21 @@ class CaptureWriter:
         frame = self._spark.sql(members_sql(block, self._members_view, names, kept))
         if referenced and whole:
             path = self._directory / "tmp" / f"{block.name}-members"
-            self._write(frame, path)
+            self._files.write(frame, path)
         else:
-            path = self._dataset(block, "members", frame)
-        self._view(f"{block.name}_members", self._read(path, frame))
+            path = self._dataset(block, "members", frame, block.core if kept is None else None)
+        self._view(f"{block.name}_members", self._files.read(path, frame))
         return whole
 
     def _kept_groups(self, block: Block) -> str | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
-        monotone = monotone_having(block)
+        monotone = monotone_having(block) if self._files.prunes else None
         if monotone is None:
             return None
         path = self._directory / "tmp" / block.name
         frame = self._spark.sql(kept_groups_sql(block, self._members_view, monotone))
-        self._write(frame, path)
-        groups = self._read(path, frame)
+        self._files.write(frame, path)
+        groups = self._files.read(path, frame)
         if groups.where("_violation").limit(1).count():
             return None
         self.pruned.append(block.name)
@@ -121,30 +124,14 @@ class CaptureWriter:
         self._views[name] = view
         return view
 
-    def _dataset(self, block: Block, name: str, frame: DataFrame) -> Path:
+    def _dataset(self, block: Block, name: str, frame: DataFrame, core: Core | None = None) -> Path:
         path = self._directory / block.name / name
-        frame = _storable(frame)
-        self._write(frame, path)
+        frame = storable(frame)
+        self._files.write(frame, path, core)
         rows = ds.dataset(path, format="parquet").count_rows()
         self.counts.setdefault(block.name, {})[name] = rows
         self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
         return path
-
-    def _read(self, path: Path, written: DataFrame) -> DataFrame:
-        """Read what was just written, without a job to learn its schema."""
-        return self._spark.read.schema(_storable(written).schema).parquet(str(path))
-
-    @staticmethod
-    def _write(frame: DataFrame, path: Path) -> None:
-        frame.write.options(**_WRITE_OPTIONS).parquet(str(path))
-
-
-def _storable(frame: DataFrame) -> DataFrame:
-    """Give columns that are NULL and nothing else a type that Parquet has."""
-    untyped = [field.name for field in frame.schema if isinstance(field.dataType, NullType)]
-    if not untyped:
-        return frame
-    return frame.withColumns({name: F.col(f"`{name}`").cast("boolean") for name in untyped})
 
 
 def _joins(block: Block) -> bool:
@@ -161,6 +148,7 @@ def needs_rows(block: Block) -> bool:
         and not block.semis
         and not block.generators
         and not block.outer_lookups
+        and not block.windowed
     )
 
 
@@ -169,8 +157,14 @@ def write_capture(
     manifest: Manifest,
     directory: Path,
     progress: Progress = lambda _: None,
+    files: Files | None = None,
 ) -> Manifest:
     """Write a capture into a directory that does not exist yet, whole or not at all.
+
+    Parameters
+    ----------
+    files
+        How rows are written; Spark's tasks do it unless told.
 
     Returns
     -------
@@ -191,7 +185,8 @@ def write_capture(
     building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}.incomplete"
     building.mkdir()
     try:
-        writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress)
+        files = Files(spark) if files is None else files
+        writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress, files)
         writer.write()
         shutil.rmtree(building / "tmp", ignore_errors=True)
         done = Manifest(

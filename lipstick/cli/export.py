@@ -50,8 +50,8 @@ def export(
 ) -> None:
     """Write the graph as PROV-JSON, PROV-N, GraphML, DOT, Parquet or OpenLineage events.
 
-    OpenLineage is a line per event. An invocation is complete when it was stored, and has started
-    when what was stored before it was.
+    OpenLineage is a line per event, with the times that the run has stored; in a store that has
+    none, an invocation has started when what was stored before it was.
     """
     with reported():
         if kind in _FILES and output is None:
@@ -108,7 +108,25 @@ def _workflow_name(snapshot: Snapshot) -> str:
 
 
 def _times(snapshot: Snapshot) -> Callable[[str], tuple[datetime, datetime]]:
-    """When invocations started and were done, from the log: every one is a commit."""
+    """When invocations started and were done, from their records, or else from the log."""
+    from datetime import datetime
+
+    logged: dict[str, tuple[datetime, datetime]] = {}
+
+    def times(invocation: str) -> tuple[datetime, datetime]:
+        record = snapshot.records.get(invocation, {})
+        if "started" in record:
+            started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+            return started, ended
+        if not logged:
+            logged.update(_logged(snapshot))
+        return logged[invocation]
+
+    return times
+
+
+def _logged(snapshot: Snapshot) -> dict[str, tuple[datetime, datetime]]:
+    """Per segment when the commit before its own was made, and when its own was."""
     from datetime import datetime
 
     from graphquery.store.log import read_entry
@@ -120,4 +138,4 @@ def _times(snapshot: Snapshot) -> Callable[[str], tuple[datetime, datetime]]:
         stored = datetime.fromisoformat(commit.time)
         times.update(dict.fromkeys((s.name for s in commit.segments), (before or stored, stored)))
         before = stored
-    return times.__getitem__
+    return times

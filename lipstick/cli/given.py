@@ -21,15 +21,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, overload
 
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet as pq
 import yaml
 
 from lipstick.workflow.errors import InputError
+from lipstick.workflow.files import SUFFIXES, read_table
 
 _DOCUMENTS = (".json", ".yaml", ".yml")
-_TABLES = (".parquet", ".csv", ".json")
 
 
 class Executions(Sequence[Mapping[str, Any]]):
@@ -216,7 +213,7 @@ def _folders(path: Path) -> list[Path]:
     return sorted(
         inner
         for inner in path.iterdir()
-        if inner.is_dir() and inner.suffix not in _TABLES and not inner.name.startswith(".")
+        if inner.is_dir() and inner.suffix not in SUFFIXES and not inner.name.startswith(".")
     )
 
 
@@ -224,47 +221,6 @@ def _reader(
     read: Callable[..., Mapping[str, Any]], *arguments: Any
 ) -> Callable[[], Mapping[str, Any]]:
     return lambda: read(*arguments)
-
-
-# -- files -------------------------------------------------------------------------------------
-
-
-def read_table(path: Path) -> pa.Table | list[Any]:
-    """Read the rows of a file: Parquet as it is, CSV as text, JSON as a list of rows.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, and for other kinds of files.
-    """
-    if path.suffix not in _TABLES:
-        raise InputError(f"{path} is no table.\nGive a file that ends in {', '.join(_TABLES)}.")
-    try:
-        if path.suffix == ".parquet":
-            return pq.read_table(path)
-        if path.suffix == ".csv":
-            return _csv(path)
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    if not isinstance(rows, list):
-        raise InputError(f"{path} has {_kind(rows)}, and not a list of rows.")
-    return rows
-
-
-def _csv(path: Path) -> pa.Table:
-    """A CSV file with a header, every column as text: the relation says what it is read as."""
-    with pa.csv.open_csv(path) as file:
-        names = file.schema.names
-    return pa.csv.read_csv(
-        path,
-        convert_options=pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
 
 
 def _kind(value: Any) -> str:

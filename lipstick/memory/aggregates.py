@@ -61,22 +61,23 @@ class Part:
 
 
 class Touched:
-    """Groups with changed members.
+    """Groups with changed members; one and the same may be there once per scenario.
 
     Parameters
     ----------
     count
         The number of groups.
     lost, gained
-        The members that the groups lose and gain, by the groups' places.
+        The members that the groups lose and gain, by the groups' places; those lost in their order.
     stored
         From the name of an aggregate to its stored values, one per group; None where the capture
         stores none.
     survivors
-        From a Boolean array over the groups to the members left in those, group by group.
+        From places of groups to the members left in those, group by group; their groups are places
+        among the places.
     sums
-        From an aggregate of floats and a Boolean array over the groups to the sums of what those
-        have left of the members they had; None where that is no faster.
+        From an aggregate of floats and places of groups to those of them for which it is faster to
+        add up sums of chunks, and these sums of what is left of the members they had.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Touched:
         gained: Part,
         stored: Callable[[str], pa.Array | None],
         survivors: Callable[[Array], Part],
-        sums: Callable[[str, Array], Array | None],
+        sums: Callable[[str, Array], tuple[Array, Array]],
     ) -> None:
         self.count = count
         self._lost = lost
@@ -147,11 +148,13 @@ class Touched:
         counts = self._stored(name + COUNT_SUFFIX)
         if not is_exact(lost[0].type):
             involved = self._involved(*counted)
-            left = None if counts is None else self._sums(name, involved)
-            if counts is None or left is None:
+            if counts is None:
                 return self._again(call, stored, involved)
-            numbers = self._less(counts, *(mask.astype(np.int64) for mask in counted))
-            return self._floats(call, stored, involved, left, numbers, gained[0])
+            chosen, rest = self._sums(name, involved)
+            if len(chosen):
+                numbers = self._less(counts, *(mask.astype(np.int64) for mask in counted))
+                stored = self._floats(call, stored, chosen, rest, numbers, gained[0])
+            return self._again(call, stored, np.setdiff1d(involved, chosen, assume_unique=True))
         sums = stored if call.function == "SUM" else self._stored(name + SUM_SUFFIX)
         if counts is None or sums is None:
             return self._again(call, stored, self._involved(*counted))
@@ -167,13 +170,12 @@ class Touched:
         self,
         call: AggregateCall,
         stored: pa.Array,
-        involved: Array,
+        places: Array,
         left: Array,
         counts: Array,
         gained: pa.Array,
     ) -> pa.Array:
         """SUM or AVG of floats in some groups, from the sums left there and what is gained."""
-        places = np.flatnonzero(involved)
         sums = np.zeros(self.count)
         sums[places] = left
         arrived = gained.fill_null(0.0).to_numpy(zero_copy_only=False)
@@ -194,25 +196,42 @@ class Touched:
         return totals
 
     def _involved(self, lost: Array, gained: Array) -> Array:
+        """The places of the groups of some lost and gained members, given by Boolean arrays."""
         groups = np.zeros(self.count, dtype=np.bool_)
         groups[self._lost.groups[lost]] = True
         groups[self._gained.groups[gained]] = True
-        return groups
+        return np.flatnonzero(groups)
 
-    def _again(self, call: AggregateCall, stored: pa.Array, groups: Array) -> pa.Array:
+    def _again(self, call: AggregateCall, stored: pa.Array, places: Array) -> pa.Array:
         """Compute an aggregate anew in some groups, keeping the stored values of the others."""
-        places = np.flatnonzero(groups)
         if not len(places):
             return stored
-        part = self._survivors(groups)
-        rank = np.cumsum(groups) - 1
+        sizes = self._stored(MEMBERS)
+        assert sizes is not None
+        numbers = sizes.fill_null(0).to_numpy(zero_copy_only=False)[places]
+        found = [self._computed(call, part, stored.type) for part in cut(places, numbers)]
+        return overlay(stored, places, pa.concat_arrays(found))
+
+    def _computed(self, call: AggregateCall, places: Array, kind: pa.DataType) -> pa.Array:
+        """An aggregate from the members left in some groups."""
+        part = self._survivors(places)
         offsets = np.zeros(len(places) + 1, dtype=np.int64)
-        np.cumsum(np.bincount(rank[part.groups], minlength=len(places)), out=offsets[1:])
+        np.cumsum(np.bincount(part.groups, minlength=len(places)), out=offsets[1:])
         columns = [part.values(argument) for argument in call.arguments]
         found = reaggregate(call, columns, offsets)
-        if found.type != stored.type:
-            found = cast(from_arrow(found), stored.type).to_arrow(len(found))
-        return overlay(stored, places, found)
+        return found if found.type == kind else cast(from_arrow(found), kind).to_arrow(len(found))
+
+
+def cut(places: Array, sizes: Array, most: int = 1 << 22) -> list[Array]:
+    """Places in pieces whose sizes add up to `most`, or of one place that is larger."""
+    ends = np.cumsum(sizes)
+    pieces, start = [], 0
+    while start < len(places):
+        before = ends[start - 1] if start else 0
+        stop = max(int(np.searchsorted(ends, before + most, side="right")), start + 1)
+        pieces.append(places[start:stop])
+        start = stop
+    return pieces
 
 
 def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) -> pa.Array:

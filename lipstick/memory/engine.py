@@ -16,6 +16,7 @@ from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import Context, Rows, State
 from lipstick.memory.store import Dataset
 from lipstick.memory.unions import UnionRows
+from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block, Kind, topological
 from semiring.base import Array
 
@@ -60,7 +61,8 @@ class Engine:
             return GroupRows(block, self._dataset(block, "rows"), members, self._context)
         has_rows = (self._directory / block.name / "rows").is_dir()
         stored = self._dataset(block, "rows") if has_rows else None
-        return MemberRows(block, stored, members, self._context)
+        rows = WindowRows if block.windowed else MemberRows
+        return rows(block, stored, members, self._context)
 
     @cached_property
     def _context(self) -> Context:
@@ -84,13 +86,20 @@ class Engine:
             For relations that the query does not read or columns that are not its token's, and
             where an expression must be evaluated that only Spark can.
         """
-        tokens = {name: self._tokens(name, table) for name, table in deleted.items()}
+        tokens = {name: self.tokens(name, table) for name, table in deleted.items()}
         states: dict[str, State] = {}
         for name in self.blocks:
             states[name] = self.rows(name).evaluate(states.__getitem__, tokens)
         return states[self.root.name]
 
-    def _tokens(self, name: str, table: pa.Table) -> pa.Table:
+    def tokens(self, name: str, table: pa.Table) -> pa.Table:
+        """The token columns of a table of tuples to delete from a relation.
+
+        Raises
+        ------
+        CaptureError
+            For a relation that the query does not read, and for missing columns.
+        """
         record = self.manifest.relations.get(name)
         if record is None or not record.token:
             known = [r.name for r in self.manifest.relations.values() if r.token]

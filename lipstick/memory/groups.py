@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from lipstick.memory.aggregates import MEMBERS, Part, Touched
+from lipstick.memory.aggregates import Part
 from lipstick.memory.index import SortedIndex
 from lipstick.memory.keys import KeyTable, distinct, normal
 from lipstick.memory.members import Members, holds, scalar_changed
 from lipstick.memory.patch import Patch, PatchedTake
+from lipstick.memory.regroup import Moved, regroup
 from lipstick.memory.state import (
-    NOTHING,
     SORT,
     Context,
     Rows,
@@ -40,8 +39,6 @@ from rewriter.interpret import (
     interpret,
 )
 from semiring.base import Array
-
-_MANY = 1 << 16
 
 
 class GroupRows(Rows):
@@ -117,7 +114,9 @@ class GroupRows(Rows):
 
     def group_of(self, positions: Array) -> Array:
         """The positions of some members' groups; of few members without those of all."""
-        if "_grouping" in self.__dict__ or self.members.base_alive is not None or not self._keys:
+        few = 4 * len(positions) < self.members.count
+        alone = few and self.members.base_alive is None and bool(self._keys)
+        if "_grouping" in self.__dict__ or not alone:
             return self.codes[positions].astype(np.int64)
         return self._table.find(self._key_values(positions, self._base), len(positions))
 
@@ -133,10 +132,8 @@ class GroupRows(Rows):
     def members_of(self, groups: Array) -> tuple[Array, Array]:
         """The members, there or not, of some groups, and the place of each one's group."""
         if not self._keys:
-            rows = every(self.members.count)
-            if not len(groups):
-                rows = NOTHING
-            return rows, np.zeros(len(rows), dtype=np.int64)
+            owners = np.repeat(every(len(groups)), self.members.count)
+            return np.tile(every(self.members.count), len(groups)), owners
         return self._index.rows(groups)
 
     @cached_property
@@ -185,75 +182,35 @@ class GroupRows(Rows):
 
     def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
         """Aggregate the groups that lose or gain members anew."""
-        codes_lost = self.group_of(lost)
         codes_gained, new_keys = self._codes_under(gained, context)
-        touched = np.unique(np.concatenate([codes_lost, codes_gained]))
-        base = self.base
-        stored_count = self._stored.count
-
-        def stored(name: str) -> pa.Array | None:
-            if name not in self._stored.names:
-                return None
-            inside = touched[touched < stored_count]
-            column = self._stored.take(name, inside)
-            missing = len(touched) - len(inside)
-            return pa.concat_arrays([column, pa.nulls(missing, column.type)]) if missing else column
-
-        def survivors(groups: Array) -> Part:
-            positions, owners = self.members_of(touched[groups])
-            kept = np.ones(self.members.count, dtype=np.bool_)
-            if self.members.base_alive is not None:
-                kept &= self.members.base_alive
-            kept[lost] = False
-            mine = kept[positions]
-            places = np.flatnonzero(groups)
-            arrived = groups[np.searchsorted(touched, codes_gained)]
-            every_one = np.concatenate([positions[mine], gained[arrived]])
-            where = np.concatenate(
-                [places[owners[mine]], np.searchsorted(touched, codes_gained[arrived])]
-            )
-            if arrived.any() or (where[1:] < where[:-1]).any():
-                by_group = np.lexsort([every_one, where])
-                every_one, where = every_one[by_group], where[by_group]
-            return Part(every_one, where, self.members.resolve(every_one, context))
-
-        def sums(name: str, groups: Array) -> Array | None:
-            chosen = touched[groups]
-            if not self._many(chosen):
-                return None
-            mine = groups[np.searchsorted(touched, codes_lost)]
-            return self._chunked(name).without(chosen, lost[mine])
-
-        parts = Touched(
-            len(touched),
-            self._part(lost, touched, codes_lost, self._base),
-            self._part(gained, touched, codes_gained, context),
-            stored,
-            survivors,
-            sums,
+        one = np.zeros(1, dtype=np.int64)
+        found = regroup(
+            self,
+            Moved(lost, np.repeat(one, len(lost)), self.group_of(lost)),
+            Moved(gained, np.repeat(one, len(gained)), codes_gained),
+            context,
         )
-        columns: dict[str, pa.Array] = {}
-        if len(touched):
-            columns = {name: parts.recompute(name, call) for name, call in self.calls.items()}
-        exists = parts.members > 0 if self._keys else np.ones(len(touched), dtype=np.bool_)
-        size = base.size + (len(new_keys[0]) if new_keys else 0)
-        return Patch(touched, columns), _Groups(size, exists, new_keys)
+        size = self.base.size + (len(new_keys[0]) if new_keys else 0)
+        return Patch(found.groups, found.columns), _Groups(size, found.exists, new_keys)
 
-    def _part(self, positions: Array, touched: Array, codes: Array, context: Context) -> Part:
-        places = np.searchsorted(touched, codes)
-        return Part(positions, places, self.members.resolve(positions, context))
+    def stored(self, name: str, groups: Array) -> pa.Array | None:
+        """The captured values of an aggregate, NULL for groups that are not captured.
 
-    def _many(self, groups: Array) -> bool:
-        """Whether groups have so many members that their sums are worth keeping in chunks."""
-        if len(groups) and groups[-1] >= self._stored.count:
-            return False
-        members = pc.sum(self._stored.take(MEMBERS, groups)).as_py() or 0
-        return bool(members > _MANY)
+        None: the capture has no such column.
+        """
+        if name not in self._stored.names:
+            return None
+        known = groups < self._stored.count
+        if known.all():
+            return self._stored.take(name, groups)
+        places = np.cumsum(known) - 1
+        return self._stored.take(name, groups[known]).take(pa.array(places, mask=~known))
 
-    def _chunked(self, name: str) -> ChunkedSums:
+    def chunked(self, name: str) -> ChunkedSums:
+        """The sums of an aggregate of floats, by chunks of its members."""
         if name not in self._float_sums:
             every_one = every(self.members.count)
-            part = Part(every_one, every_one, self.members.resolve(every_one, self._base))
+            part = Part(every_one, every_one, self.members.resolve(every_one, self.members.base))
             column = part.values(self.calls[name].arguments[0]).fill_null(0.0)
             weights = column.to_numpy(zero_copy_only=False).astype(np.float64)
             codes = self.codes
@@ -288,21 +245,25 @@ class GroupRows(Rows):
         take = PatchedTake(base, [name for name, _ in self._keys], grouped, groups.new_keys)
         there = affected[exists]
         resolve = self._resolve(there, take, context)
-        kept = np.ones(len(there), dtype=np.bool_)
-        for condition in self._having:
-            kept &= holds(condition, resolve, len(there))
         present = np.zeros(groups.size, dtype=np.bool_)
         present[: base.size] = self._present
         present[affected] = False
-        shown = there[kept]
+        shown = there[self.having(resolve, len(there))]
         present[shown] = True
         resolve = self._resolve(shown, take, context)
         columns = {
-            name: self._output(name, scalar, resolve, shown, take)
-            for name, scalar in self.outputs.items()
+            name: self.output(name, resolve, shown, lambda column: take(column, shown))
+            for name in self.outputs
         }
         take.post = Patch(shown, columns)
         return State(self.block, groups.size, present, take, base, affected)
+
+    def having(self, resolve: Resolve, length: int) -> Array:
+        """Boolean array: the groups that HAVING keeps."""
+        kept = np.ones(length, dtype=np.bool_)
+        for condition in self._having:
+            kept &= holds(condition, resolve, length)
+        return kept
 
     @cached_property
     def _present(self) -> Array:
@@ -341,22 +302,37 @@ class GroupRows(Rows):
 
         return column
 
-    def _output(
-        self, name: str, scalar: Interpreted, resolve: Resolve, positions: Array, take: PatchedTake
+    def output(
+        self, name: str, resolve: Resolve, groups: Array, now: Callable[[str], pa.Array]
     ) -> pa.Array:
-        try:
-            return values(scalar, resolve, len(positions), self._stored.type(name))
-        except UninterpretableError as error:
-            if not self._unchanged(scalar, positions, take):
-                raise needs_spark(str(error)) from error
-            return self._stored.take(name, positions)
+        """The values of an output or sort key of some groups.
 
-    def _unchanged(self, scalar: Interpreted, positions: Array, take: PatchedTake) -> bool:
+        Parameters
+        ----------
+        resolve, now
+            The new values of the columns that it reads, group by group.
+
+        Raises
+        ------
+        CaptureError
+            When only Spark can compute it, and something that it reads is not as it was.
+        """
+        scalar = self.outputs[name]
+        try:
+            return values(scalar, resolve, len(groups), self._stored.type(name))
+        except UninterpretableError as error:
+            if not self._unchanged(scalar, groups, now):
+                raise needs_spark(str(error)) from error
+            return self._stored.take(name, groups)
+
+    def _unchanged(
+        self, scalar: Interpreted, groups: Array, now: Callable[[str], pa.Array]
+    ) -> bool:
         """Whether the stored values of a scalar hold: those it reads are as they were."""
-        if not (positions < self._stored.count).all() or not self._present[positions].all():
+        if not (groups < self._stored.count).all() or not self._present[groups].all():
             return False
         return all(
-            alias == GROUP and same(self._stored.take(name, positions), take(name, positions)).all()
+            alias == GROUP and same(self._stored.take(name, groups), now(name)).all()
             for alias, name in scalar.columns
         )
 

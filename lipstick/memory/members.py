@@ -12,6 +12,7 @@ import pyarrow as pa
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.index import SortedIndex, TokenIndex
 from lipstick.memory.keys import KeyTable
+from lipstick.memory.scenarios import Deleted, distinct_pairs
 from lipstick.memory.state import (
     NOTHING,
     Context,
@@ -187,6 +188,19 @@ class Members:
         """The aliases of lookups that scalars read."""
         return {alias for scalar in scalars for alias, _ in scalar.columns if alias != MEMBER}
 
+    def is_stable(self, scalar: Interpreted) -> bool:
+        """Whether no deletion changes the value of a scalar while its member is there."""
+        return all(self._is_stable(alias, name) for alias, name in scalar.columns)
+
+    def _is_stable(self, alias: str, name: str) -> bool:
+        if alias == MEMBER:
+            return True
+        lookup = self._by_alias.get(alias)
+        if lookup is None or not lookup.block.stable_identity:
+            return False
+        stable = {output.name for output in lookup.block.outputs if output.stable}
+        return name in stable or name in lookup.block.identity
+
     # -- references ------------------------------------------------------------------------
 
     def refer(self, lookup: Lookup, positions: Array) -> Array:
@@ -300,6 +314,25 @@ class Members:
                 columns = [column.combine_chunks() for column in table.columns]
                 found.append(self.token(number).rows(columns))
         return _union(found)
+
+    def lost(self, deleted: Mapping[str, Deleted]) -> tuple[Array, Array]:
+        """The members with a deleted token in some scenarios: scenario and position, sorted."""
+        scenarios, found = [NOTHING], [NOTHING]
+        for number, token in enumerate(self.block.tokens):
+            given = deleted.get(token.relation)
+            if given is not None and given.tokens.num_rows:
+                columns = [column.combine_chunks() for column in given.tokens.columns]
+                positions, owners = self.token(number).pairs(columns)
+                found.append(positions)
+                scenarios.append(given.scenarios[owners])
+        return distinct_pairs(np.concatenate(scenarios), np.concatenate(found), self.count)
+
+    @property
+    def alone(self) -> bool:
+        """Whether what becomes of the members depends on their own tokens and nothing else."""
+        block = self.block
+        reads = (block.lookups, block.semis, block.outer_lookups, block.conditions)
+        return self.dataset is not None and not any(reads)
 
     def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
         """The members, sorted, whose presence or values a deletion may change.

@@ -16,6 +16,7 @@ from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import NOTHING, Rows
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
+from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block
 from semiring.base import Array
 
@@ -77,8 +78,8 @@ def reach(
     positions
         Positions of rows of the answer.
     scalars
-        Also follow scalar subqueries, those that are not correlated whole: their values are no
-        factors of an annotation, but may have decided a row or gone into it.
+        Also follow scalar subqueries, those that are not correlated whole, and window functions:
+        their values are no factors of an annotation, but may have decided a row or gone into it.
     potential
         Also take members that an anti join drops, and follow what it must not find: for queries
         in which no condition depends on aggregated values.
@@ -90,6 +91,8 @@ def reach(
             continue
         block, rows = engine.blocks[name], engine.rows(name)
         chosen = np.unique(np.concatenate(wanted[name]))
+        if scalars and isinstance(rows, WindowRows):
+            chosen = rows.deciding(chosen)
         members, owners = _members(rows, chosen, potential)
         found[name] = Reached(block, chosen, members, owners)
         for referred in _references(rows, chosen, members, scalars):
@@ -193,6 +196,27 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
         for name, record in engine.manifest.relations.items()
         if record.token
     }
+
+
+def tokens(engine: Engine, relation: str) -> pa.Table:
+    """The tuples of a relation that took part in the query, each once, by its token columns."""
+    parts = []
+    for block in engine.blocks.values():
+        members = members_of(engine.rows(block.name))
+        for number, token in enumerate(block.tokens):
+            if token.relation == relation:
+                assert members is not None
+                assert members.dataset is not None
+                absent = members.token(number).absent
+                columns = [_plain(members.dataset.column(name)) for name in token.columns]
+                if absent is not None:
+                    columns = [column.filter(pa.array(~absent)) for column in columns]
+                parts.append(columns)
+    return _distinct(engine.manifest.relations[relation].token, parts, engine, relation)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _distinct(

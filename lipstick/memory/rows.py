@@ -51,9 +51,17 @@ class MemberRows(Rows):
     @cached_property
     def base(self) -> State:
         """The captured tuples."""
+        return State(self.block, self.members.count, self.base_present(), self._base_take)
+
+    def base_present(self) -> Array:
+        """The members that are there without deletion, before LIMIT."""
         alive = self.members.base_alive
-        present = np.ones(self.members.count, dtype=np.bool_) if alive is None else alive.copy()
-        return State(self.block, self.members.count, present, self._base_take)
+        return np.ones(self.members.count, dtype=np.bool_) if alive is None else alive.copy()
+
+    def type(self, name: str) -> pa.DataType | None:
+        """The type of a captured column; None where it is not captured."""
+        known = self._stored is not None and name in self._stored.names
+        return self._stored.type(name) if self._stored is not None and known else None
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
         return self._take(name, positions, self._base)
@@ -61,11 +69,8 @@ class MemberRows(Rows):
     def _take(self, name: str, positions: Array, context: Context) -> pa.Array:
         scalar = self.outputs[name]
         resolve = self.members.resolve(positions, context)
-        kind = None
-        if self._stored is not None and name in self._stored.names:
-            kind = self._stored.type(name)
         try:
-            return values(scalar, resolve, len(positions), kind)
+            return values(scalar, resolve, len(positions), self.type(name))
         except UninterpretableError as error:
             if self._stored is None or not self._unchanged(name, scalar, positions, context):
                 raise needs_spark(str(error)) from error
@@ -90,9 +95,7 @@ class MemberRows(Rows):
     def _stored_rows(self) -> Array:
         """The captured row of every member that is there without deletion."""
         assert self._stored is not None
-        alive, count = self.members.base_alive, self.members.count
-        present = np.ones(count, dtype=np.bool_) if alive is None else alive
-        return stored_rows(self._stored, self.block, present, self._base_take)
+        return stored_rows(self._stored, self.block, self.base_present(), self._base_take)
 
     def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
         """See :class:`Rows`."""
@@ -106,14 +109,21 @@ class MemberRows(Rows):
         was = members.was_alive(suspects)
         size = members.size(context)
         present = np.zeros(size, dtype=np.bool_)
-        present[: members.count] = True if members.base_alive is None else members.base_alive
+        present[: members.count] = self.base_present()
         present[suspects] = now
-        changed = suspects if members.dependent(scalars) else suspects[was != now]
+        changed = self._affected(suspects, was, now, present)
+        return State(self.block, size, present, self._under(context, present), base, changed)
 
-        def take(name: str, positions: Array) -> pa.Array:
-            return self._take(name, positions, context)
+    def _affected(self, suspects: Array, was: Array, now: Array, present: Array) -> Array:
+        """The positions, sorted, whose values or presence may differ under a deletion."""
+        del present
+        dependent = self.members.dependent(self.outputs.values())
+        return suspects if dependent else suspects[was != now]
 
-        return State(self.block, size, present, take, base, changed)
+    def _under(self, context: Context, present: Array) -> Take:
+        """The values under a deletion, of those that are there."""
+        del present
+        return lambda name, positions: self._take(name, positions, context)
 
 
 def stored_rows(stored: Dataset, block: Block, present: Array, take: Take) -> Array:

@@ -79,17 +79,16 @@ class State:
         if not block.limited:
             rows = np.flatnonzero(self.present)
             return self._sorted(rows) if block.order else rows
-        rows = self._sorted(np.flatnonzero(self._full))
         stop = None if block.limit is None else block.offset + block.limit
-        return rows[block.offset : stop]
+        return self.sequence[block.offset : stop]
+
+    @cached_property
+    def sequence(self) -> Array:
+        """The positions of the rows before LIMIT cuts them, in the order it does."""
+        return self._sorted(np.flatnonzero(self._full)) if self.block.limited else self.ordered
 
     def _sorted(self, rows: Array) -> Array:
-        keys = [
-            order.Key(self.take(f"{SORT}{number}", rows), key.descending, key.nulls_first)
-            for number, key in enumerate(self.block.order)
-        ]
-        if self.block.limited:
-            keys += [order.Key(self.take(name, rows)) for name in self.block.tie_break]
+        keys = sort_keys(self.block, lambda name: self.take(name, rows))
         return rows[order.order(keys, len(rows))]
 
     def scalar(self, name: str) -> pa.Array:
@@ -109,6 +108,17 @@ class State:
         if len(rows):
             return self.take(name, rows)
         return pa.nulls(1, self.take(name, rows).type)
+
+
+def sort_keys(block: Block, column: Callable[[str], pa.Array]) -> list[order.Key]:
+    """What a block's rows are ordered by, before their positions; `column` has the values."""
+    keys = [
+        order.Key(column(f"{SORT}{number}"), key.descending, key.nulls_first)
+        for number, key in enumerate(block.order)
+    ]
+    if block.limited:
+        keys += [order.Key(column(name)) for name in block.tie_break]
+    return keys
 
 
 Context: TypeAlias = Callable[[str], State]

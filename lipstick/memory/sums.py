@@ -44,27 +44,33 @@ class ChunkedSums:
         self._stops = np.minimum(self._starts + _CHUNK, ends[owners])
         self._partial = _reduced(self._values, self._starts)
 
-    def without(self, groups: Array, lost: Array) -> Array:
+    def without(self, groups: Array, owners: Array, lost: Array) -> Array:
         """The sums of some groups, each with at least one member at first, without some members.
 
         Parameters
         ----------
         groups
-            Sorted numbers of groups.
-        lost
-            Members of these groups, each once.
+            Numbers of groups; a group may occur several times, with other members lost.
+        owners, lost
+            The members lost, and the place of each one's group in `groups`: by place, each once.
         """
-        ranks = np.sort(self._rank[lost])
-        touched = np.unique(np.searchsorted(self._starts, ranks, side="right") - 1)
-        partial = self._partial.copy()
+        first = self._first[groups]
+        chunks, where = spread(first, self._first[groups + 1])
+        partial = self._partial[chunks]
+        starts = np.searchsorted(where, np.arange(len(groups)))
+        # Where the chunk of each lost member stands in `partial`.
+        ranks = self._rank[lost]
+        chunk = np.searchsorted(self._starts, ranks, side="right") - 1
+        stands = starts[owners] + chunk - first[owners]
+        touched = np.unique(stands)
         if len(touched):
-            places, owners = spread(self._starts[touched], self._stops[touched])
+            places, segment = spread(self._starts[chunks[touched]], self._stops[chunks[touched]])
             kept = self._values[places]
-            kept[np.searchsorted(places, ranks)] = 0.0
-            offsets = np.searchsorted(owners, np.arange(len(touched)))
+            offsets = np.searchsorted(segment, np.arange(len(touched)))
+            mine = np.searchsorted(touched, stands)
+            kept[offsets[mine] + ranks - self._starts[chunk]] = 0.0
             partial[touched] = _reduced(kept, offsets)
-        chunks, owners = spread(self._first[groups], self._first[groups + 1])
-        return _reduced(partial[chunks], np.searchsorted(owners, np.arange(len(groups))))
+        return _reduced(partial, starts)
 
 
 def _reduced(values: Array, starts: Array) -> Array:

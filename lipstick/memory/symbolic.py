@@ -18,9 +18,11 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Referred, members_of, references
 from lipstick.memory.state import needs_spark
+from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
+from lipstick.memory.window_rows import WindowRows
 from lipstick.tracking import ROW_BITS
-from rewriter.blocks import GROUP, MEMBER, Block, Kind
+from rewriter.blocks import GROUP, Block, Kind
 from rewriter.interpret import (
     AggregateCall,
     Comparison,
@@ -200,7 +202,7 @@ class Symbolic:
     def _member_side(self, block: Block, scalar: Interpreted) -> Side | None:
         members = members_of(self._engine.rows(block.name))
         assert members is not None
-        if all(alias == MEMBER for alias, _ in scalar.columns) and scalar.columns:
+        if members.is_stable(scalar) and scalar.columns:
             return lambda chosen: _evaluated(members, scalar, chosen)
         for lookup in members.lookups:
             aggregate = self._aggregate(lookup.block, lookup.alias, scalar)
@@ -223,10 +225,16 @@ class Symbolic:
 
     def _aggregate(self, block: Block, alias: str, scalar: Interpreted) -> str | None:
         """The aggregate of a block that a scalar is, read through an alias."""
-        if block.kind is not Kind.GROUP or scalar.column is None or scalar.column[0] != alias:
+        if scalar.column is None or scalar.column[0] != alias:
+            return None
+        rows = self._engine.rows(block.name)
+        if isinstance(rows, WindowRows):
+            name = scalar.column[1]
+            known = rows.aggregated(name) is not None and rows.follows_deletions(name)
+            return name if known else None
+        if block.kind is not Kind.GROUP:
             return None
         outputs = {output.name: interpret(output.scalar).column for output in block.outputs}
-        rows = self._engine.rows(block.name)
         assert isinstance(rows, GroupRows)
         found = outputs.get(scalar.column[1])
         if found is None or found[0] != GROUP or found[1] not in rows.calls:
@@ -236,7 +244,7 @@ class Symbolic:
     # -- tensors ---------------------------------------------------------------------------
 
     def tensors(self, name: str, aggregate: str, positions: Array) -> list[Any]:
-        """The tensors of an aggregate of some groups.
+        """The tensors of an aggregate of some groups, or over the windows of some rows.
 
         Raises
         ------
@@ -251,12 +259,18 @@ class Symbolic:
 
     def _make_tensors(self, name: str, aggregate: str, positions: Array) -> list[Tensor]:
         rows = self._engine.rows(name)
-        assert isinstance(rows, GroupRows)
-        call = rows.calls[aggregate]
-        members, owners = self._of_groups(rows, positions)
+        if isinstance(rows, WindowRows):
+            over = rows.aggregated(aggregate)
+            assert over is not None
+            call, kind = over, rows.type(aggregate)
+            members, owners = rows.seen(aggregate, positions, self._windowed(rows, aggregate))
+        else:
+            assert isinstance(rows, GroupRows)
+            call, kind = rows.calls[aggregate], rows.type(aggregate)
+            members, owners = self._of_groups(rows, positions)
         annotations = self.members(name, members)
         values = _arguments(rows.members, call, members)
-        monoid = _monoid(call, rows.type(aggregate))
+        monoid = _monoid(call, kind)
         found = []
         for start, stop in _segments(owners, positions):
             terms = zip(annotations[start:stop], values[start:stop], strict=True)
@@ -265,6 +279,12 @@ class Symbolic:
                 tensor = Tensor(monoid, ((_ALGEBRA.delta(k), v) for k, v in tensor.terms))
             found.append(tensor)
         return found
+
+    def _windowed(self, rows: WindowRows, aggregate: str) -> Array:
+        """The rows that a window is over: those too that may appear, where they are factors."""
+        if not rows.follows_deletions(aggregate):
+            return np.flatnonzero(rows.base_present())
+        return np.flatnonzero(self._eligible(rows.members, every(rows.members.count)))
 
 
 def _arguments(members: Members, call: AggregateCall, chosen: Array) -> list[Any]:
@@ -312,10 +332,10 @@ def _segments(owners: Array, positions: Array) -> Iterable[tuple[int, int]]:
     return pairwise(bounds.tolist())
 
 
-def _monoid(call: AggregateCall, kind: pa.DataType) -> Monoid:
+def _monoid(call: AggregateCall, kind: pa.DataType | None) -> Monoid:
     assert call.function is not None
     monoid = Monoid(call.function)
-    if call.function == "AVG" and pa.types.is_decimal(kind):
+    if call.function == "AVG" and kind is not None and pa.types.is_decimal(kind):
         return monoid.finishing(lambda total, count: divide_decimal(total, count, kind.scale))
     return monoid
 
@@ -333,8 +353,13 @@ def row_of(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
-def aggregate_of(engine: Engine, column: str) -> str:
-    """The aggregate that a column of the answer is.
+def aggregate_of(engine: Engine, column: str, positions: Array) -> tuple[str, str, Array]:
+    """The aggregate that a column of the answer is, at some positions of the answer's rows.
+
+    Returns
+    -------
+    block, aggregate, positions
+        The block that computes it, its name there, and the positions of its rows.
 
     Raises
     ------
@@ -347,8 +372,11 @@ def aggregate_of(engine: Engine, column: str) -> str:
     if len(found) != 1:
         problem = "has several columns" if found else "has no column"
         raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
-    block, rows = engine.root, engine.rows(engine.root.name)
-    scalar = interpret(block.outputs[found[0]].scalar)
+    name, output, positions = _made_by(engine, engine.root.outputs[found[0]].name, positions)
+    block, rows = engine.blocks[name], engine.rows(name)
+    if isinstance(rows, WindowRows) and rows.aggregated(output) is not None:
+        return name, output, positions
+    scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
     calls: Mapping[str, AggregateCall] = rows.calls if isinstance(rows, GroupRows) else {}
     if scalar.column is None or scalar.column[0] != GROUP or scalar.column[1] not in calls:
         what = "a grouping key" if scalar.column and isinstance(rows, GroupRows) else scalar.text
@@ -361,4 +389,19 @@ def aggregate_of(engine: Engine, column: str) -> str:
         raise CaptureError(
             f"Column {column!r} has no tensor: {call.text} is none of SUM, COUNT, MIN, MAX, AVG."
         )
-    return scalar.column[1]
+    return name, scalar.column[1], positions
+
+
+def _made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Array]:
+    """The block that computes an output which others only pass on, and its rows' positions."""
+    name = engine.root.name
+    while True:
+        block, members = engine.blocks[name], members_of(engine.rows(name))
+        scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
+        lookups = {} if members is None else {one.alias: one for one in members.lookups}
+        lookup = lookups.get(scalar.column[0]) if scalar.column is not None else None
+        if block.kind is not Kind.ROWS or members is None or lookup is None:
+            return name, output, positions
+        assert scalar.column is not None
+        positions = members.refer(lookup, positions)
+        name, output = lookup.block.name, scalar.column[1]

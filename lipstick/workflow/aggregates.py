@@ -6,6 +6,7 @@ for Aggregate Queries*, PODS 2011.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
@@ -61,7 +62,7 @@ def aggregate_nodes(
     groups: Grouped,
     functions: Collection[str],
     carried: Carried,
-) -> dict[str, Nodes]:
+) -> tuple[dict[str, Nodes], list[tuple[str, list[Nodes]]]]:
     """Add the v-nodes of the aggregates that a grouping gives, and of what it computes from them.
 
     Parameters
@@ -79,6 +80,8 @@ def aggregate_nodes(
     -------
     dict
         By column, the v-nodes of its values, in the order of the groups' positions.
+    list
+        For every condition of HAVING on aggregates what it is called, and their v-nodes.
 
     Raises
     ------
@@ -94,7 +97,13 @@ def aggregate_nodes(
         for o, s in scalars
         if s.column is not None and s.column[0] == GROUP
     }
-    used = {column for _, s in scalars for alias, column in s.columns if alias == GROUP}
+    having = [interpret(condition) for condition in block.having]
+    used = {
+        column
+        for scalar in (*(s for _, s in scalars), *having)
+        for alias, column in scalar.columns
+        if alias == GROUP
+    }
     for aggregate, call in rows.calls.items():
         if aggregate in used:
             suffix = f"{name}.{named.get(aggregate, aggregate)}"
@@ -108,7 +117,23 @@ def aggregate_nodes(
             label = called(text, functions) or text
             made = f"{name}.{column}"
             found[column] = _computed(trace, made, label, output, scalar, aggregates, groups)
-    return found
+    conditions = []
+    for scalar in having:
+        inputs = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]
+        if inputs:
+            conditions.append((f"[{_condition_text(rows, scalar)}]", inputs))
+    return found, conditions
+
+
+def _condition_text(rows: GroupRows, scalar: Interpreted) -> str:
+    """A condition as people read it, with the calls of its aggregates."""
+    text = expression_text(rows.block, scalar)
+    names = "|".join(map(re.escape, rows.calls))
+    return re.sub(rf"\b({names})\b", lambda found: _plain(rows.calls[found[0]].text), text)
+
+
+def _plain(call: str) -> str:
+    return re.sub(r"\bm\.", "", call.replace("`", ""))
 
 
 def _aggregate(

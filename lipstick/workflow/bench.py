@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from lipstick.capture.capture import Capture
-from lipstick.capture.manifest import Manifest
+from lipstick.capture.files import CollectedFiles, Files, in_arrow
 from lipstick.capture.write import write_capture
 from lipstick.errors import CaptureError
 from lipstick.frame import AnnotatedFrame
@@ -34,16 +34,19 @@ from lipstick.workflow.emptiness import is_empty
 from lipstick.workflow.errors import QueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
-from lipstick.workflow.queries import Step, column_error, steps
+from lipstick.workflow.queries import Step, column_error, steps, window_error
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
+from rewriter.blocks import topological
 from rewriter.dialect import parse, volatile_calls
 from semiring.base import Array
 
 _FEW = 100_000
+_ROW_INDEX = "_metadata.row_index"
 _FOR_FEW = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.shuffle.partitions": "1",
 }
 """Settings that run small queries sooner, and none otherwise."""
@@ -85,11 +88,11 @@ class Bench(Session):
         self.specification = specification
         self.provenance = tracked
         self.schemas: dict[str, StructType] = {}
-        self._unique: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._frames: dict[Step, AnnotatedFrame] = {}
         self._volatile: set[Step] = set()
         self._read: set[str] = set()
         self._empty: set[str] = set()
+        self._tables: dict[str, pa.Table] = {}
         self._few = False
         self._settings = {key: str(spark.conf.get(key)) for key in _FOR_FEW}
         register(spark, specification.name, specification.functions)
@@ -134,30 +137,27 @@ class Bench(Session):
                 "Give them different names (AS)."
             )
         self.schemas[name] = schema
-        self._unique[name.lower()] = unique
-        self._bound(name, self.spark.createDataFrame([], schema), None)
-
-    def _bound(self, name: str, frame: DataFrame, path: Path | None) -> None:
-        if path is None or not self.provenance or self._deletes or self._volatile:
-            # What runs as it is written, or is understood anew, reads the name itself.
-            self._view(frame, name)
+        frame = self.spark.createDataFrame([], schema)
+        self._view(frame, name)
         if not self.provenance:
             return
-        row = F.lit(None).cast("bigint") if path is None else F.col("_metadata.row_index")
-        view = f"_lipstick_{self._id}_{name}"
-        self._view(frame.select("*", row.alias(ROW_COLUMN)), view)
-        if path is None:
-            source = Source(frame, f"relation {name}", "parquet", ())
-            self._tracked[name.lower()] = Tracked(
-                name,
-                source,
-                view,
-                Naming.ROWS,
-                (ROW_COLUMN,),
-                self.schemas[name],
-                True,
-                unique=self._unique[name.lower()],
-            )
+        view = self._numbered(name)
+        self._view(frame.select("*", F.lit(None).cast("bigint").alias(ROW_COLUMN)), view)
+        source = Source(frame, f"relation {name}", "parquet", ())
+        self._tracked[name.lower()] = Tracked(
+            name, source, view, Naming.ROWS, (ROW_COLUMN,), schema, True, unique=unique
+        )
+
+    def _show(self, name: str, frame: DataFrame, rows: DataFrame) -> None:
+        """Make a relation readable; `rows` are those of the frame with their numbers."""
+        if not self.provenance or self._deletes or self._volatile:
+            # What runs as it is written, or is understood anew, reads the name itself.
+            self._view(frame, name)
+        if self.provenance:
+            self._view(rows, self._numbered(name))
+
+    def _numbered(self, name: str) -> str:
+        return f"_lipstick_{self._id}_{name}"
 
     def _understand(self, step: Step) -> StructType:
         """The columns that a step gives."""
@@ -166,6 +166,8 @@ class Bench(Session):
         if not self.provenance:
             return plain_struct(self.spark.sql(step.query.sql).schema)
         frame = self.sql(step.query.sql)
+        if any(block.windowed for block in topological(frame.root)):
+            raise window_error(self.specification, step)
         self._frames[step] = frame
         if volatile_calls(parse(step.query.sql)):
             self._volatile.add(step)
@@ -221,14 +223,25 @@ class Bench(Session):
     # -- running ---------------------------------------------------------------------------
 
     def bind(self, name: str, table: pa.Table) -> None:
-        """Give a relation its rows; nothing is written for one that no query reads."""
+        """Give a relation its rows; nothing is done for one that no query reads."""
         if self.provenance and name.lower() not in self._read and not self._deletes:
             return
         (self._empty.discard if table.num_rows else self._empty.add)(name.lower())
+        schema = self.schemas[name]
+        table = conform(table, arrow_of(schema))
+        if self._few and in_arrow(schema):
+            numbers = pa.array(range(table.num_rows), pa.int64())
+            numbered = StructType([*schema, StructField(ROW_COLUMN, LongType())])
+            table = table.append_column(ROW_COLUMN, numbers)
+            rows = self.spark.createDataFrame(table, numbered)
+            self._tables[self._numbered(name)] = table
+            self._show(name, rows.drop(ROW_COLUMN), rows)
+            return
+        self._tables.pop(self._numbered(name), None)
         path = self.store / f"{name}-{uuid.uuid4().hex[:8]}.parquet"
-        pq.write_table(conformed(table, self.schemas[name]), path)
-        frame = self.spark.read.schema(self.schemas[name]).parquet(str(path))
-        self._bound(name, frame, path)
+        pq.write_table(table, path)
+        frame = self.spark.read.schema(schema).parquet(str(path))
+        self._show(name, frame, frame.select("*", F.col(_ROW_INDEX).alias(ROW_COLUMN)))
 
     @property
     def _deletes(self) -> bool:
@@ -264,7 +277,10 @@ class Bench(Session):
         if is_empty(frame.root, self._empty):
             return Answer(arrow_of(plain_struct(frame.schema)).empty_table())
         directory = self.store / f"capture-{uuid.uuid4().hex[:8]}"
-        manifest: Manifest = write_capture(self.spark, frame.manifest("copy"), directory)
+        files = Files(self.spark)
+        if self._few:
+            files = CollectedFiles(self.spark, _FEW, self._tables)
+        manifest = write_capture(self.spark, frame.manifest("copy"), directory, files=files)
         engine = Engine(directory, manifest)
         state = engine.base(engine.root.name)
         try:
@@ -275,6 +291,7 @@ class Bench(Session):
 
     def clear(self) -> None:
         """Remove the files of an invocation; its relations must be bound anew."""
+        self._tables.clear()
         for path in self.store.iterdir():
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -291,11 +308,6 @@ def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     places = pa.array(keys.find(wanted, len(positions)))
     columns = [whole(rows.column(output.name)).take(places) for output in root.outputs]
     return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
-
-
-def conformed(table: pa.Table, schema: StructType) -> pa.Table:
-    """A table as a file that Spark reads with a schema."""
-    return conform(table, arrow_of(schema))
 
 
 def isolated(spark: SparkSession) -> SparkSession:

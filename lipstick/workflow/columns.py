@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from lipstick.capture.manifest import RelationRecord
+from lipstick.workflow.functions import called
 from rewriter.algebra import Scalar
 from rewriter.blocks import (
     MEMBER,
@@ -39,6 +40,13 @@ def plain_source(block: Block, scalar: Interpreted) -> Column | None:
         return column
     selected = dict(block.core.select)
     return interpret(selected[column[1]]).column if column[1] in selected else None
+
+
+def table_function(block: Block, functions: Collection[str]) -> str | None:
+    """The table function that makes the rows of a block; None if none does."""
+    generators = () if block.core is None else block.core.generators
+    calls = (interpret(g.argument).text for g in generators if g.function)
+    return next((called(call, functions) for call in calls), None)
 
 
 def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:

@@ -4,14 +4,19 @@ Per block of the query, for its tuples that the answer was made from:
 
 - rows of a join are `·` of the tuples joined; where columns are dropped or computed, a projection
   `+` of it follows;
+- rows that a table function makes are named by it, as a black box is;
 - rows of one relation are a projection `+` of its tuple; where all of its columns are kept, they
   are its tuples themselves (FILTER, UNION ALL and ORDER BY make no nodes);
 - groups are `δ` of their members; where there are aggregates, a projection `+` of the group
   follows, and beside it stand the aggregates' v-nodes (:mod:`lipstick.workflow.aggregates`);
 - the row of an aggregate without GROUP BY is there whatever the input: `+` of the invocation.
 
-Relations are bags: equal rows are tuples of their own. Conditions on aggregated values and the
-absence that EXCEPT, anti and outer joins ask for make no nodes: what is there has passed them.
+- a condition on values that have v-nodes is a node of its own, `[NumAvail > 2]`, made of the row
+  and of these, and the row that passed it is `·` of both: a deletion makes it unknown, like a black
+  box.
+
+Relations are bags: equal rows are tuples of their own. The absence that EXCEPT, anti and outer
+joins ask for makes no nodes: what is there has passed it, whatever is deleted.
 
 Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section 3.2.
 """
@@ -39,6 +44,7 @@ from lipstick.workflow.columns import (
     expression_text,
     keeps_all_columns,
     plain_source,
+    table_function,
     union_columns,
 )
 from lipstick.workflow.factors import Factors
@@ -199,16 +205,23 @@ class _Derivation:
     def _rows(self, part: Reached, rows: MemberRows, target: Target) -> Tuples:
         factors = self._factors(rows.members, part.members)
         whole = keeps_all_columns(part.block, self.engine.manifest.relations)
-        nodes = factors.single
+        compared = self._compared(rows.members, part.members)
+        nodes, own = factors.single, False
         if nodes is None:
-            pool = self._pool(target, "" if whole else ".join", "·", final=whole)
+            own = whole and not compared
+            pool = self._pool(target, "" if own else ".join", "·", final=own)
             self._multiply(factors, pool, target.ranks)
             nodes = Nodes.of(pool, target.ranks)
         values = self._carried(rows, part.members, nodes, target)
+        if compared:
+            own = whole
+            pool = self._pool(target, "" if own else ".where", "·", final=own)
+            nodes = self._holding(nodes, compared, target.name, pool, target.ranks)
         if whole:
             found = Tuples(nodes, values)
-            return found if factors.single is None else self._passed_on(found, target)
-        pool = self._pool(target, "", "+", final=True)
+            return found if own else self._passed_on(found, target)
+        label = table_function(part.block, self.functions) or "+"
+        pool = self._pool(target, "", label, final=True)
         self.trace.edges(nodes, pool, target.ranks)
         return Tuples(Nodes.of(pool, target.ranks), values)
 
@@ -303,19 +316,25 @@ class _Derivation:
             pool = self.trace.pool(f"{target.name}.join", Kind.DERIVED, "·", len(members))
             self._multiply(factors, pool, np.arange(len(members)))
             nodes = Nodes.of(pool, np.arange(len(members)))
+        compared = self._compared(rows.members, members)
+        if compared:
+            pool = self.trace.pool(f"{target.name}.where", Kind.DERIVED, "·", len(members))
+            nodes = self._holding(nodes, compared, target.name, pool, np.arange(len(members)))
+        held = "·" if block.having else "+"
+        group = None
         if not block.keys:
-            pool = self._pool(target, "", "+", final=True)
+            pool = self._pool(target, "", held, final=True)
             self.trace.from_invocation(pool, len(target.ranks))
         elif block.aggregates:
             group = self._pool(target, ".group", "δ", final=False)
             self.trace.edges(nodes, group, owners)
-            pool = self._pool(target, "", "+", final=True)
+            pool = self._pool(target, "", held, final=True)
             self.trace.edges(Nodes.of(group, target.ranks), pool, target.ranks)
         else:
             pool = self._pool(target, "", "δ", final=True)
             self.trace.edges(nodes, pool, owners)
         groups = Grouped(rows, part.positions, target.ranks, members, owners, nodes)
-        values = aggregate_nodes(
+        values, conditions = aggregate_nodes(
             self.trace,
             target.name,
             target.columns,
@@ -323,7 +342,47 @@ class _Derivation:
             self.functions,
             lambda alias, name: self._values(rows.members, members, alias, name),
         )
+        for number, (label, inputs) in enumerate(conditions, start=1):
+            made = self._pool(target, f".condition{number}", label, final=False)
+            if group is None:
+                self.trace.from_invocation(made, len(target.ranks))
+            else:
+                self.trace.edges(Nodes.of(group, target.ranks), made, target.ranks)
+            for values_of in inputs:
+                self.trace.edges(values_of, made, target.ranks)
+            self.trace.edges(Nodes.of(made, target.ranks), pool, target.ranks)
         return Tuples(Nodes.of(pool, target.ranks), values)
+
+    # -- conditions ------------------------------------------------------------------------
+
+    def _compared(self, members: Members, chosen: Array) -> list[tuple[str, list[Nodes]]]:
+        """The conditions on values that have v-nodes: what they are called, and the v-nodes."""
+        block = members.block
+        own = () if block.core is None else block.core.predicates
+        found = []
+        for scalar in map(interpret, (*own, *block.conditions)):
+            parts = [self._values(members, chosen, *c) for c in computed_from(block, scalar)]
+            inputs = [part for part in parts if part is not None]
+            if inputs:
+                found.append((f"[{expression_text(block, scalar)}]", inputs))
+        return found
+
+    def _holding(
+        self,
+        nodes: Nodes,
+        compared: Sequence[tuple[str, list[Nodes]]],
+        name: str,
+        pool: int,
+        ranks: Array,
+    ) -> Nodes:
+        """Rows that have passed conditions: each a product with the conditions."""
+        self.trace.edges(nodes, pool, ranks)
+        for number, (label, inputs) in enumerate(compared, start=1):
+            made = self.trace.pool(f"{name}.condition{number}", Kind.DERIVED, label, len(ranks))
+            for part in (nodes, *inputs):
+                self.trace.edges(part, made, ranks)
+            self.trace.edges(Nodes.of(made, ranks), pool, ranks)
+        return Nodes.of(pool, ranks)
 
     # -- members ---------------------------------------------------------------------------
 

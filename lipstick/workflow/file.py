@@ -15,7 +15,8 @@
         query_state:
           relations: {}               # name: SELECT, in order
           delete: {}                  # state relation: predicate, or SELECT of keys
-          insert: {}                  # state relation: SELECT of new tuples
+          insert: {}                  # state relation: SELECT of new tuples; both may also be
+                                      # lists of statements, INSERT INTO name SELECT ...
           replace: {}                 # state relation: SELECT of all its tuples
         query_output:
           Bids: SELECT Model, count(*) AS Cars FROM Cars JOIN Requests USING (Model) GROUP BY Model
@@ -47,6 +48,8 @@ from lipstick.workflow.shape import Edge
 from lipstick.workflow.workflow import Workflow
 
 _SPECIFICATION = ("state", "functions", "query_state")
+_STATEMENTS = ("delete", "insert")
+"""What may be a list of statements in place of queries by relation."""
 _CHANGES = ("relations", "delete", "insert", "replace")
 
 
@@ -93,7 +96,10 @@ def _specification(name: str, entry: Entry) -> Specification:
     query = None
     if "query_state" in parts:
         changes = parts["query_state"].mapping((), _CHANGES)
-        given: dict[str, dict[str, str]] = {part: e.named() for part, e in changes.items()}
+        given: dict[str, Any] = {
+            part: e.named() if isinstance(e.value, dict) or part not in _STATEMENTS else e.texts()
+            for part, e in changes.items()
+        }
         with parts["query_state"].located():
             query = StateQuery(given.pop("relations", {}), **given)
     return Specification(

@@ -9,10 +9,17 @@ from typing import Any
 
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
+from pyspark.util import PythonEvalType
 
 from lipstick.workflow.errors import QueryError
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_TABLES = tuple(
+    getattr(PythonEvalType, name)
+    for name in ("SQL_TABLE_UDF", "SQL_ARROW_TABLE_UDF", "SQL_ARROW_UDTF")
+    if hasattr(PythonEvalType, name)
+)
+"""Kinds of functions that make tables, in this version of PySpark."""
 _CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
 
 
@@ -33,7 +40,7 @@ def check_reference(owner: str, name: str, reference: str) -> None:
 
 
 def load(owner: str, name: str, reference: str) -> Any:
-    """Import a function that `pyspark.sql.functions.udf` or `pandas_udf` made.
+    """Import a function that `pyspark.sql.functions.udf`, `pandas_udf` or `udtf` made.
 
     Raises
     ------
@@ -51,10 +58,10 @@ def load(owner: str, name: str, reference: str) -> Any:
             "The module must be importable where the workflow runs.",
             where,
         ) from error
-    if not (callable(found) and hasattr(found, "returnType")):
+    if not (callable(found) and hasattr(found, "evalType")):
         raise QueryError(
             f"{owner}: the function {name} at {reference} has no type of its result.\n"
-            "Make it with pyspark.sql.functions.udf or pandas_udf.",
+            "Make it with pyspark.sql.functions.udf, pandas_udf or udtf.",
             where,
         )
     # Workers need not have the module.
@@ -65,7 +72,9 @@ def load(owner: str, name: str, reference: str) -> Any:
 def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> None:
     """Register functions in a session under their names."""
     for name, reference in functions.items():
-        spark.udf.register(name, load(owner, name, reference))
+        function = load(owner, name, reference)
+        registry = spark.udtf if function.evalType in _TABLES else spark.udf
+        registry.register(name, function)
 
 
 def called(text: str, functions: Collection[str]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pyarrow as pa
 
@@ -71,8 +72,18 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an invocation gave: its outputs, the changes of its state, and its part of the graph."""
+    """What an invocation gave.
+
+    Parameters
+    ----------
+    outputs, changes, fragment
+        Its outputs, the changes of its state, and its part of the graph.
+    started, ended
+        When it ran, in UTC.
+    """
 
     outputs: Mapping[str, Leaving]
     changes: Mapping[str, StateChange]
     fragment: Fragment
+    started: datetime
+    ended: datetime

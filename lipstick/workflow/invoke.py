@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -84,6 +85,7 @@ class _Running:
 
     def run(self) -> Outcome:
         """Run the queries in their order."""
+        started = datetime.now(UTC)
         tables = [arriving.table for arriving in self.inputs.values()]
         tables += [old.table for old in self.state.values()]
         self.bench.expect(sum(table.num_rows for table in tables))
@@ -104,9 +106,8 @@ class _Running:
             else:
                 self._define(step)
         assert changes is not None
-        if self.trace is None:
-            return Outcome(outputs, changes, Fragment(tuple(self.values)))
-        return Outcome(outputs, changes, self.trace.fragment())
+        fragment = Fragment(tuple(self.values)) if self.trace is None else self.trace.fragment()
+        return Outcome(outputs, changes, fragment, started, datetime.now(UTC))
 
     # -- what comes in ---------------------------------------------------------------------
 

@@ -7,10 +7,11 @@ record ``state``       per module and relation the number of tuples of the initi
                        are the segment ``dealer1/Cars``
 record ``input#0``     per input node and relation the number of tuples of an execution's input,
                        which are the segment ``input#0/request/Request``
-record ``dealer1#3``   execution and node of an invocation; per output the number of tuples, which
-                       are the segment ``dealer1#3/Bids``; per state relation that changed how many
-                       tuples came, ``dealer1#3/Cars.new``, and which left, by segment; of both,
-                       by column, the segment of v-nodes of values, and which tuples have one
+record ``dealer1#3``   execution and node of an invocation, when it started and ended (ISO 8601, in
+                       UTC); per output the number of tuples, which are the segment
+                       ``dealer1#3/Bids``; per state relation that changed how many tuples came,
+                       ``dealer1#3/Cars.new``, and which left, by segment; of both, by column, the
+                       segment of v-nodes of values, and which tuples have one
 =====================  =====================================================================
 
 Relations without tuples have no segment.
@@ -119,6 +120,8 @@ def put_outcome(transaction: Transaction, invocation: Invocation, outcome: Outco
     document = {
         "execution": invocation.execution,
         "node": invocation.node,
+        "started": outcome.started.isoformat(),
+        "ended": outcome.ended.isoformat(),
         "outputs": {
             name: {"count": leaving.table.num_rows, "values": _put_values(leaving.values)}
             for name, leaving in outcome.outputs.items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowError
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, Sql
+from rewriter.algebra import Windows, walk
 from rewriter.bind import bind
 from rewriter.catalog import TrackedRelation
 from rewriter.errors import UntrackedError
@@ -68,7 +69,8 @@ def check_queries(specification: Specification) -> None:
     UnknownRelationError
         For a query that reads what is no input, no state, and not defined before it.
     QueryError
-        For a query that gives another number of columns than its relation has.
+        For a query that gives another number of columns than its relation has, or whose values
+        have no nodes in a graph: those of window functions.
     rewriter.errors.QueryError
         For SQL that is not understood, with the place in the text.
     """
@@ -126,6 +128,8 @@ def _columns(
             f"It can read: {', '.join(visible) or 'nothing'}.",
             ("specifications", specification.name, *_subject(step)),
         ) from error
+    if step.role != "delete" and any(isinstance(part, Windows) for part in walk(bound.root)):
+        raise window_error(specification, step)
     return tuple(attribute.name for attribute in bound.root.attributes)
 
 
@@ -147,6 +151,15 @@ def column_error(
     return QueryError(
         f"{specification.name}: {step.what} gives the columns {', '.join(found)}.\n"
         f"It should give: {', '.join(expected)}.",
+        ("specifications", specification.name, *_subject(step)),
+    )
+
+
+def window_error(specification: Specification, step: Step) -> WorkflowError:
+    """The error for a query with window functions, whose values nothing in a graph stands for."""
+    return QueryError(
+        f"{specification.name}: {step.what} has window functions (OVER), whose values have no "
+        "node in a graph yet.\nWrite it as a grouping and a join.",
         ("specifications", specification.name, *_subject(step)),
     )
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import cleandoc
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +16,15 @@ BEFORE = "before_"
 """Q_out reads the state as it was before the invocation under this prefix: ``before_Cars``."""
 
 _SELECTS = re.compile(r"[\s(]*(?:select|with|values|from|table)\b", re.IGNORECASE)
+
+_NAME = r"(?P<name>[A-Za-z_]\w*|`[^`]+`)"
+_INSERTS = re.compile(
+    rf"\s*insert\s+into\s+(?:table\s+)?{_NAME}\s+(?P<query>(?:select|with|values|from|table|\(\s*select)\b.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DELETES = re.compile(
+    rf"\s*delete\s+from\s+{_NAME}\s+where\s+(?P<query>.*)", re.IGNORECASE | re.DOTALL
+)
 
 
 class Query(ABC):
@@ -32,6 +42,11 @@ class Query(ABC):
 class Sql(Query):
     """A query in Spark SQL.
 
+    Parameters
+    ----------
+    sql
+        Its text; indentation that all lines have is taken away, so that it reads well in files.
+
     Raises
     ------
     QueryError
@@ -43,6 +58,7 @@ class Sql(Query):
     def __post_init__(self) -> None:
         if not self.sql.strip():
             raise QueryError("A query is empty: write a SELECT.")
+        object.__setattr__(self, "sql", _unindented(self.sql))
 
     @property
     def text(self) -> str:
@@ -53,6 +69,13 @@ class Sql(Query):
     def selects(self) -> bool:
         """Whether this is a query; else it is a predicate."""
         return _SELECTS.match(self.sql) is not None
+
+
+def _unindented(sql: str) -> str:
+    """A text from the margin, as it is if it has quotes, between which every space counts."""
+    if any(quote in sql for quote in "'\"`"):
+        return sql.strip()
+    return "\n".join(line.rstrip() for line in cleandoc(sql).splitlines())
 
 
 def as_query(given: Any, where: str) -> Sql:
@@ -76,6 +99,30 @@ def as_query(given: Any, where: str) -> Sql:
     raise QueryError(f"{where} is {given!r}, which is no query.\nWrite a SELECT.")
 
 
+def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[str, Any]:
+    """Changes of state relations by their name, which statements have in their text.
+
+    Raises
+    ------
+    QueryError
+        For other statements, and two about one relation.
+    """
+    if given is None or isinstance(given, Mapping):
+        return given or {}
+    found: dict[str, str] = {}
+    for text in [given] if isinstance(given, str) else given:
+        match = statement.fullmatch(text.rstrip().rstrip(";"))
+        if match is None:
+            raise QueryError(f"{text.strip()!r} is no statement of the form: {example}.")
+        name = match["name"].strip("`")
+        if name in found:
+            raise QueryError(
+                f"There are two statements about {name}.\nMake one of them: UNION ALL, or OR."
+            )
+        found[name] = match["query"]
+    return found
+
+
 def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Sql]:
     """Return named queries that cannot be changed, in their order."""
     return MappingProxyType({name: as_query(q, f"{where} {name}") for name, q in given.items()})
@@ -96,6 +143,8 @@ class StateQuery:
     insert
         Per state relation a query of its new tuples. They come after the deletions, so that an
         update is a deletion and an insertion with the same key.
+        Both may be statements, one or a list of them, with the relation in their text:
+        ``DELETE FROM Cars WHERE ...``, ``INSERT INTO Cars SELECT ...``.
     replace
         Per state relation a query of all its tuples. Those equal to an old tuple are that tuple:
         it keeps its identity and gets no new derivation.
@@ -115,13 +164,15 @@ class StateQuery:
         self,
         relations: Mapping[str, Any] | None = None,
         *,
-        delete: Mapping[str, Any] | None = None,
-        insert: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | str | Sequence[str] | None = None,
+        insert: Mapping[str, Any] | str | Sequence[str] | None = None,
         replace: Mapping[str, Any] | None = None,
     ) -> None:
+        deletions = _changes(delete, _DELETES, "DELETE FROM name WHERE predicate")
+        insertions = _changes(insert, _INSERTS, "INSERT INTO name SELECT ...")
         object.__setattr__(self, "relations", frozen(relations or {}, "Relation"))
-        object.__setattr__(self, "delete", frozen(delete or {}, "The deletion from"))
-        object.__setattr__(self, "insert", frozen(insert or {}, "The insertion into"))
+        object.__setattr__(self, "delete", frozen(deletions, "The deletion from"))
+        object.__setattr__(self, "insert", frozen(insertions, "The insertion into"))
         object.__setattr__(self, "replace", frozen(replace or {}, "The replacement of"))
         both = sorted(set(self.replace) & (set(self.insert) | set(self.delete)))
         if both:

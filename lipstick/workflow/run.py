@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from lipstick.workflow.shape import Shape, invocation_numbers
 from lipstick.workflow.tables import remember_structs
 
 if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
     from lipstick.workflow.workflow import Workflow
 
 
@@ -90,6 +92,25 @@ class Run:
             )
         found = invocations(self._shape, execution)
         return next(invocation for invocation in found if invocation.node == node)
+
+    def times(self, invocation: str) -> tuple[datetime, datetime]:
+        """When an invocation started and ended, in UTC.
+
+        Parameters
+        ----------
+        invocation
+            Its name, ``dealer1#3``.
+
+        Raises
+        ------
+        RunError
+            When it is not done.
+        """
+        record = self.snapshot.records.get(invocation, {})
+        if "started" not in record:
+            raise RunError(f"The run in {self.path} has no invocation {invocation!r} that is done.")
+        started, ended = (datetime.fromisoformat(record[key]) for key in ("started", "ended"))
+        return started, ended
 
     # -- what came of it -------------------------------------------------------------------
 
@@ -176,13 +197,8 @@ class Run:
         RunError
             For a run without provenance.
         """
-        if not self.tracked:
-            raise RunError(
-                f"The run in {self.path} has no provenance: it ran with tracked=False.\n"
-                "Run the workflow with tracked=True into another store."
-            )
         around = Around(modules, executions, relations)
-        snapshot = self.snapshot
+        snapshot = self._with_provenance()
         asked = bool(modules or executions or relations)
         return ProvenanceGraph.build(
             snapshot.segments.values(),
@@ -190,6 +206,48 @@ class Run:
             lambda file, column: snapshot.read(file, [column]).column(column),
             around if asked else None,
         )
+
+    def spark_graph(self, folder: str | os.PathLike[str], **limits: int) -> SparkGraph:
+        """The provenance graph as data frames, for graphs larger than memory.
+
+        Parameters
+        ----------
+        folder
+            A new folder that Spark's workers reach, as they must the store; delete it when the
+            graph is no longer needed.
+        **limits
+            `rounds` and `bring`; see :meth:`graphquery.distributed.graph.SparkGraph.build`.
+
+        Raises
+        ------
+        RunError
+            For a run without provenance, or opened without a Spark session.
+        """
+        from graphquery.distributed.graph import SparkGraph
+
+        snapshot = self._with_provenance()
+        if self._spark is None:
+            raise RunError(
+                f"The run in {self.path} was opened without Spark.\n"
+                "Open it with a session: open_run(path, spark)."
+            )
+        return SparkGraph.build(
+            self._spark,
+            snapshot.segments.values(),
+            snapshot.edges,
+            lambda file: str(snapshot.path(file)),
+            os.fspath(folder),
+            columns=lambda file, column: snapshot.read(file, [column]).column(column),
+            **limits,
+        )
+
+    def _with_provenance(self) -> Snapshot:
+        if not self.tracked:
+            raise RunError(
+                f"The run in {self.path} has no provenance: it ran with tracked=False.\n"
+                "Run the workflow with tracked=True into another store."
+            )
+        return self.snapshot
 
     def _shown(self, table: pa.Table) -> DataFrame | pa.Table:
         if self._spark is None:

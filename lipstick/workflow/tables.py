@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from inspect import signature
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from pyspark.sql.types import BooleanType, NullType, StructField, StructType
 from lipstick.memory.keys import distinct
 from lipstick.source import read_source
 from lipstick.workflow.errors import InputError, RunError
+from lipstick.workflow.files import SUFFIXES, read_table
 from lipstick.workflow.relation import Relation
 from semiring.base import Array
 from semiring.token import format_value
@@ -114,7 +116,7 @@ def as_table(
         For other things, other columns, or values that do not fit.
     """
     if isinstance(given, str | os.PathLike):
-        given = read_source(spark, os.fspath(given)).frame
+        given = _read(spark, os.fspath(given))
     if isinstance(given, DataFrame):
         given = given.toArrow()
     try:
@@ -130,6 +132,14 @@ def as_table(
         f"{where} is a {type(given).__name__}.\nGive a data frame, an Arrow table, a list of "
         "tuples or of dicts, or the path of a file."
     )
+
+
+def _read(spark: SparkSession, path: str) -> Any:
+    """The rows of a file here, or of files where Spark finds them; columns of CSV as text."""
+    local = Path(path)
+    if local.is_file() and local.suffix in SUFFIXES:
+        return read_table(local)
+    return read_source(spark, path, options={"inferSchema": "false"}).frame
 
 
 def _by_name(table: pa.Table, relation: Relation, where: str) -> pa.Table:

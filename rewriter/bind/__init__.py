@@ -40,6 +40,7 @@ def bind(
     args: Arguments = None,
     *,
     functions: Container[str] = frozenset(),
+    aggregates: Container[str] = frozenset(),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
 ) -> Query:
@@ -55,7 +56,9 @@ def bind(
         Values of the parameters: by name for ``:name``, in order for ``?``.
     functions
         Names, in lower case, of functions beside Spark's own that are deterministic functions of
-        one row.
+        one row, or in LATERAL make rows of one.
+    aggregates
+        Of these, those that are functions of a group instead, which have no rule.
     timestamp_ntz
         Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
     expression
@@ -76,5 +79,5 @@ def bind(
     tree = parse(source) if expression is None else expression
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
     names = Names(lambda_variables(query))
-    context = Context(source, catalog, names, QueryBinder(), functions)
+    context = Context(source, catalog, names, QueryBinder(), functions, aggregates)
     return Query(context.bind.query(query, context, None).relation, sql)

@@ -9,6 +9,7 @@ from rewriter.bind.context import Context
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
 from rewriter.bind.text import Source
 from rewriter.position import text_of
+from rewriter.windows import operands
 
 _GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)
 _RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
@@ -32,9 +33,15 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Tell whether an expression has an aggregate call of its own, not one of a subquery's."""
-    queries = (exp.Query, exp.Window)
-    return any(map(is_aggregate, node.walk(prune=lambda part: isinstance(part, queries))))
+    """Tell whether an expression has an aggregate call of its own, not one of a subquery's.
+
+    A window function is none, what it is applied to may be one.
+    """
+    apart = (exp.Query, exp.Window)
+    parts = list(node.walk(prune=lambda part: isinstance(part, apart)))
+    windows = (part for part in parts if isinstance(part, exp.Window))
+    inside = (operand for window in windows for operand in operands(window))
+    return any(map(is_aggregate, parts)) or any(map(has_aggregate, inside))
 
 
 def call_name(node: exp.Expr, source: Source) -> str:
@@ -57,14 +64,17 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
         problem = f"function {name} is not deterministic"
         advice = "Store its values in a column of a tracked relation."
     elif name in functions.WINDOW_FUNCTIONS:
-        problem = f"window function {name} is not supported"
-        advice = "Aggregate in a derived table and join with it."
+        problem = f"window function {name} without OVER"
+        advice = "Say over which rows: OVER (PARTITION BY ... ORDER BY ...)."
     elif name in functions.TIME_WINDOWS:
         problem = f"time window {name} is not supported"
         advice = "Group by date_trunc of the time instead."
     elif name in _OF_NAMES:
         problem = f"function {name} names fields by its columns"
         advice = "Use transform, or build the struct with named_struct."
+    elif name not in SCALAR_FUNCTIONS and name in context.aggregates:
+        problem = f"the registered aggregate function {name} is not supported"
+        advice = f"Collect the group, for a function of an array: {name}(collect_list(...))."
     elif not _known(node, name, context):
         problem = f"function {name} is not one of Spark's"
         advice = "Declare it as a deterministic function of one row, or use a function of Spark's."

@@ -20,6 +20,8 @@ _QUERY = {
     "where",
     "group",
     "having",
+    "qualify",
+    "windows",
     "order",
     "limit",
     "offset",
@@ -33,8 +35,6 @@ _JOIN = {"this", "on", "side", "kind", "using", "method"}
 _ORDER = "Order the answer with ORDER BY."
 _PLAIN = "Leave it out."
 _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "qualify": (("QUALIFY",), "Aggregate in a derived table and filter its rows with WHERE."),
-    "windows": (("WINDOW",), "Aggregate in a derived table and join with it."),
     "sort": (("SORT BY",), _ORDER),
     "distribute": (("DISTRIBUTE BY",), _ORDER),
     "cluster": (("CLUSTER BY",), _ORDER),

@@ -124,6 +124,7 @@ class Context:
     names: Names
     bind: Binders
     functions: Container[str] = frozenset()
+    aggregates: Container[str] = frozenset()
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
     reading: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Attribute, Scalar, bracketed
 from rewriter.bind.context import Context, Correlated, Members, Tie
+from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import EVERY_ROW
 from rewriter.bind.groups import is_grouped, without_keys
 from rewriter.bind.members import keeps_a_row
@@ -122,7 +123,7 @@ def _carrying(query: exp.Query, output: Sequence[Attribute], source: Source) -> 
 
 
 def _carry(query: exp.Expr, output: Sequence[Attribute], source: Source) -> None:
-    _refuse_limit(query, source)
+    _limit_each(query, source)
     if isinstance(query, exp.SetOperation):
         _carry(query.this, output, source)
         _carry(query.expression, output, source)
@@ -138,21 +139,85 @@ def _carry(query: exp.Expr, output: Sequence[Attribute], source: Source) -> None
             if not group.args.get("all"):
                 for attribute in output:
                     group.append("expressions", _reference(attribute))
+        _partition(query, output, source)
         for attribute in output:
             query.append("expressions", _reference(attribute))
 
 
-def _refuse_limit(query: exp.Expr, source: Source) -> None:
-    """Refuse LIMIT, which would be one for each outer row; of a single row it is left out."""
+def _partition(select: exp.Select, output: Sequence[Attribute], source: Source) -> None:
+    """Have every window of a SELECT be one of rows for the same outer values."""
+    parts = [*select.expressions, *filter(None, [select.args.get("qualify")])]
+    windows = [
+        node
+        for part in parts
+        for node in part.walk(prune=lambda inner: isinstance(inner, exp.Query))
+        if isinstance(node, exp.Window)
+    ]
+    if windows and select.args.get("windows"):
+        problem = "WINDOW in a subquery that refers to the outer query is not supported"
+        place = keyword_before(source.sql, select.args["windows"][0], "WINDOW")
+        raise source.unsupported(problem, "Write the window after OVER.", place)
+    for window in windows:
+        keys = window.args.get("partition_by") or []
+        window.set("partition_by", [*keys, *map(_reference, output)])
+
+
+def _limit_each(query: exp.Expr, source: Source) -> None:
+    """Have LIMIT be one for each outer row: a condition on the row's number, before windows."""
+    if not (query.args.get("limit") or query.args.get("offset")):
+        return
     if isinstance(query, exp.Select) and without_keys(query) and keeps_a_row(query):
         query.set("limit", None)
-    for name in ("limit", "offset"):
-        clause = query.args.get(name)
-        if clause is not None:
-            place = keyword_before(source.sql, clause, name.upper()) or clause
-            problem = f"{name.upper()} in a subquery that refers to the outer query"
-            advice = "Select an aggregate (MIN, MAX), or write a join with a grouping."
-            raise source.unsupported(f"{problem} is not supported", advice, place)
+        return
+    bounds = [_bound(query, name, source) for name in ("limit", "offset")]
+    if not isinstance(query, exp.Select) or query.args.get("distinct") or query.args.get("windows"):
+        raise source.unsupported(
+            "LIMIT of DISTINCT or UNION in a subquery that refers to the outer query is not "
+            "supported",
+            "Select an aggregate (MIN, MAX), or limit a derived table.",
+            query,
+        )
+    limit, offset = bounds
+    number = exp.Window(this=exp.RowNumber(), partition_by=[], order=_window_order(query, source))
+    conditions = [query.args["qualify"].this] if query.args.get("qualify") else []
+    if limit is not None:
+        last = exp.Literal.number(limit + (offset or 0))
+        conditions.append(exp.LTE(this=number.copy(), expression=last))
+    if offset:
+        conditions.append(exp.GT(this=number.copy(), expression=exp.Literal.number(offset)))
+    query.set("qualify", exp.Qualify(this=exp.and_(*conditions)))
+    for clause in ("order", "limit", "offset"):
+        query.set(clause, None)
+
+
+def _bound(query: exp.Expr, name: str, source: Source) -> int | None:
+    clause = query.args.get(name)
+    if clause is None:
+        return None
+    value = unwrap(clause.expression)
+    if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
+        return int(value.this)
+    place = keyword_before(source.sql, clause, name.upper()) or clause
+    problem = f"{name.upper()} of an expression is not supported"
+    raise source.unsupported(problem, "Give a number, or a parameter.", place)
+
+
+def _window_order(select: exp.Select, source: Source) -> exp.Order:
+    """Return ORDER BY of a SELECT as one of a window, which does not know its aliases."""
+    order = select.args.get("order")
+    if order is None:
+        return exp.Order(expressions=[exp.Ordered(this=exp.null(), nulls_first=True)])
+    aliased = {item.alias.lower(): item.this for item in select.expressions if item.alias}
+    for ordered in order.expressions:
+        if isinstance(unwrap(ordered.this), exp.Literal | exp.Var):
+            advice = "Write the expressions to order by."
+            problem = "a position in ORDER BY of a subquery that refers to the outer query"
+            raise source.unsupported(f"{problem} is not supported", advice, ordered)
+    copy: exp.Order = order.copy()
+    for column in list(copy.find_all(exp.Column)):
+        if not column.table and column.name.lower() in aliased:
+            column.replace(exp.paren(aliased[column.name.lower()].copy()))
+    return copy
 
 
 def _reference(attribute: Attribute) -> exp.Column:

@@ -42,6 +42,14 @@ counter_diff cume_dist dense_rank lag lead nth_value ntile percent_rank rank row
 WINDOW_FUNCTIONS = frozenset(_WINDOW_FUNCTIONS.split())
 """Functions that only mean something with OVER."""
 
+_IN_WINDOWS = """
+any_value cume_dist dense_rank first first_value lag last last_value lead nth_value ntile
+percent_rank rank row_number
+"""
+
+IN_WINDOWS = frozenset(_IN_WINDOWS.split())
+"""Functions with a rule for OVER beside the aggregates that have one for groups."""
+
 _GENERATORS = """
 collations explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer
 sql_keywords stack variant_explode variant_explode_outer

@@ -1,4 +1,7 @@
-"""Generators: explode and its kin, in LATERAL VIEW, in LATERAL and in the select list."""
+"""Generators: explode and its kin, in LATERAL VIEW, in LATERAL and in the select list.
+
+Registered table functions are generators too, in LATERAL, of which nothing but the row is known.
+"""
 
 from __future__ import annotations
 
@@ -44,14 +47,18 @@ def bind_lateral(
 ) -> Bound:
     """Bind LATERAL VIEW or LATERAL over a relation: its rows, once for each generated one."""
     source = binder.context.source
+    alias = lateral.args.get("alias")
+    names = [column.name for column in alias.columns] if alias is not None else []
+    qualifier = (alias.name,) if alias is not None and alias.name else ()
+    over = _over(binder, bound.scope)
+    if _calls_function(lateral, over):
+        generated, entries = _called(bound, lateral.this, names, qualifier, over, span)
+        return Bound(generated, Scope((*bound.scope.entries, *entries)))
     if not is_generator(lateral.this):
         kind = "LATERAL VIEW" if lateral.args.get("view") else "LATERAL"
         raise source.unsupported(f"this {kind} is not supported", _ADVICE, span or lateral)
     call = _call(lateral.this, source, outer=bool(lateral.args.get("outer")))
-    alias = lateral.args.get("alias")
-    names = [column.name for column in alias.columns] if alias is not None else []
-    qualifier = (alias.name,) if alias is not None and alias.name else ()
-    generated, entries = _generate(bound, call, names, qualifier, _over(binder, bound.scope), span)
+    generated, entries = _generate(bound, call, names, qualifier, over, span)
     return Bound(generated, Scope((*bound.scope.entries, *entries)))
 
 
@@ -111,12 +118,48 @@ def _generate(
     position = attribute_of(shown[0] if with_position else "pos")
     output = tuple(attribute_of(name) for name in columns)
     generated = Generate(
-        relation, argument, position, output, call.outer, call.name == "inline", span
+        relation, argument, position, output, call.outer, call.name == "inline", span=span
     )
     visible = (position, *output) if with_position else output
     entries = tuple(
         Entry(attribute, name, qualifier, origin=attribute.id)
         for attribute, name in zip(visible, shown, strict=True)
+    )
+    return generated, entries
+
+
+def _calls_function(lateral: exp.Lateral, binder: ScalarBinder) -> bool:
+    """Tell whether LATERAL calls a registered function: Spark has seen that it makes tables."""
+    call = lateral.this
+    return (
+        not lateral.args.get("view")
+        and isinstance(call, exp.Anonymous)
+        and str(call.this).lower() in binder.context.functions
+    )
+
+
+def _called(
+    bound: Bound,
+    call: exp.Anonymous,
+    names: Sequence[str],
+    qualifier: tuple[str, ...],
+    binder: ScalarBinder,
+    span: Span | None,
+) -> tuple[Generate, tuple[Entry, ...]]:
+    """Bind a table function of the columns of a row: a black box over the row."""
+    source = binder.context.source
+    if not names:
+        problem = f"the table function {call.this} without names for its columns is not supported"
+        raise source.unsupported(problem, f"Name them: LATERAL {call.this}(...) t(a, b).", span)
+    bound_to = [binder.bind(argument) for argument in call.expressions]
+    relation, arguments = binder.subqueries.attach(bound.relation, bound_to)
+    scalar = exp.Anonymous(this=call.this, expressions=list(arguments))
+    attribute_of = binder.context.names.attribute
+    output = tuple(attribute_of(name) for name in names)
+    generated = Generate(relation, scalar, attribute_of("row"), output, function=True, span=span)
+    entries = tuple(
+        Entry(attribute, name, qualifier, origin=attribute.id)
+        for attribute, name in zip(output, names, strict=True)
     )
     return generated, entries
 

@@ -24,6 +24,7 @@ from rewriter.bind.subqueries import Subqueries
 from rewriter.dialect import SparkSQL
 from rewriter.position import Span
 from rewriter.subqueries import OuterRow
+from rewriter.windows import changed
 
 OTHERWISE = "otherwise"
 """Marks a column of HAVING with what its name means where the column is no grouping key."""
@@ -69,6 +70,8 @@ class Grouping:
             key = self._keys.get(fingerprint(node))
             if key is not None and any(True for _ in references(key[1])):
                 return key[0].column()
+            if isinstance(node, exp.Window):
+                return changed(node, lambda operand: self.over(operand, kept))
             if is_aggregate(node):
                 return self._aggregate(node).column()
             if isinstance(node, exp.Column) and node.name in self._subqueries.ids:

@@ -23,7 +23,8 @@ def is_grouped(select: exp.Select) -> bool:
     """Tell whether a SELECT aggregates its rows."""
     if select.args.get("group") or select.args.get("having"):
         return True
-    return any(has_aggregate(item) for item in select.expressions if not is_star(item))
+    items = [item for item in select.expressions if not is_star(item)]
+    return any(map(has_aggregate, [*items, *filter(None, [select.args.get("qualify")])]))
 
 
 def without_keys(select: exp.Select) -> bool:

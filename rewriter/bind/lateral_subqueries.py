@@ -15,7 +15,7 @@ from rewriter.bind.selects import bind_rows, output_scope
 from rewriter.bind.sources import define_ctes
 from rewriter.errors import CorrelationError
 
-_MORE_THAN_ROWS = ("distinct", "order", "limit", "offset")
+_MORE_THAN_ROWS = ("distinct", "order", "limit", "offset", "qualify")
 
 
 def bind_lateral_subquery(
@@ -40,7 +40,8 @@ def _is_rows(select: exp.Select) -> bool:
     """Whether a SELECT has a row for each row of its FROM and WHERE."""
     if is_grouped(select) or any(select.args.get(clause) for clause in _MORE_THAN_ROWS):
         return False
-    return not any(map(selected_generator, select.expressions))
+    items = select.expressions
+    return not any(selected_generator(item) or item.find(exp.Window) for item in items)
 
 
 def _rows(select: exp.Select, context: Context, outer: Outer) -> LateralRows:

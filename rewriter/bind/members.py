@@ -23,7 +23,7 @@ from rewriter.bind.selects import (
     grouping_of,
     having_over,
 )
-from rewriter.position import Span
+from rewriter.position import Span, keyword_before
 
 _BOUNDED = ("order", "limit", "offset")
 
@@ -41,7 +41,12 @@ def bind_members(
         return None
     rows = bind_rows(select, context, outer, correlate=True)
     grouped = is_grouped(select)
-    if not rows.correlated and (grouped or select.args.get("distinct") or not exists):
+    qualify = select.args.get("qualify")
+    if qualify is not None and rows.correlated:
+        problem = "QUALIFY in a correlated subquery is not supported"
+        place = keyword_before(context.source.sql, qualify, "QUALIFY")
+        raise context.source.untied(problem, "Write the subquery as a join.", place)
+    if not rows.correlated and (grouped or qualify or select.args.get("distinct") or not exists):
         bound = answer(rows)
         return Members(
             bound.relation, tuple(entry.attribute.column() for entry in bound.scope.entries), ()

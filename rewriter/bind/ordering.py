@@ -61,13 +61,18 @@ def sorted_and_limited(
     if keys:
         relation = Sort(relation, tuple(keys))
     relation = _limited(relation, query, context.source)
+    return without_hidden(Bound(relation, bound.scope), context)
+
+
+def without_hidden(bound: Bound, context: Context) -> Bound:
+    """Return an answer without the columns after those that are shown."""
     count = len(bound.scope.entries)
-    if len(relation.attributes) == count:
-        return Bound(relation, bound.scope)
-    kept = relation.attributes[:count]
+    if len(bound.relation.attributes) == count:
+        return bound
+    kept = bound.relation.attributes[:count]
     output = tuple(context.names.attribute(attribute.name) for attribute in kept)
     scalars = tuple(attribute.column() for attribute in kept)
-    return Bound(Project(relation, output, scalars), bound.scope.over(output))
+    return Bound(Project(bound.relation, output, scalars), bound.scope.over(output))
 
 
 def ordinal(node: exp.Expr, count: int, clause: str, source: Source) -> int | None:

@@ -18,6 +18,7 @@ from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span, keyword_after, keyword_before, keyword_spans, text_of
+from rewriter.windows import called, changed
 
 _TENSORS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
 _TENSOR_ADVICE = "Aggregates with a tensor: SUM, COUNT, MIN, MAX, AVG."
@@ -43,7 +44,7 @@ class ScalarBinder:
     """Binds the scalar expressions of one clause.
 
     ``lookups`` are tried in order for each name. ``refusal`` says why aggregates cannot stand in
-    the clause; None where they may.
+    the clause; None where they may. ``windows``: window functions may stand in it.
     """
 
     context: Context
@@ -53,6 +54,7 @@ class ScalarBinder:
     refusal: str | None = None
     outer: Outer | None = None
     inside: bool = False
+    windows: bool = False
 
     @property
     def around(self) -> Outer:
@@ -65,7 +67,8 @@ class ScalarBinder:
         return bound if isinstance(node, exp.Paren) else unwrap(bound)
 
     def _bind_aggregate(self, node: exp.Expr) -> Scalar:
-        inner = replace(self, refusal="cannot stand inside another aggregate", inside=True)
+        refusal = "cannot stand inside another aggregate"
+        inner = replace(self, refusal=refusal, inside=True, windows=False)
         node = node.copy()
         if isinstance(node, exp.Filter):
             node.set("this", inner._bind_call(node.this))
@@ -103,6 +106,8 @@ class ScalarBinder:
         if is_star(node):
             advice = "Name the columns that are meant."
             raise self.context.source.error("* cannot stand here", advice, node)
+        if isinstance(node, exp.Window):
+            return self._window(node)
         if is_aggregate(node):
             return self._aggregate(node)
         parts = name_parts(node)
@@ -149,6 +154,24 @@ class ScalarBinder:
             raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
         return self._bind_aggregate(node)
 
+    def _window(self, node: exp.Window) -> exp.Expr:
+        call = called(node)
+        if not self.windows:
+            place = keyword_after(self.context.source.sql, node.this, "OVER")
+            advice = "Compute it in a derived table and refer to its column."
+            problem = "a window function (OVER) cannot stand here"
+            raise self._unsupported(problem, advice, place or node)
+        name = call_name(call, self.context.source)
+        aggregate = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
+        if not aggregate and name not in functions.IN_WINDOWS:
+            advice = "Use a ranking or offset function, or an aggregate such as SUM."
+            raise self._unsupported(f"window function {name} is not supported", advice, call)
+        inner = replace(self, windows=False)
+        bound = changed(node, inner.bind)
+        if is_mean(call):
+            called(bound).replace(exp.Avg(this=called(bound).expressions[0]))
+        return bound
+
     def _scalar_subquery(self, node: exp.Query) -> exp.Expr:
         attribute = self.subqueries.scalar(node, self.context, self.around)
         return attribute.column()
@@ -156,12 +179,6 @@ class ScalarBinder:
     def _refuse(self, node: exp.Expr) -> None:
         sql = self.context.source.sql
         match node:
-            case exp.Window():
-                place = keyword_after(sql, node.this, "OVER")
-                advice = "Aggregate in a derived table and join with it."
-                raise self._unsupported(
-                    "window functions (OVER) are not supported", advice, place or node
-                )
             case exp.Any() | exp.All() if isinstance(node.this, exp.Query):
                 name = type(node).__name__.upper()
                 place = keyword_before(sql, node.this, name)

@@ -10,11 +10,13 @@ from sqlglot import exp
 
 from rewriter.algebra import (
     Attribute,
+    Filter,
     InnerJoin,
     Project,
     Relation,
     Scalar,
     SortKey,
+    bracketed,
     column,
     references,
 )
@@ -24,12 +26,18 @@ from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_laterals, bind_selected, selected_generator
 from rewriter.bind.grouping import EVERY_ROW, Grouping, distinct
 from rewriter.bind.groups import having_lookup, is_grouped, key_scalars
-from rewriter.bind.items import Item, bind_items
+from rewriter.bind.items import Item, bind_items, named_items
 from rewriter.bind.joins import bind_from
-from rewriter.bind.ordering import bind_sort_keys, order_and_limit, sorted_and_limited
+from rewriter.bind.ordering import (
+    bind_sort_keys,
+    order_and_limit,
+    sorted_and_limited,
+    without_hidden,
+)
 from rewriter.bind.scalars import ScalarBinder
-from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Scope
+from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
 from rewriter.bind.subqueries import Subqueries, rename
+from rewriter.bind.windows import Windowing, with_named_windows
 from rewriter.position import keyword_before
 
 
@@ -46,14 +54,25 @@ class Rows:
     correlated: tuple[Scalar, ...] = ()
 
     def binder(
-        self, clause: str, refusal: str | None, lookups: Sequence[Lookup] | None = None
+        self,
+        clause: str,
+        refusal: str | None,
+        lookups: Sequence[Lookup] | None = None,
+        *,
+        windows: bool = False,
     ) -> ScalarBinder:
         """Return the binder of a clause, where names mean columns of FROM unless told otherwise."""
         chosen = list(lookups) if lookups is not None else [self.scope.lookup(self.context.source)]
         if self.outer is not None:
             chosen.append(self.outer.beyond(f"{clause} of a subquery").lookup(self.context.source))
         return ScalarBinder(
-            self.context, tuple(chosen), self.subqueries, self.scope, refusal, self.outer
+            self.context,
+            tuple(chosen),
+            self.subqueries,
+            self.scope,
+            refusal,
+            self.outer,
+            windows=windows,
         )
 
 
@@ -67,12 +86,13 @@ def answer(rows: Rows) -> Bound:
     select, context = rows.select, rows.context
     grouped = is_grouped(select)
     rows, generated = _with_generator(rows, grouped=grouped)
-    items = bind_items(rows.binder("the select list", None), select, generated)
+    items = bind_items(rows.binder("the select list", None, windows=True), select, generated)
     output = tuple(context.names.attribute(item.name) for item in items)
     scope = output_scope(items, output)
     if select.args.get("distinct"):
         relation = projection(rows, items, output, [], grouped=grouped)[0]
-        return order_and_limit(_distinct(Bound(relation, scope), rows), select, context)
+        bound = without_hidden(Bound(relation, scope), context)
+        return order_and_limit(_distinct(bound, rows), select, context)
     keys = _sort_keys(rows, items, scope, grouped=grouped)
     relation, keys = projection(rows, items, output, keys, grouped=grouped)
     return sorted_and_limited(Bound(relation, scope), keys, select, context)
@@ -100,6 +120,7 @@ def bind_rows(
     refuse_query_clauses(select, context.source)
     if select.args.get("group"):
         refuse_grouping_sets(select.args["group"], context.source)
+    select = with_named_windows(select, context.source)
     subqueries = Subqueries(context)
     from_ = bind_from(select, context, outer, subqueries)
     if outer is not None and outer.row is not None:
@@ -177,11 +198,18 @@ def projection(
     *,
     grouped: bool,
 ) -> tuple[Relation, list[SortKey]]:
-    """Return the projection on the items and what else the sort keys use, and the keys over it."""
+    """Return the projection on the items and what else the sort keys use, and the keys over it.
+
+    QUALIFY is a filter over the projection: it too may use what is not in the select list.
+    """
     scalars = [item.scalar for item in items]
+    later = [*(key.scalar for key in keys), *_qualified(rows, items)]
     relation = rows.relation
     if grouped:
-        relation, scalars, keys = _grouped(rows, items, output, keys)
+        relation, scalars, later = _grouped(rows, items, output, later)
+    windowing = Windowing(rows.context, rows.subqueries)
+    scalars, later = [windowing.over(s) for s in scalars], [windowing.over(s) for s in later]
+    relation = windowing.relation(relation)
     ids = {attribute.id for attribute in output}
     computed = {
         scalar.name: attribute.id
@@ -189,27 +217,44 @@ def projection(
         if isinstance(scalar, exp.Column)
     }
     hidden: list[Attribute] = []
-    for identity in dict.fromkeys(name for key in keys for name in references(key.scalar)):
+    for identity in dict.fromkeys(name for scalar in later for name in references(scalar)):
         if identity not in ids and identity not in computed:
             hidden.append(rows.context.names.attribute(re.sub(r"_\d+$", "", identity)))
             computed[identity] = hidden[-1].id
             scalars.append(column(identity))
-    keys = [SortKey(rename(key.scalar, computed), key.descending, key.nulls_first) for key in keys]
+    later = [rename(scalar, computed) for scalar in later]
     relation, attached = rows.subqueries.attach(relation, scalars)
-    return Project(relation, (*output, *hidden), attached), keys
+    relation = Project(relation, (*output, *hidden), attached)
+    if len(later) > len(keys):
+        span = keyword_before(rows.context.source.sql, rows.select.args["qualify"], "QUALIFY")
+        relation = Filter(relation, later[-1], span)
+    keys = [replace(key, scalar=scalar) for key, scalar in zip(keys, later, strict=False)]
+    return relation, keys
+
+
+def _qualified(rows: Rows, items: Sequence[Item]) -> list[Scalar]:
+    """Return the condition of QUALIFY, where names are columns of FROM, else aliases."""
+    qualify = rows.select.args.get("qualify")
+    if qualify is None:
+        return []
+    columns = rows.scope.lookup(rows.context.source)
+
+    def alias(parts: Parts, inside: bool) -> Scalar | None:
+        found = named_items(items, parts[0].name)
+        return with_fields(bracketed(found[0].scalar.copy()), parts[1:]) if found else None
+
+    return [rows.binder("QUALIFY", None, [columns, alias], windows=True).bind(qualify.this)]
 
 
 def _grouped(
-    rows: Rows, items: Sequence[Item], output: Sequence[Attribute], keys: Sequence[SortKey]
-) -> tuple[Relation, list[Scalar], list[SortKey]]:
+    rows: Rows, items: Sequence[Item], output: Sequence[Attribute], later: Sequence[Scalar]
+) -> tuple[Relation, list[Scalar], list[Scalar]]:
     grouping = grouping_of(rows, items)
     scalars = [grouping.over(item.scalar) for item in items]
     kept = frozenset(attribute.id for attribute in output)
-    over_keys = [
-        SortKey(grouping.over(key.scalar, kept), key.descending, key.nulls_first) for key in keys
-    ]
+    over = [grouping.over(scalar, kept) for scalar in later]
     relation = grouped_relation(rows, grouping, having_over(rows, grouping, items))
-    return relation, scalars, over_keys
+    return relation, scalars, over
 
 
 def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Limit, Relation, Scan, walk
+from rewriter.algebra import Aggregate, Limit, Relation, Scan, Windows, walk
 from rewriter.bind.clauses import refuse_table_clauses
 from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
@@ -94,7 +94,7 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
 
 
 def _computed_once(relation: Relation) -> bool:
-    return any(isinstance(operator, (Aggregate, Limit)) for operator in walk(relation))
+    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in walk(relation))
 
 
 def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:

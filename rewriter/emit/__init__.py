@@ -10,6 +10,7 @@ from __future__ import annotations
 from rewriter.emit.annotations import aggregate_arguments
 from rewriter.emit.contributions import Contributions, comparisons, contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
+from rewriter.emit.extents import Extent, extents
 from rewriter.emit.potential import dependent, potential_query
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import answer_query, rows_query
@@ -23,6 +24,7 @@ __all__ = [
     "SORT",
     "VALUE",
     "Contributions",
+    "Extent",
     "TableOf",
     "Tables",
     "aggregate_arguments",
@@ -30,6 +32,7 @@ __all__ = [
     "comparisons",
     "contributions",
     "dependent",
+    "extents",
     "members_query",
     "potential_query",
     "program",

@@ -14,6 +14,7 @@ from rewriter.blocks import (
     BlockSource,
     Core,
     Generator,
+    Named,
     OuterLookup,
     ScanSource,
     Semi,
@@ -56,7 +57,7 @@ def members_query(block: Block, tables: Tables, *, prefilter: bool = True) -> ex
 
 
 def _core(core: Core, tables: Tables) -> exp.Select:
-    select = exp.select(*named(core.select))
+    select = exp.select(*named(_numbered(core)))
     for source in core.sources:
         select = from_(select, _source(source, tables))
     select = with_generators(select, core.generators)
@@ -65,9 +66,29 @@ def _core(core: Core, tables: Tables) -> exp.Select:
     return where(select, conditions)
 
 
+def _numbered(core: Core) -> Sequence[Named]:
+    """The columns of a core; where they are places of a table function's rows, numbers.
+
+    A number in the select list leaves the conditions where Spark can move them.
+    """
+    places = {g.position_alias for g in core.generators if g.function}
+    number = exp.Anonymous(this="monotonically_increasing_id", expressions=[])
+    return [
+        (name, number if isinstance(scalar, exp.Column) and scalar.table in places else scalar)
+        for name, scalar in core.select
+    ]
+
+
 def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.Select:
-    """Apply generators to the rows of FROM, each as a LATERAL VIEW, or two for inline."""
+    """Apply generators to the rows of FROM, each as a LATERAL VIEW, or two for inline.
+
+    Table functions are joined.
+    """
     for generator in generators:
+        if generator.function:
+            called = _lateral(generator.argument.copy(), generator.alias, generator.columns)
+            select.append("joins", exp.Join(this=called))
+            continue
         columns = (generator.position, *generator.columns)
         if generator.inline:
             columns = (generator.position, _ELEMENT)
@@ -83,9 +104,17 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
 
 
 def _lateral_view(call: exp.Expr, outer: bool, alias: str, columns: Sequence[str]) -> exp.Lateral:
+    lateral = _lateral(call, alias, columns)
+    lateral.set("view", True)
+    lateral.set("outer", outer)
+    return lateral
+
+
+def _lateral(call: exp.Expr, alias: str, columns: Sequence[str]) -> exp.Lateral:
     names = [exp.to_identifier(name, quoted=True) for name in columns]
-    named_as = exp.TableAlias(this=exp.to_identifier(alias), columns=names)
-    return exp.Lateral(this=call, view=True, outer=outer, alias=named_as)
+    return exp.Lateral(
+        this=call, alias=exp.TableAlias(this=exp.to_identifier(alias), columns=names)
+    )
 
 
 def _source(source: Source, tables: Tables) -> exp.Expr:

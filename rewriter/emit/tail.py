@@ -71,20 +71,7 @@ def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Sele
     columns = [qualified("r", output.name) for output in block.outputs]
     columns += [qualified("r", name) for name in extra]
     select = exp.select(*columns).from_(table(rows, "r")).where(qualified("r", PRESENT))
-    keys = [
-        exp.Ordered(
-            this=qualified("r", f"{SORT}{number}"),
-            desc=key.descending,
-            nulls_first=key.nulls_first,
-        )
-        for number, key in enumerate(block.order)
-    ]
-    if block.limited:
-        keys += [
-            exp.Ordered(this=qualified("r", name), desc=False, nulls_first=True)
-            for name in block.tie_break
-        ]
-    return _cut(select, block, keys)
+    return _cut(select, block, _written_keys(block))
 
 
 def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Select:
@@ -222,10 +209,42 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
 
 
 def _post(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+    if any(key.scalar.find(exp.Window) for key in block.order):
+        return _post_outside(select, block, tables)
     keys = [_ordered(key, block, tables) for key in block.order]
     if block.limited:
         keys += [_tie_break(block, name, tables) for name in block.tie_break]
     return _cut(select, block, keys)
+
+
+def _post_outside(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
+    """Order by columns of a subquery: a window function cannot stand in ORDER BY."""
+    shown = select.named_selects
+    sorting = [
+        (f"{SORT}{number}", fill(key.scalar, block, tables))
+        for number, key in enumerate(block.order)
+    ]
+    inner = select.select(*named((n, scalar) for n, scalar in sorting if n not in shown))
+    outer = exp.select(*(qualified("r", name) for name in shown)).from_(inner.subquery("r"))
+    return _cut(outer, block, _written_keys(block))
+
+
+def _written_keys(block: Block) -> list[exp.Ordered]:
+    """Return what rows are sorted by where their sort keys are columns of ``r``."""
+    keys = [
+        exp.Ordered(
+            this=qualified("r", f"{SORT}{number}"),
+            desc=key.descending,
+            nulls_first=key.nulls_first,
+        )
+        for number, key in enumerate(block.order)
+    ]
+    if block.limited:
+        keys += [
+            exp.Ordered(this=qualified("r", name), desc=False, nulls_first=True)
+            for name in block.tie_break
+        ]
+    return keys
 
 
 def _cut(select: exp.Select, block: Block, keys: Sequence[exp.Ordered]) -> exp.Select:

@@ -15,15 +15,28 @@ from rewriter.interpret.vector import (
     is_exact,
     unify,
 )
+from rewriter.interpret.windows import (
+    WINDOW,
+    Bounds,
+    OrderKey,
+    WindowCall,
+    Windowed,
+    windowed,
+)
 
 __all__ = [
+    "WINDOW",
     "AggregateCall",
+    "Bounds",
     "Comparison",
     "FailedError",
     "Interpreted",
+    "OrderKey",
     "Resolve",
     "UninterpretableError",
     "Vector",
+    "WindowCall",
+    "Windowed",
     "aggregate_call",
     "cast",
     "comparison",
@@ -33,4 +46,5 @@ __all__ = [
     "is_exact",
     "rescale",
     "unify",
+    "windowed",
 ]

@@ -36,12 +36,15 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
+from rewriter.lower.windows import settled, ties_of
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
 
 
 def is_stable(scalar: Scalar, core: OpenCore) -> bool:
     """Whether a deletion that leaves the row alive cannot change the value of the scalar."""
+    if scalar.find(exp.Window):
+        return False
     for node in scalar.find_all(exp.Column):
         if node.table not in core.stable:
             return False
@@ -293,6 +296,12 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         for key in core.post.order
     )
     identity, stable = _identity_of_rows(members, {output.name for output in outputs})
+    unique = not core.untokened and _unique(members.lookups)
+    if core.post.windowed:
+        scalars = [*(output.scalar for output in outputs), *(key.scalar for key in order)]
+        ties = ties_of([scalar for _, scalar in identity], scalars, unique=unique)
+        outputs = [replace(o, scalar=settled(o.scalar, ties)) for o in outputs]
+        order = tuple(replace(key, scalar=settled(key.scalar, ties)) for key in order)
     return Block(
         name=name,
         kind=Kind.ROWS,
@@ -311,7 +320,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         offset=core.post.offset,
         identity=tuple(name for name, _ in identity),
         stable_identity=stable and not core.untokened,
-        unique_identity=not core.untokened and _unique(members.lookups),
+        unique_identity=unique,
         generators=members.generators,
         outer_lookups=members.outer_lookups,
     )

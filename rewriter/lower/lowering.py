@@ -29,6 +29,7 @@ from rewriter.algebra import (
     SemiJoin,
     Sort,
     UnionAll,
+    Windows,
     bracketed,
     walk,
 )
@@ -55,6 +56,7 @@ from rewriter.lower.scope import (
 from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
+from rewriter.lower.windows import placed_by
 from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 
@@ -113,6 +115,8 @@ class _Lowering(SubqueryValues):
                 return self._generate(relation)
             case Aggregate():
                 return self._aggregate(relation)
+            case Windows():
+                return self._windows(relation)
             case UnionAll():
                 return self._union_all(relation)
             case Sort():
@@ -138,7 +142,7 @@ class _Lowering(SubqueryValues):
         )
 
     def _filter(self, relation: Filter) -> Open:
-        open_ = self._unlimited(relation.input)
+        open_ = self._unlimited(relation.input, windowed=False)
         predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
         if isinstance(open_, OpenCore):
             return replace(open_, predicates=open_.predicates + predicates, post=Post())
@@ -176,6 +180,8 @@ class _Lowering(SubqueryValues):
         core = self._core(relation.input)
         alias = self._alias("generated")
         argument = core.resolve(relation.argument)
+        if relation.function:
+            self._check_function(argument, core, relation)
         generator = Generator(
             alias,
             argument,
@@ -183,6 +189,7 @@ class _Lowering(SubqueryValues):
             tuple(attribute.id for attribute in relation.output),
             relation.outer,
             relation.inline,
+            relation.function,
         )
         stable = dict(core.stable)
         if is_stable(argument, core):
@@ -195,6 +202,21 @@ class _Lowering(SubqueryValues):
             generators=(*core.generators, generator),
             stable=stable,
         )
+
+    def _check_function(self, call: Scalar, core: OpenCore, relation: Generate) -> None:
+        """Refuse a table function of what is not stored, or is made in the same SELECT.
+
+        It is called when members are captured, once, before what LATERAL VIEW makes.
+        """
+        made = {alias for generator in core.generators for alias in generator.aliases}
+        if not is_stable(call, core):
+            problem = "a table function of aggregated values is not supported"
+        elif any(column.table in made for column in call.find_all(exp.Column)):
+            problem = "a table function of generated columns is not supported"
+        else:
+            return
+        advice = "Store its arguments in a relation and track it."
+        self._refuse(problem, advice, relation.span)
 
     def _unnest(self, relation: Generate, collected: Collected) -> OpenCore:
         """Return what is collected and taken apart again: groups joined with their members.
@@ -250,6 +272,18 @@ class _Lowering(SubqueryValues):
         env = {attribute.id: qualified(GROUP, attribute.id) for attribute in relation.attributes}
         return OpenPost(Kind.GROUP, env, core, keys, aggregates)
 
+    def _windows(self, relation: Windows) -> OpenCore:
+        below, calls = relation.input, relation.calls
+        placed = placed_by(relation, self._fresh_id)
+        if placed is not None:
+            self._made.append(placed.positions)
+            below, calls = placed.positions, placed.calls
+        core = self._core(below)
+        env = dict(core.env)
+        for attribute, call in zip(relation.output, calls, strict=True):
+            env[attribute.id] = core.resolve(call)
+        return replace(core, env=env, post=Post(windowed=True))
+
     def _union_all(self, relation: UnionAll) -> Open:
         branches = [self._lower(branch) for branch in relation.branches]
         cores = [branch for branch in branches if isinstance(branch, OpenCore) and is_plain(branch)]
@@ -285,7 +319,7 @@ class _Lowering(SubqueryValues):
     def _sort(self, relation: Sort) -> Open:
         open_ = self._unlimited(relation.input)
         order = tuple(replace(key, scalar=open_.resolve(key.scalar)) for key in relation.keys)
-        return replace(open_, post=Post(order=order))
+        return replace(open_, post=replace(open_.post, order=order))
 
     def _limit(self, relation: Limit) -> Open:
         open_ = self._unlimited(relation.input)

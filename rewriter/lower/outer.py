@@ -45,7 +45,7 @@ def may_be_joined(core: OpenCore) -> bool:
     """Whether an outer join may take this input in as a part of one core."""
     stable = (*core.predicates, *_membership_scalars(core.semis))
     return (
-        not core.post.limited
+        not core.post.final
         and not core.scalars
         and not core.generators
         and not core.outer_lookups

@@ -31,15 +31,21 @@ _ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """ORDER BY, LIMIT and OFFSET at the end of a block."""
+    """ORDER BY, LIMIT and OFFSET at the end of a block; also whether it has window functions."""
 
     order: tuple[SortKey, ...] = ()
     limit: int | None = None
     offset: int = 0
+    windowed: bool = False
 
     @property
     def limited(self) -> bool:
         return self.limit is not None or self.offset > 0
+
+    @property
+    def final(self) -> bool:
+        """Whether its rows are all there are: no source, condition or grouping may be added."""
+        return self.limited or self.windowed
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,6 @@ from rewriter.lower.close import apart, close_core, close_post
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
-    Post,
     without_post,
 )
 from rewriter.position import Span
@@ -92,7 +91,7 @@ class Lowering(ABC):
         if id(relation) not in self._closed:
             open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
             if not open_.post.limited:
-                open_ = replace(open_, post=Post())
+                open_ = replace(open_, post=replace(open_.post, order=()))
             self._closed[id(relation)] = self._close(open_, relation.attributes, self._name())
         return self._closed[id(relation)]
 
@@ -125,17 +124,20 @@ class Lowering(ABC):
             stable={alias: frozenset(stable)} if block.stable_identity else {},
         )
 
-    def _unlimited(self, relation: Relation) -> Open:
-        """Return an operator's input, to which something is done after any LIMIT of it."""
+    def _unlimited(self, relation: Relation, *, windowed: bool = True) -> Open:
+        """Return an operator's input, to which something is done after any LIMIT of it.
+
+        Without ``windowed`` also after any window functions: their rows must not be touched.
+        """
         open_ = self._lower(relation)
-        if not open_.post.limited:
+        if not (open_.post.limited if windowed else open_.post.final):
             return open_
         self._peeked[id(relation)] = open_
         return self._derived(relation)
 
     def _core(self, relation: Relation) -> OpenCore:
         open_ = self._peeked.pop(id(relation), None) or self._lower(relation)
-        if isinstance(open_, OpenPost) or open_.post.limited:
+        if isinstance(open_, OpenPost) or open_.post.final:
             self._peeked[id(relation)] = open_
             return self._derived(relation)
         return without_post(open_)
@@ -149,7 +151,7 @@ class Lowering(ABC):
             if id(relation) in self._closed:
                 return self._derived(relation)
             open_ = self._operator(relation)
-            if isinstance(open_, OpenPost) or open_.post.limited:
+            if isinstance(open_, OpenPost) or open_.post.final:
                 self._peeked[id(relation)] = open_
                 return self._derived(relation)
             return open_

@@ -15,7 +15,7 @@ from rewriter.lower.scope import OpenCore, TokenLeaves
 def is_plain(open_: OpenCore) -> bool:
     """Whether a union may take this branch in as a part of one core."""
     return (
-        not open_.post.limited
+        not open_.post.final
         and not open_.semis
         and not open_.scalars
         and not open_.generators

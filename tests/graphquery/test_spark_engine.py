@@ -123,11 +123,23 @@ def same(memory: ProvenanceGraph, spark: SparkGraph) -> None:
     assert reference.facts(spark.to_memory()) == reference.facts(memory)
 
 
+def same_difference(memory: ProvenanceGraph, spark: SparkGraph) -> None:
+    """Executions differ in the same nodes."""
+    expected, found = memory.difference(0, 1), spark.difference(0, 1)
+    assert found.only_left.ids.tolist() == expected.only_left.ids.tolist()
+    assert found.only_right.ids.tolist() == expected.only_right.ids.tolist()
+    assert found.summary.equals(expected.summary)
+    assert found.is_empty is expected.is_empty is False
+
+
 def test_graph_is_what_was_stored(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     """All nodes and edges are there, whether their ordinals are stored or implied."""
     memory, spark = pair
     same(memory, spark)
     assert (spark.modules, spark.executions) == (memory.modules, memory.executions)
+    same_difference(memory, spark)
+    with pytest.raises(UnknownNameError, match=r"^The graph has no execution 9"):
+        spark.difference(0, 9)
 
 
 def test_reach(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
@@ -166,6 +178,7 @@ def test_subgraph(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     seeds = some(memory, 4, 0.05)
     memory, spark = memory.subgraph(seeds), spark.subgraph(seeds)
     same(memory, spark)
+    same_difference(memory, spark)
     assert len(memory) < len(memory.storage.joint)
     seeds = some(memory, 5, 0.1)
     assert spark.dependents(seeds).ids.tolist() == memory.dependents(seeds).ids.tolist()

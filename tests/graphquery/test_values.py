@@ -276,3 +276,12 @@ def test_values_that_come_from_a_zoomed_module(engine: Callable[[Builder], Any])
         "x2 is a tensor with other than one value here.\nZoom in on the module that the value comes"
         " from; otherwise the store is damaged: check it."
     )
+
+
+def test_values_without_an_order_here(engine: Callable[[Builder], Any]) -> None:
+    """The least of structs is Spark's to find; a group that loses none keeps its value."""
+    kind = pa.struct([("n", pa.int64())])
+    graph = engine(aggregation("MIN", [{"n": 1}, {"n": 2}], {"n": 1}, kind))
+    assert graph.value("a") == {"n": 1}
+    with pytest.raises(ValuesError, match=r"^a cannot be computed here: MIN of values of type str"):
+        graph.delete("t[0]").value("a")

@@ -99,6 +99,15 @@ def test_openlineage_events_have_the_times_of_the_log(store: Path) -> None:
     assert times[2] == added["dealer1/Cars"]
 
 
+def test_openlineage_events_have_the_times_of_the_run(store: Path) -> None:
+    started, ended = "2026-01-02T03:04:05+00:00", "2026-01-02T03:04:06+00:00"
+    with Store.open(store).writer() as writer, writer.transaction() as transaction:
+        transaction.put("dealer1#1", {"started": started, "ended": ended})
+        transaction.commit()
+    events = [e for e in _events(store) if e["job"]["name"] == "dealer1"]
+    assert [e["eventTime"] for e in events] == [started, ended]
+
+
 def test_openlineage_names_the_workflow(tmp_path: Path) -> None:
     store = store_graph(dealership(), tmp_path / "run")
     with Store.open(store).writer() as writer, writer.transaction() as transaction:

@@ -209,7 +209,7 @@ def test_csv_of_a_header_alone_has_no_rows(tmp_path: Path) -> None:
         ("t.csv", "a,b\n1\n", r"t\.csv cannot be read: "),
         ("t.parquet", "x", r"t\.parquet cannot be read: "),
         ("t.json", "{", r"t\.json cannot be read: "),
-        ("t.json", "{}", r"t\.json has a mapping, and not a list of rows\."),
+        ("t.json", "7", r"t\.json has 7, and not a list of rows\."),
         ("t.txt", "x", r"t\.txt is no table\.\nGive a file that ends in \.parquet, \.csv, \.json"),
     ],
 )

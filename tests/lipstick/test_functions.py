@@ -18,6 +18,11 @@ ROWS = small(
     "id int, g string, v int",
     [(1, "a", 3), (2, "a", 3), (3, "a", -1), (4, "b", None), (5, None, 2), (6, None, 9)],
 )
+TEXTS = small(
+    "texts",
+    "id int, text string, g int",
+    [(1, "a bb a", 1), (2, "bb", 1), (3, None, 2), (4, "", 2), (5, "ccc bb", None)],
+)
 EMPTY = small("e", "id int, v int", [])
 
 
@@ -30,21 +35,45 @@ def _shifted() -> Callable[[pd.Series], pd.Series]:
     return shifted
 
 
+def _middle() -> Callable[[pd.Series], float]:
+    def middle(values: pd.Series) -> float:
+        return float(values.mean())
+
+    middle.__annotations__ = {"values": pd.Series, "return": float}
+    return middle
+
+
+class _Words:
+    """The words of a text, with their lengths; of NULL none."""
+
+    def eval(self, text: str | None, least: int) -> Iterator[tuple[str, int]]:
+        for word in (text or "").split():
+            if len(word) >= least:
+                yield word, len(word)
+
+
+WORDS = F.udtf(_Words, returnType="word string, size int")
+
+
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """A relation with NULLs, and functions that both sessions know."""
-    with oracles(spark, ROWS, EMPTY) as made:
+    with oracles(spark, ROWS, TEXTS, EMPTY) as made:
         twice = F.udf(lambda v: None if v is None else 2 * v, "int")
         shifted = F.pandas_udf(_shifted(), "double")
         pair = F.udf(lambda v, g: [f"{g}", f"{v}"], "array<string>")
         random = F.udf(lambda v: v, "int").asNondeterministic()
+        middle = F.pandas_udf(_middle(), "double")
         for session in {id(s): s for s in (spark, made.plain.spark)}.values():
             session.udf.register("twice", twice)
             session.udf.register("shifted", shifted)
             session.udf.register("pair", pair)
             session.udf.register("unsteady", random)
+            session.udtf.register("words", WORDS.asDeterministic())
+            session.udtf.register("any_words", WORDS)
+            session.udf.register("middle", middle)
         yield made
-        for name in ("twice", "shifted", "pair", "unsteady"):
+        for name in ("twice", "shifted", "pair", "unsteady", "words", "any_words", "middle"):
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
 
@@ -78,6 +107,44 @@ def test_function_that_is_not_deterministic_is_refused(on: Oracles) -> None:
     message = str(raised.value)
     assert "a registered function (unsteady) is not deterministic" in message
     assert "Store its values in a column of a tracked relation." in message
+
+
+@pytest.mark.classic
+@pytest.mark.parametrize(
+    ("sql", "grouping"),
+    [
+        ("SELECT id, w.word, w.size FROM texts, LATERAL words(text, 1) AS w(word, size)", False),
+        (
+            "SELECT x.word, y.id FROM texts, LATERAL words(text, 2) x(word, n)"
+            " JOIN t y ON x.n = y.id",
+            False,
+        ),
+        (
+            "SELECT w.word, count(*) AS n, sum(w.size + id) AS s FROM texts,"
+            " LATERAL words(upper(text), 1) w(word, size) GROUP BY w.word",
+            True,
+        ),
+        (
+            "SELECT t.id, d.word FROM t LEFT JOIN (SELECT id, word FROM texts,"
+            " LATERAL words(text, 2) w(word, n)) d ON t.id = d.id",
+            False,
+        ),
+    ],
+)
+def test_table_function(on: Oracles, sql: str, grouping: bool) -> None:
+    """Rows of a row, equal ones too, with its annotation; none of some."""
+    on.hold(sql, {"texts": [1]}, {"texts": [2, 5]}, grouping=grouping, offline=False)
+
+
+@pytest.mark.classic
+def test_table_functions_and_aggregates_without_rule(on: Oracles) -> None:
+    for sql, message in (
+        ("SELECT id FROM texts, LATERAL any_words(text, 1) w(a, b)", "is not deterministic"),
+        ("SELECT g, middle(v) AS m FROM t GROUP BY g", "registered aggregate function middle"),
+        ("SELECT * FROM words(TABLE(SELECT text, 1 FROM texts) PARTITION BY text)", "relation"),
+    ):
+        with pytest.raises(UnsupportedError, match=message):
+            on.ls.sql(sql)
 
 
 def test_functions_of_the_frame_are_told_from_columns(on: Oracles) -> None:

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.sessions import Session
-from tests.oracle import tpch as queries
 from tests.oracle.bag import check_bag
 from tests.oracle.database import Database
 from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys
 from tests.oracle.plain import PlainSpark
+from tests.oracle.suites import TPCH
 
 pytestmark = pytest.mark.spark
 
@@ -24,14 +24,14 @@ CONNECT = (3, 4, 15, 18)
 DELETIONS = 4
 # No comparison on an aggregated value and no LIMIT: deletion only removes and shrinks.
 POSITIVE = frozenset({1, 4, 5, 6, 7, 8, 9, 12, 14, 19})
-COMPARED = {11: ("partsupp",), 15: ("lineitem",), 18: ("lineitem",)}
-GROUPING = frozenset(queries.SUPPORTED) - {15}
+COMPARED = {11: ("partsupp",), 15: ("lineitem",), 17: ("lineitem",), 18: ("lineitem",)}
+GROUPING = frozenset(TPCH.numbers) - {15}
 
 
 @pytest.fixture(scope="module")
 def database(tpch: Callable[[float], Path]) -> Database:
     """The eight relations."""
-    return queries.load(tpch(SCALE))
+    return TPCH.load(tpch(SCALE))
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +63,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every query that has its rules; over Connect, where time is short, one of each shape."""
     if metafunc.function.__name__ == "test_tpch_query_passes_both_oracles":
         over_connect = metafunc.config.getoption("--spark-connect")
-        metafunc.parametrize("number", CONNECT if over_connect else queries.SUPPORTED)
+        metafunc.parametrize("number", CONNECT if over_connect else TPCH.numbers)
 
 
 def test_tpch_query_passes_both_oracles(
     ls: Session, plain: PlainSpark, database: Database, tally: Tally, number: int
 ) -> None:
-    sql = queries.query(number)
+    sql = TPCH.query(number)
     assert len(plain.answer(sql)) > 0, "an empty answer proves nothing: alter the parameters"
     q = ls.sql(sql)
     check_bag(ls, q, sql, plain, grouping=number in GROUPING)

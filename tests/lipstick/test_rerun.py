@@ -10,10 +10,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from tests.oracle import tpch as queries
 from tests.oracle.deletion import deletion_sets
 from tests.oracle.duck import Duck, loosened
 from tests.oracle.rows import difference, from_spark
+from tests.oracle.suites import TPCH
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
@@ -23,7 +23,7 @@ NUMBERS = (3, 4, 13, 16, 22)
 
 def test_rerun_agrees_with_duckdb(spark: SparkSession, tpch: Callable[[float], Path]) -> None:
     """The rows without the deleted ones are those that DuckDB finds in what is left."""
-    database = queries.load(tpch(0.01))
+    database = TPCH.load(tpch(0.01))
     engine = Duck(database)
     changed = 0
     with lipstick.session(spark) as ls:
@@ -31,7 +31,7 @@ def test_rerun_agrees_with_duckdb(spark: SparkSession, tpch: Callable[[float], P
             path = tpch(0.01) / f"{name}.parquet"
             ls.track(name, spark.read.parquet(str(path)), key=list(relation.key))
         for number in NUMBERS:
-            sql = queries.query(number)
+            sql = TPCH.query(number)
             q = ls.sql(sql)
             read = {
                 name: frozenset(relation.row_keys())

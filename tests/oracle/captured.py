@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from rewriter.bind import bind
 from rewriter.blocks import Block, TokenSource, topological
@@ -18,7 +17,7 @@ from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.lower import lower
 from rewriter.statements import hypothetical_sql, members_sql
 from tests.oracle.database import Database, Deletion
-from tests.oracle.duck import Duck, loosened, to_duckdb
+from tests.oracle.duck import Duck, create_table, loosened, to_duckdb
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
 
@@ -54,7 +53,7 @@ def check_captured(sql: str, database: Database, deletions: Sequence[Deletion]) 
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():
-            _create(connection, relation.name, relation.data)
+            create_table(connection, relation.name, relation.data)
         for block in topological(root):
             if block.core is not None:
                 statement = to_duckdb(members_sql(block, _members))
@@ -78,8 +77,8 @@ def _answer(
     for name, keys in deletion.keys.items():
         relation = database.relations[name]
         view = f"_gone_{name}_{number}"
-        rows = pa.array([key in keys for key in relation.row_keys()], pa.bool_())
-        _create(connection, view, relation.data.select(list(relation.key)).filter(rows))
+        rows = relation.data.filter(relation.among(keys))
+        create_table(connection, view, rows.select(list(relation.key)))
         gone[name] = (view, relation.key)
     result: Any = connection.execute(to_duckdb(hypothetical_sql(root, _members, gone)))
     table = result.fetch_arrow_table()
@@ -95,9 +94,3 @@ def _answer(
 
 def _members(block: Block) -> str:
     return f"captured_{block.name}"
-
-
-def _create(connection: duckdb.DuckDBPyConnection, name: str, data: pa.Table) -> None:
-    connection.register("loading", data)
-    connection.execute(f'CREATE TABLE "{name}" AS FROM loading')
-    connection.unregister("loading")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,17 +25,29 @@ class Relation:
     schema: str
     data: pa.Table
 
-    def row_keys(self) -> list[Key]:
-        """Return the key of every row, in the order of the rows."""
-        columns = [self.data.column(name).to_pylist() for name in self.key]
+    def row_keys(self, rows: pa.Table | None = None) -> list[Key]:
+        """Return the key of every row, or of every one of some rows, in their order."""
+        data = self.data if rows is None else rows
+        columns = [data.column(name).to_pylist() for name in self.key]
         return list(zip(*columns, strict=True))
 
-    def without(self, keys: Iterable[Key]) -> pa.Table:
+    def read_keys(self, texts: Collection[tuple[str, ...]]) -> frozenset[Key]:
+        """Return keys of which every value is given as text."""
+        types = [self.data.schema.field(name).type for name in self.key]
+        columns = zip(zip(*texts, strict=True), types, strict=True)
+        values = [pa.array(column, pa.string()).cast(kind).to_pylist() for column, kind in columns]
+        return frozenset(zip(*values, strict=True))
+
+    def among(self, keys: Collection[Key]) -> pa.ChunkedArray:
+        """Return for every row whether its key is among these."""
+        columns = [self.data.column(name) for name in self.key]
+        asked = [pa.array([key[i] for key in keys], c.type) for i, c in enumerate(columns)]
+        known = [values.unique() for values in asked]
+        return pc.is_in(_numbers(columns, known), _numbers(asked, known), skip_nulls=True)
+
+    def without(self, keys: Collection[Key]) -> pa.Table:
         """Return the rows whose key is not among these."""
-        gone = set(keys)
-        if not gone:
-            return self.data
-        return self.data.filter(pa.array([key not in gone for key in self.row_keys()], pa.bool_()))
+        return self.data.filter(pc.invert(self.among(keys))) if keys else self.data
 
     def frame(self, spark: SparkSession, data: pa.Table | None = None) -> DataFrame:
         """Return the relation, or other rows of its schema, as a DataFrame."""
@@ -50,10 +63,27 @@ class Database:
     def __str__(self) -> str:
         return "\n\n".join(_shown(relation) for relation in self.relations.values())
 
+    def replaced(self, **data: pa.Table) -> Database:
+        """Return the database with other rows in the relations named."""
+        changed = {name: replace(self.relations[name], data=rows) for name, rows in data.items()}
+        return Database({**self.relations, **changed})
+
     def track(self, ls: Any, spark: SparkSession) -> None:
         """Register every relation with a lipstick session."""
         for relation in self.relations.values():
             ls.track(relation.name, relation.frame(spark), key=list(relation.key))
+
+
+def _numbers(columns: Sequence[pa.Array], known: Sequence[pa.Array]) -> pa.Array:
+    """Return keys as numbers whose digits are places among known values; NULL where one is not.
+
+    A NULL is a value like others.
+    """
+    number = 0
+    for column, values in zip(columns, known, strict=True):
+        place = pc.index_in(column, values).cast(pa.int64())
+        number = pc.add_checked(pc.multiply_checked(number, len(values)), place)
+    return number
 
 
 def _shown(relation: Relation, rows: int = 40) -> str:
@@ -83,15 +113,22 @@ class Deletion:
 
     def argument(self) -> dict[str, str | list[Any]]:
         """Return the ``delete`` argument of ``what_if``: a key of one column stands for itself."""
-        return {**self.key_lists(), **{n: p for n, p in self.predicates.items() if n in self.keys}}
+        predicates = {name: text for name, text in self.predicates.items() if name in self.keys}
+        return {**_listed(self.keys, but=predicates), **predicates}
 
     def key_lists(self) -> dict[str, list[Any]]:
         """Return the ``delete`` argument without predicates, as a capture takes it offline."""
-        return {
-            name: [key[0] if len(key) == 1 else key for key in sorted(keys, key=repr)]
-            for name, keys in self.keys.items()
-            if keys
-        }
+        return _listed(self.keys)
+
+
+def _listed(
+    deleted: Mapping[str, frozenset[Key]], but: Collection[str] = ()
+) -> dict[str, list[Any]]:
+    return {
+        name: [key[0] if len(key) == 1 else key for key in sorted(keys, key=repr)]
+        for name, keys in deleted.items()
+        if keys and name not in but
+    }
 
 
 NOTHING = Deletion("empty", {})

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from lipstick.errors import CaptureError
 from tests.oracle.database import NOTHING, Database, Deletion, Key, Relation
 from tests.oracle.plain import Engine, PlainSpark
@@ -34,6 +37,8 @@ CHANGE: Final = "_change"
 ANNOTATED: Final = frozenset({"annotations", "blocks"})
 UNRELATED: Final = "unrelated"
 SUBTRAHEND: Final = "subtrahend"
+HUGE: Final = 500_000
+"""Of a relation of more rows, only some that the answer depends on are deleted."""
 _GONE: Final = frozenset({"removed", "deleted", "old"})
 _CAME: Final = frozenset({"added", "inserted", "new"})
 _SAME: Final = frozenset({"same", "unchanged"})
@@ -86,11 +91,12 @@ def lineage_keys(q: Any, database: Database) -> dict[str, frozenset[Key]]:
         found.setdefault(name, set()).add(tuple(key))
     lineage = {}
     for name, texts in found.items():
-        keys = {tuple(map(str, key)): key for key in database.relations[name].row_keys()}
-        unknown = texts - keys.keys()
+        relation = database.relations[name]
+        keys = relation.read_keys(texts)
+        unknown = keys.difference(relation.row_keys(relation.data.filter(relation.among(keys))))
         if unknown:
             raise AssertionError(f"lineage names rows that {name} does not have: {unknown}")
-        lineage[name] = frozenset(keys[text] for text in texts)
+        lineage[name] = keys
     return lineage
 
 
@@ -127,7 +133,7 @@ def deletion_sets(
     touched = {name: keys for name, keys in lineage.items() if keys}
     names = sorted(touched) or sorted(database.relations)
     biased = [name for name in names if name in compared] or names
-    sets = [NOTHING, _full(rng, database, names)]
+    sets = [NOTHING, _full(rng, database, touched, names)]
     makers: tuple[Callable[[], Deletion], ...] = (
         lambda: _singleton(rng, database, touched, biased),
         lambda: _half(rng, database, touched, names),
@@ -148,10 +154,20 @@ def deletion_sets(
     return sets
 
 
-def _full(rng: random.Random, database: Database, names: Sequence[str]) -> Deletion:
-    keys = {name: frozenset(database.relations[name].row_keys()) for name in names}
-    large = {name for name in names if len(keys[name]) > 1_000}
-    predicates = {name: "TRUE" for name in names if name in large or rng.random() < 0.5}
+def _full(
+    rng: random.Random,
+    database: Database,
+    touched: Mapping[str, frozenset[Key]],
+    names: Sequence[str],
+) -> Deletion:
+    keys = {}
+    for name in names:
+        huge = database.relations[name].data.num_rows > HUGE
+        inside = touched.get(name) if huge else None
+        keys[name] = inside or frozenset(database.relations[name].row_keys())
+    whole = [name for name in names if len(keys[name]) == database.relations[name].data.num_rows]
+    large = {name for name in whole if len(keys[name]) > 1_000}
+    predicates = {name: "TRUE" for name in whole if name in large or rng.random() < 0.5}
     return Deletion("full", keys, predicates)
 
 
@@ -202,23 +218,21 @@ def _end(
     name = rng.choice(names)
     relation = database.relations[name]
     columns = _ordered_columns(relation)
-    if not columns:
+    if not columns or relation.data.num_rows > HUGE:
         return _singleton(rng, database, touched, names)
     column = rng.choice(columns)
-    values = relation.data.column(column).to_pylist()
-    keys = relation.row_keys()
-    inside = touched.get(name) or set(keys)
-    candidates = [v for v, key in zip(values, keys, strict=True) if v is not None and key in inside]
-    if not candidates:
-        return _singleton(rng, database, touched, names)
-    bound = rng.choice(candidates)
-    upper = rng.random() < 0.5
-    gone = frozenset(
-        key
-        for value, key in zip(values, keys, strict=True)
-        if value is not None and (value >= bound if upper else value <= bound)
+    inside = (
+        relation.data.filter(relation.among(touched[name])) if name in touched else relation.data
     )
-    predicate = f"{column} {'>=' if upper else '<='} {_literal(bound)}"
+    candidates = inside.column(column).drop_null()
+    if not len(candidates):
+        return _singleton(rng, database, touched, names)
+    bound = candidates[rng.randrange(len(candidates))]
+    upper = rng.random() < 0.5
+    compare = pc.greater_equal if upper else pc.less_equal
+    rows = relation.data.filter(compare(relation.data.column(column), bound))
+    gone = frozenset(relation.row_keys(rows))
+    predicate = f"{column} {'>=' if upper else '<='} {_literal(bound.as_py())}"
     return Deletion("end", {name: gone}, {name: predicate})
 
 
@@ -240,9 +254,10 @@ def _unrelated(
 ) -> list[Deletion]:
     keys = {}
     for name in database.relations:
-        inside = touched.get(name, frozenset())
-        rows = [key for key in database.relations[name].row_keys() if key not in inside]
-        keys[name] = frozenset(rng.sample(rows, min(len(rows), 500)))
+        relation = database.relations[name]
+        rows = relation.without(touched.get(name, frozenset()))
+        chosen = rng.sample(range(rows.num_rows), min(rows.num_rows, 500))
+        keys[name] = frozenset(relation.row_keys(rows.take(pa.array(chosen, pa.int64()))))
     made = Deletion(UNRELATED, {name: rows for name, rows in keys.items() if rows})
     return [made] if len(made) else []
 

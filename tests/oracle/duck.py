@@ -10,13 +10,17 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from tests.oracle.database import NOTHING, Database, Deletion
+from tests.oracle.database import NOTHING, Database, Deletion, Key
 from tests.oracle.rows import Bag, from_arrow
 
 
 def to_duckdb(sql: str) -> str:
     """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
-    return sqlglot.parse_one(sql, read="spark").transform(_one_argument).sql(dialect="duckdb")
+    return _translated(sqlglot.parse_one(sql, read="spark"))
+
+
+def _translated(query: exp.Expr) -> str:
+    return query.transform(_one_argument).sql(dialect="duckdb")
 
 
 def _one_argument(node: exp.Expr) -> exp.Expr:
@@ -36,18 +40,30 @@ class Duck:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._connection = duckdb.connect()
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._gone: dict[str, frozenset[Key]] = {}
 
     def answer(self, sql: str, deletion: Deletion = NOTHING) -> Bag:
         """Return the rows of a Spark SQL query over what the deletion leaves."""
-        with duckdb.connect() as connection:
-            connection.execute("SET TimeZone = 'UTC'")
-            for name, relation in self.database.relations.items():
-                data = relation.without(deletion.keys.get(name, frozenset()))
-                connection.register("loading", data)
-                # A table, not a view: filters on decimals pushed into an Arrow scan go wrong.
-                connection.execute(f'CREATE TABLE "{name}" AS FROM loading')
-                connection.unregister("loading")
-            return from_arrow(_table(connection.execute(to_duckdb(sql))))
+        query = sqlglot.parse_one(sql, read="spark")
+        read = {table.name.lower() for table in query.find_all(exp.Table)}
+        for name, relation in self.database.relations.items():
+            gone = deletion.keys.get(name, frozenset())
+            if name.lower() in read and self._gone.get(name) != gone:
+                create_table(self._connection, name, relation.without(gone))
+                self._gone[name] = gone
+        return from_arrow(_table(self._connection.execute(_translated(query))))
+
+
+def create_table(connection: duckdb.DuckDBPyConnection, name: str, data: pa.Table) -> None:
+    """Make rows a table, in the place of one of that name.
+
+    A table, not a view: filters on decimals pushed into an Arrow scan go wrong.
+    """
+    connection.register("loading", data)
+    connection.execute(f'CREATE OR REPLACE TABLE "{name}" AS FROM loading')
+    connection.unregister("loading")
 
 
 def _table(result: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -11,13 +11,25 @@ from semiring.base import Semiring
 from semiring.semirings import (
     AccessControl,
     Boolean,
+    BooleanPolynomials,
     Clearance,
     Counting,
+    Fuzzy,
+    Integers,
+    Lukasiewicz,
+    MaxPlus,
     Polynomials,
+    PosBool,
+    Sensitivity,
+    Sorp,
+    Trio,
     Tropical,
+    Validity,
     Viterbi,
+    Weight,
     Which,
     Why,
+    Worlds,
 )
 
 TOKENS = [Token("r", (name,)) for name in "abcd"] + [Token("s", (1, 2)), Token("s", (1, None))]
@@ -62,6 +74,11 @@ expressions = st.recursive(
 
 _token_sets = st.frozensets(tokens, max_size=3)
 # Powers of two, whose sums and products are exact as doubles.
+_halves = st.integers(0, 64).map(lambda n: n / 64)
+_moments = st.one_of(st.none(), st.integers(0, 6))
+_spans = st.tuples(_moments, _moments).filter(
+    lambda span: span[0] is None or span[1] is None or span[0] < span[1]
+)
 _ELEMENTS: dict[type[Semiring[Any]], st.SearchStrategy[Any]] = {
     Counting: st.one_of(st.integers(0, 5), st.integers(2**61, 2**65)),
     Boolean: st.booleans(),
@@ -71,6 +88,24 @@ _ELEMENTS: dict[type[Semiring[Any]], st.SearchStrategy[Any]] = {
     Viterbi: st.one_of(st.integers(0, 30).map(lambda n: 2.0**-n), st.just(0.0)),
     AccessControl: st.sampled_from(list(Clearance)),
     Polynomials: polynomials,
+    Integers: st.one_of(st.integers(-5, 5), st.integers(-(2**65), 2**65)),
+    PosBool: st.frozensets(_token_sets, max_size=3).map(PosBool().check),
+    BooleanPolynomials: polynomials.map(BooleanPolynomials().check),
+    Trio: polynomials.map(Trio().check),
+    Sorp: polynomials.map(Sorp().check),
+    MaxPlus: st.one_of(st.integers(-50, 50).map(float), st.just(-float("inf"))),
+    Fuzzy: _halves,
+    Lukasiewicz: _halves,
+    Validity: st.lists(_spans, max_size=3).map(Validity().check),
+    Worlds: st.integers(0, 2**64 - 1),
+    Sensitivity: st.builds(
+        lambda value, slopes: Weight(
+            float(value),
+            tuple(sorted(((t, float(s)) for t, s in slopes.items() if s), key=lambda i: i[0])),
+        ),
+        st.integers(-4, 4),
+        st.dictionaries(tokens, st.integers(-4, 4), max_size=2),
+    ),
 }
 
 

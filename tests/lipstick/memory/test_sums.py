@@ -19,10 +19,19 @@ def test_sums_are_those_of_the_members_left(groups: int) -> None:
     kept = np.where(np.isin(np.arange(5_000), lost), 0.0, values)
     wanted = np.unique(codes[lost])
     expected = [kept[codes == group].sum() for group in wanted]
-    assert sums.without(wanted, lost).tolist() == expected
+    owners = np.searchsorted(wanted, codes[lost])
+    assert sums.without(wanted, owners, lost).tolist() == expected
+
+
+def test_a_group_may_lose_other_members_each_time() -> None:
+    values, codes = np.arange(6) / 8, np.array([0, 0, 1, 0, 1, 0])
+    sums = ChunkedSums(values, codes, 2)
+    owners, lost = np.array([0, 2, 2]), np.array([3, 0, 5])
+    found = sums.without(np.array([0, 1, 0]), owners, lost)
+    assert (found * 8).tolist() == [0 + 1 + 5, 2 + 4, 1 + 3]
 
 
 def test_nan_goes_with_its_member() -> None:
     sums = ChunkedSums(np.array([1.0, np.nan, 2.0]), np.array([0, 0, 0]), 1)
-    assert np.isnan(sums.without(np.array([0]), np.array([0]))[0])
-    assert sums.without(np.array([0]), np.array([1])).tolist() == [3.0]
+    assert np.isnan(sums.without(np.array([0]), np.array([0]), np.array([0]))[0])
+    assert sums.without(np.array([0]), np.array([0]), np.array([1])).tolist() == [3.0]

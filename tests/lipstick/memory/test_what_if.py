@@ -17,6 +17,7 @@ from lipstick.errors import CaptureError
 from lipstick.memory import Memory
 from lipstick.sessions import Session
 from tests.oracle.database import Deletion, Key, Relation
+from tests.oracle.many import check_many
 from tests.oracle.plain import PlainSpark
 from tests.oracle.rows import assert_same_bag, from_arrow, from_spark
 
@@ -99,6 +100,7 @@ def test_what_if_is_the_query_on_the_reduced_data(
         assert what_if.method == "annotations"
         _check_changes(what_if.changes, memory.answer(), what_if.answer)
     assert_same_bag(plain.answer(sql), from_arrow(memory.answer()), name)
+    check_many(memory, [{"odd": _tokens(odd, keys)} for keys in _deletions(odd, name)])
 
 
 def _check_changes(changes: pa.Table, old: pa.Table, new: pa.Table) -> None:

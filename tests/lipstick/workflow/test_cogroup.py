@@ -14,6 +14,21 @@ pytestmark = [pytest.mark.spark, pytest.mark.classic]
 REQUEST = Relation("UserId string, BidId string, Model string", key="BidId")
 OFFER = Relation("BidId string, Model string, Available bigint", key="BidId")
 
+BID = Relation("BidId string, UserId string, Model string, Amount bigint", key="BidId")
+CALC_BID = "tests.lipstick.workflow.udfs:calc_bids"
+COGROUP = {
+    "ByModel": "SELECT Model, collect_list(struct(UserId, BidId)) AS Bag "
+    "FROM Requests GROUP BY Model",
+    "Inventory": "SELECT c.CarId, c.Model FROM Cars c LEFT SEMI JOIN Requests r "
+    "ON c.Model = r.Model",
+    "NumCars": "SELECT Model, count(*) AS Available FROM Inventory GROUP BY Model",
+    "AllInfo": "SELECT coalesce(r.Model, c.Model) AS Model, r.Bag, c.Available "
+    "FROM ByModel r FULL JOIN NumCars c ON r.Model = c.Model",
+    "Bids": "SELECT x.BidId, x.UserId, a.Model, x.Amount "
+    "FROM AllInfo a LATERAL VIEW inline(CalcBid(a.Bag, a.Available)) x AS BidId, UserId, Amount",
+}
+"""The paper's Q_state: CalcBid is given the bags of a COGROUP, and FLATTEN takes its bids apart."""
+
 DEALER = Specification(
     "dealer",
     {"Requests": REQUEST},
@@ -53,3 +68,30 @@ def test_cogroup_and_flatten(spark: SparkSession, tmp_path: Path) -> None:
         ["dealer1/Cars:C2", "dealer1/Cars:C3", "input#0/dealer/Requests:B1"]
     )
     assert not g.depends(offer, "dealer1/Cars:C1")
+
+
+def test_a_black_box_over_the_bags_of_a_cogroup(spark: SparkSession, tmp_path: Path) -> None:
+    """Its bids depend on the tuple of the COGROUP, and not on one car of two."""
+    specification = Specification(
+        "dealer",
+        {"Requests": REQUEST},
+        {"Bids": BID},
+        COGROUP,
+        state={"Cars": Relation("CarId string, Model string", key="CarId")},
+        functions={"CalcBid": CALC_BID},
+    )
+    workflow = Workflow(
+        "shop", {"dealer": Module("dealer1", specification)}, [], "dealer", "dealer"
+    )
+    run = workflow.run(
+        spark,
+        [{"Requests": [("P1", "B1", "Civic")]}],
+        state={"dealer1": {"Cars": [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]}},
+        store=tmp_path / "shop",
+    )
+    assert [tuple(row) for row in run.output(0).collect()] == [("B1", "P1", "Civic", 20_000)]
+    g = run.graph()
+    bid = "dealer1#1/Bids:B1"
+    assert not g.depends(bid, "dealer1/Cars:C2")
+    assert bid in g.delete("dealer1/Cars:C2")
+    assert g.depends(bid, "input#0/dealer/Requests:B1")

@@ -417,6 +417,14 @@ def _validated(query: Mapping[str, str], state: StateQuery | None = None) -> Non
     Workflow("w", {"x": Module("m", specification)}, [], "x", "x").validate()
 
 
+def test_values_of_window_functions_have_no_nodes() -> None:
+    _message(
+        QueryError,
+        "s: the relation O has window functions (OVER), whose values have no node in a graph yet.",
+        lambda: _validated({"O": "SELECT a, rank() OVER (ORDER BY b) FROM A"}),
+    )
+
+
 def test_queries_read_what_is_there() -> None:
     _message(
         UnknownRelationError,
@@ -465,4 +473,4 @@ def test_a_predicate_is_no_relation() -> None:
 
 def test_sql_that_is_not_understood_has_its_place() -> None:
     with pytest.raises(LipstickError, match=r"1:\d+"):
-        _validated({"O": "SELECT a, row_number() OVER (ORDER BY a) FROM A"})
+        _validated({"O": "SELECT a, monotonically_increasing_id() FROM A"})

@@ -98,6 +98,55 @@ def test_everything_is_written(tmp_path: Path) -> None:
     assert "T: |-" in file.read_text(encoding="utf-8"), "SQL of several lines is a block"
 
 
+def test_changes_of_the_state_may_be_statements(tmp_path: Path) -> None:
+    """They are the same specification, in Python and in a file."""
+    statements = StateQuery(
+        delete="DELETE FROM S WHERE a = 1",
+        insert=["insert into `R`\n  SELECT a FROM A;", "INSERT INTO TABLE S SELECT * FROM A"],
+    )
+    named = StateQuery(
+        delete={"S": "a = 1"}, insert={"R": "SELECT a FROM A", "S": "SELECT * FROM A"}
+    )
+    assert statements == named
+    changes = """\
+    state: {S: {columns: {a: int}}}
+    query_state:
+      delete: DELETE FROM S WHERE a = 1
+      insert:
+        - INSERT INTO S SELECT * FROM A
+    query_output:
+"""
+    text = TEXT.replace("    query_output:\n", changes, 1)
+    workflow = Workflow.read(_write(tmp_path, text))
+    found = workflow.nodes["first"].specification.query_state
+    assert found == StateQuery(delete={"S": "a = 1"}, insert={"S": "SELECT * FROM A"})
+    workflow.validate()
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ("SELECT 1", r"^'SELECT 1' is no statement of the form: INSERT INTO name SELECT \.\.\.\.$"),
+        ("INSERT INTO S (a) SELECT 1", "is no statement of the form"),
+        (
+            ["INSERT INTO S SELECT 1", "INSERT INTO S SELECT 2"],
+            r"^There are two statements about S\.\nMake one of them: UNION ALL, or OR\.$",
+        ),
+    ],
+)
+def test_other_statements_are_refused(statements: str | list[str], message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        StateQuery(insert=statements)
+
+
+def test_indentation_of_queries_is_not_kept() -> None:
+    """But between quotes every space counts."""
+    plain = StateQuery({"Q": "\n    SELECT a,  \n      b\n    FROM A\n  "})
+    quoted = StateQuery({"Q": "\n    SELECT 'a\n    ' FROM A\n  "})
+    assert plain.relations["Q"].sql == "SELECT a,\n  b\nFROM A"
+    assert quoted.relations["Q"].sql == "SELECT 'a\n    ' FROM A"
+
+
 def test_the_dealership_is_valid() -> None:
     workflow = dealership()
     workflow.validate()

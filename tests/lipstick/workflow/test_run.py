@@ -51,8 +51,13 @@ def _everything(run: Run) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def contents(path: Path) -> dict[str, Any]:
-    """What a store holds, but for where it is written."""
+    """What a store holds, but for where and when it was written."""
     snapshot = Store.open(path).snapshot()
+    times = ("started", "ended")
+    records = {
+        name: {key: value for key, value in record.items() if key not in times}
+        for name, record in snapshot.records.items()
+    }
     segments = {
         name: (segment.kind, segment.label, segment.count, segment.key)
         for name, segment in snapshot.segments.items()
@@ -70,7 +75,7 @@ def contents(path: Path) -> dict[str, Any]:
         "segments": segments,
         "values": values,
         "edges": edges,
-        "records": dict(snapshot.records),
+        "records": records,
     }
 
 
@@ -158,6 +163,16 @@ def test_without_provenance_it_is_the_same(
         plain.graph()
     with pytest.raises(RunError, match="was begun without provenance and goes on so"):
         _market().run(spark, INPUTS, store=plain.path)
+
+
+def test_the_graph_on_spark_is_that_in_memory(tracked: Run, tmp_path: Path) -> None:
+    """Also of a state tuple's key, by which nodes are named."""
+    graph, spark = tracked.graph(), tracked.spark_graph(tmp_path / "graph")
+    assert (spark.node_count, spark.edge_count) == (graph.node_count, graph.edge_count)
+    car = graph.select(kind="token", relation="Cars").names()[0]
+    assert spark.descendants(car).names() == graph.descendants(car).names()
+    with pytest.raises(RunError, match=r"was opened without Spark\."):
+        open_run(tracked.path).spark_graph(tmp_path / "other")
 
 
 def test_parallel_and_piecemeal_runs_store_the_same(

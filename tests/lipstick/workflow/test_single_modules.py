@@ -96,6 +96,20 @@ def test_a_black_box_has_the_name_of_its_function(spark: SparkSession, tmp_path:
     assert graph.value(node) == 4
 
 
+@pytest.mark.classic
+def test_rows_of_a_table_function_have_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    query = {"B": "SELECT u.n AS a FROM A, LATERAL UpTo(A.a) AS u(n)"}
+    workflow = _one(query, functions={"UpTo": f"{HERE}:up_to"})
+    workflow.validate()
+    run = workflow.run(spark, [{"A": [(0,), (1,), (2,)]}], store=tmp_path / "run")
+    assert _values(run) == [(0,), (0,), (1,)]
+    graph = run.graph()
+    made = graph.select(kind="p")
+    assert {graph.segment(node).label for node in made.names()} == {"UpTo"}
+    left = graph.delete("input#0/m/A[1]")
+    assert len(left.select(kind="o")) == 2
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [

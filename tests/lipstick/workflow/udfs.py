@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from pyspark.sql.functions import udf
-from pyspark.sql.types import IntegerType
+from collections.abc import Iterator
+from typing import Any
+
+from pyspark.sql.functions import udf, udtf
+from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructType
 
 
 @udf(IntegerType(), useArrow=False)
@@ -11,5 +14,25 @@ def twice(number: int) -> int:
     """Double a number."""
     return 2 * number
 
+
+_BIDS = ArrayType(
+    StructType().add("BidId", StringType()).add("UserId", StringType()).add("Amount", LongType())
+)
+
+
+@udf(_BIDS, useArrow=False)
+def calc_bids(requests: list[Any] | None, available: int | None) -> list[tuple[str, str, int]]:
+    """A bid for each request of a bag."""
+    price = 22_000 - 1_000 * (available or 0)
+    return [(request["BidId"], request["UserId"], price) for request in requests or ()]
+
+
+class _UpTo:
+    def eval(self, number: int) -> Iterator[tuple[int]]:
+        for smaller in range(number):
+            yield (smaller,)
+
+
+up_to = udtf(_UpTo, returnType=StructType().add("n", IntegerType())).asDeterministic()
 
 plain = len

@@ -9,9 +9,10 @@ from dataclasses import replace
 from tests.oracle.expressions import NUMBERS, Column, compared, literal, scalar
 from tests.oracle.queries.aggregates import Aggregates
 from tests.oracle.queries.draw import From, Query
+from tests.oracle.queries.windows import Windows
 
 
-class Groupings(Aggregates, ABC):
+class Groupings(Aggregates, Windows, ABC):
     """Draws groupings."""
 
     def item(self, column: Column) -> str:
@@ -29,6 +30,9 @@ class Groupings(Aggregates, ABC):
         ]
         values = [self._post(value) if self.chance(0.15) else value for value in values]
         columns = [*keys, *values]
+        if keys and self.chance(0.12):
+            window = self.window(columns, [key.term for key in keys])
+            columns += [Column(self.fresh("w"), window)] if window is not None else []
         if self.chance(0.2):
             self.rng.shuffle(columns)
         if values and self.chance(0.08):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from tests.oracle.expressions import Column, Term, scalar
+from tests.oracle.expressions import Column, Term, scalar, stable
 from tests.oracle.queries.conditions import Conditions
 from tests.oracle.queries.draw import From, Query
 from tests.oracle.queries.generators import Generators
@@ -78,8 +78,8 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
             source = self.generated(source)
         where = self.where(source, depth)
         shape = self.rng.choices(
-            ("plain", "star", "distinct", "group", "global", "generator"),
-            (33, 6, 12, 38, 8 if top else 3, 3),
+            ("plain", "star", "distinct", "group", "global", "generator", "window"),
+            (33, 6, 12, 38, 8 if top else 3, 3, 12),
         )[0]
         if shape == "group":
             return self.grouped(source, where, depth)
@@ -92,6 +92,8 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
         columns = self._items(source.scope, depth, top)
         if shape == "generator":
             return self._exploded(source, where, columns)
+        if shape == "window":
+            return self._windowed(source, where, columns)
         distinct = shape == "distinct" and not any(column.term.unstable for column in columns)
         if distinct:
             self.decides(*(column.term for column in columns))
@@ -105,6 +107,18 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
         items = [*map(self.item, columns), text]
         sql = f"SELECT {', '.join(items)} {source.text}{where}"
         return Query(sql, (*columns, *made), source.size * 2)
+
+    def _windowed(self, source: From, where: str, columns: tuple[Column, ...]) -> Query:
+        """Return a SELECT with window functions in its list, and sometimes QUALIFY."""
+        # Rows that agree on all columns are equal, if there are no others.
+        whole = not source.partial and not any(c.term.unstable for c in source.scope)
+        total = stable(source.scope) if whole else []
+        drawn = [self.window(source.scope, total) for _ in range(self.rng.choice((1, 1, 2)))]
+        made = [Column(self.fresh("w"), term) for term in drawn if term is not None]
+        items = ", ".join(map(self.item, (*columns, *made)))
+        qualify = self.qualified(self.window(source.scope, total)) if self.chance(0.2) else ""
+        sql = f"SELECT {items} {source.text}{where}{qualify}"
+        return Query(sql, (*columns, *made), source.size)
 
     def _items(self, scope: Sequence[Column], depth: int, top: bool) -> tuple[Column, ...]:
         chosen: list[Column] = []

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rewriter.bind import bind
+from rewriter.bind import Query, bind
 from rewriter.catalog import MemoryCatalog
 from rewriter.errors import QueryError
 from rewriter.render import render
@@ -18,14 +18,20 @@ from tests.rewriter.cases import check, names, orphans
 
 CASES = Path(__file__).parent / "cases"
 KINDS = ("expected.txt", "error.txt")
+FUNCTIONS = {"words", "middle"}
+"""Registered functions; of these `middle` is an aggregate, and `words` makes tables."""
 
 
 def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
     """Return the outcome by the suffix of the file that holds it."""
     try:
-        return {"expected.txt": render(bind(sql, catalog).root) + "\n"}
+        return {"expected.txt": render(_bound(sql, catalog).root) + "\n"}
     except QueryError as error:
         return {"error.txt": f"{type(error).__name__}: {error}\n"}
+
+
+def _bound(sql: str, catalog: MemoryCatalog) -> Query:
+    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"})
 
 
 @pytest.mark.parametrize("name", names(CASES))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import duckdb
 import pytest
-import sqlglot
 
 from rewriter.algebra import walk
 from rewriter.bind import bind
 from rewriter.catalog import MemoryCatalog, TrackedRelation
-
-BOUND = tuple(range(1, 23))
+from tests.oracle.suites import TPCH
 
 COLUMNS = {
     "customer": "c_custkey c_name c_address c_nationkey c_phone c_acctbal c_mktsegment c_comment",
@@ -33,17 +28,10 @@ CATALOG = MemoryCatalog(
 )
 
 
-@cache
-def texts() -> dict[int, str]:
-    """The texts that DuckDB carries, in Spark's dialect."""
-    rows = duckdb.connect().execute("SELECT query_nr, query FROM tpch_queries()").fetchall()
-    return {number: sqlglot.transpile(text, "duckdb", "spark")[0] for number, text in rows}
-
-
-@pytest.mark.parametrize("number", BOUND)
+@pytest.mark.parametrize("number", TPCH.numbers)
 def test_binds(number: int) -> None:
     """The query becomes a plan in which every attribute id is made once."""
-    root = bind(texts()[number], CATALOG).root
+    root = bind(TPCH.query(number), CATALOG).root
     assert root.attributes
     made = [
         attribute.id

@@ -23,8 +23,10 @@ CATALOG = MemoryCatalog(TrackedRelation(name, columns) for name, (columns, _) in
 TOKENS = {
     name: TokenSource(name, key, (key,) if key else ()) for name, (_, key) in RELATIONS.items()
 }
+FUNCTIONS = {"words"}
+"""Registered functions: a table function."""
 
 
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
-    return lower(bind(sql, CATALOG).root, TOKENS, sql)
+    return lower(bind(sql, CATALOG, functions=FUNCTIONS).root, TOKENS, sql)

@@ -1,3 +1,1 @@
-SELECT a,
-  sum(b) OVER (PARTITION BY a) AS s
-FROM t
+SELECT a, mode(b) OVER (PARTITION BY a) AS s FROM t

@@ -8,23 +8,22 @@ that does not commute with evaluation ((x + y) ⊖ x at x = y = 1 in B).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable
 from math import gcd
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from semiring.base import Semiring, TokenValuation, token_values
-from semiring.comparison import FLIPPED, check_operator, compare_values
-from semiring.errors import AnnotationError, CapabilityError
-from semiring.polynomial import Polynomial, name_tokens
-from semiring.render import LATEX, REPR_TERMS, TEXT, Style, html_code, join_terms, left_out
+from semiring.base import Semiring
+from semiring.errors import AnnotationError
+from semiring.expression.node import Node, init
+from semiring.polynomial import Polynomial
+from semiring.render import Style, join_terms, left_out
 from semiring.tensor import Tensor
-from semiring.token import Token, format_value, normal_value, order_key
+from semiring.token import Token
 
 K = TypeVar("K")
 
 
-class Expression(ABC):
+class Expression(Node):
     """An immutable expression in canonical form.
 
     Sums and products are flattened, sorted and merged (x + x = 2·x, x·x = x²), units dropped,
@@ -35,13 +34,10 @@ class Expression(ABC):
     are accepted wherever an expression is.
     """
 
-    __slots__ = ("_key",)
+    __slots__ = ()
 
-    _key: tuple[Any, ...]
-    rank: ClassVar[int]
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("an Expression is immutable")
+    is_truth_value: ClassVar[bool] = False
+    """Whether this is 0 or 1 in every semiring, so that δ(x) = x and x·x = x."""
 
     # -- construction ------------------------------------------------------------------------
 
@@ -87,12 +83,12 @@ class Expression(ABC):
         if constant is not None:
             return Constant(min(constant, 1))
         if isinstance(self, Product):
-            # A comparison is 0 or 1, so δ(x·c) = δ(x)·c.
-            compared = [item for item in self.factors if isinstance(item[0], Compare)]
+            # Where c is 0 or 1, δ(x·c) = δ(x)·c.
+            compared = [item for item in self.factors if item[0].is_truth_value]
             if compared:
                 rest = product_of(item for item in self.factors if item not in compared)
                 return product_of((*compared, (rest.delta(), 1)))
-        return self if isinstance(self, (Delta, Compare)) else Delta(self)
+        return self if self.is_truth_value or isinstance(self, Delta) else Delta(self)
 
     def monus(self, other: Operand) -> Expression:
         """self ⊖ other."""
@@ -123,143 +119,12 @@ class Expression(ABC):
     # -- inspection --------------------------------------------------------------------------
 
     @property
-    def sort_key(self) -> tuple[Any, ...]:
-        """The key of equality and of the canonical order."""
-        return self._key
-
-    @property
     def terms(self) -> tuple[tuple[Expression, int], ...]:
         """The summands with their multiplicities."""
         return ((self, 1),)
 
-    @property
-    def children(self) -> tuple[Expression, ...]:
-        """The direct subexpressions."""
-        return ()
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        """The tokens that occur, those inside compared tensors included."""
-        return frozenset().union(*(child.tokens for child in self.children))
-
-    @property
-    def degree(self) -> int:
-        """The largest number of token factors in a product, δ and ⊖ as their operands."""
-        return max((child.degree for child in self.children), default=0)
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether this is 0 in every semiring by the laws applied."""
-        return self.constant_value() == 0
-
-    @property
-    def is_factor(self) -> bool:
-        """Whether the text needs no parentheses beside a · or ⊗."""
-        return True
-
-    @property
-    def is_polynomial(self) -> bool:
-        """Whether neither δ nor ⊖ nor a comparison occurs."""
-        return all(child.is_polynomial for child in self.children)
-
-    def constant_value(self) -> int | None:
-        """n if this is the constant n, else None."""
-        return None
-
-    def to_polynomial(self) -> Polynomial:
-        """This expression multiplied out in N[X].
-
-        Raises
-        ------
-        CapabilityError
-            If δ, ⊖ or a comparison occurs.
-        """
-        if not self.is_polynomial:
-            raise CapabilityError(
-                f"{self.truncated(3)} is not a polynomial: it has δ, ⊖ or a comparison;"
-                " evaluate it in a semiring instead"
-            )
-        return self._polynomial()
-
-    def _polynomial(self) -> Polynomial:
-        raise NotImplementedError
-
-    # -- evaluation --------------------------------------------------------------------------
-
-    def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> K:
-        """The value in K under a valuation of the tokens; see `Polynomial.evaluate`.
-
-        Raises
-        ------
-        CapabilityError
-            The semiring lacks a monus, or a value for a compared tensor, that occurs here.
-        ValuationError
-            A token has no value, or one outside the carrier.
-        """
-        return self._evaluate(semiring, token_values(semiring, valuation))
-
-    @abstractmethod
-    def _evaluate(self, semiring: Semiring[K], value: Any) -> K: ...
-
-    @abstractmethod
-    def delete(self, tokens: Collection[Token]) -> Expression:
-        """This expression with `tokens` replaced by 0."""
-
-    # -- text --------------------------------------------------------------------------------
-
-    @abstractmethod
-    def _text(self, style: Style, limit: int | None) -> str: ...
-
-    def _factor_text(self, style: Style, limit: int | None) -> str:
-        text = self._text(style, limit)
-        return text if self.is_factor else f"({text})"
-
-    def truncated(self, limit: int = REPR_TERMS) -> str:
-        """The text with at most `limit` terms of every sum, saying how many are left out."""
-        return self._text(TEXT, limit)
-
-    def __str__(self) -> str:
-        return self._text(TEXT, None)
-
-    def __repr__(self) -> str:
-        return f"Expression({self.truncated()})"
-
-    def _repr_html_(self) -> str:
-        return html_code(self.truncated())
-
-    def _repr_latex_(self) -> str:
-        return "$" + self._text(LATEX, REPR_TERMS) + "$"
-
-    def to_sympy(self) -> Any:
-        """This expression in sympy: tokens as symbols, ``delta`` and ``monus`` as functions, a
-        comparison as a symbol named by its text.
-
-        Raises
-        ------
-        AnnotationError
-            If two tokens have the same text.
-        """
-        name_tokens(self.tokens)
-        return self._sympy()
-
-    @abstractmethod
-    def _sympy(self) -> Any: ...
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Expression):
-            return self._key == other._key
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._key)
-
 
 Operand: TypeAlias = Expression | Polynomial | Token | int
-
-
-def _init(node: Expression, **fields: Any) -> None:
-    for name, value in fields.items():
-        object.__setattr__(node, name, value)
 
 
 class Constant(Expression):
@@ -272,7 +137,7 @@ class Constant(Expression):
     def __init__(self, n: int) -> None:
         if not isinstance(n, int) or n < 0:
             raise AnnotationError(f"constants of annotations are non-negative integers: {n!r}")
-        _init(self, n=n, _key=(self.rank, n))
+        init(self, n=n, _key=(self.rank, n))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Constant, (self.n,))
@@ -310,7 +175,7 @@ class Atom(Expression):
     rank = 1
 
     def __init__(self, token: Token) -> None:
-        _init(self, of_token=token, _key=(self.rank, token.sort_key))
+        init(self, of_token=token, _key=(self.rank, token.sort_key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Atom, (self.of_token,))
@@ -351,7 +216,7 @@ class Product(Expression):
 
     def __init__(self, factors: tuple[tuple[Expression, int], ...]) -> None:
         key = (self.rank, tuple((factor.sort_key, n) for factor, n in factors))
-        _init(self, factors=factors, _key=key)
+        init(self, factors=factors, _key=key)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Product, (self.factors,))
@@ -398,7 +263,7 @@ class Sum(Expression):
 
     def __init__(self, summands: tuple[tuple[Expression, int], ...]) -> None:
         key = (self.rank, tuple((summand.sort_key, n) for summand, n in summands))
-        _init(self, summands=summands, _key=key)
+        init(self, summands=summands, _key=key)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Sum, (self.summands,))
@@ -453,7 +318,7 @@ class Delta(Expression):
     rank = 4
 
     def __init__(self, operand: Expression) -> None:
-        _init(self, operand=operand, _key=(self.rank, operand.sort_key))
+        init(self, operand=operand, _key=(self.rank, operand.sort_key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Delta, (self.operand,))
@@ -491,7 +356,7 @@ class Monus(Expression):
     rank = 5
 
     def __init__(self, left: Expression, right: Expression) -> None:
-        _init(self, left=left, right=right, _key=(self.rank, left.sort_key, right.sort_key))
+        init(self, left=left, right=right, _key=(self.rank, left.sort_key, right.sort_key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Monus, (self.left, self.right))
@@ -524,65 +389,6 @@ class Monus(Expression):
         import sympy
 
         return sympy.Function("monus")(self.left._sympy(), self.right._sympy())
-
-
-class Compare(Expression):
-    """[left op right] of tensors and constants: 1 where it is true, else 0; built by `compare`."""
-
-    __slots__ = ("left", "op", "right")
-    op: str
-    left: Any
-    right: Any
-    rank = 6
-
-    def __init__(self, op: str, left: Any, right: Any) -> None:
-        key = (self.rank, op, *(_side_key(side) for side in (left, right)))
-        _init(self, op=op, left=left, right=right, _key=key)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Compare, (self.op, self.left, self.right))
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        tensors = (side for side in (self.left, self.right) if isinstance(side, Tensor))
-        return frozenset().union(*(tensor.tokens for tensor in tensors))
-
-    @property
-    def is_polynomial(self) -> bool:
-        return False
-
-    def _evaluate(self, semiring: Semiring[K], value: Any) -> K:
-        left, right = (
-            side.evaluate(semiring, value) if isinstance(side, Tensor) else side
-            for side in (self.left, self.right)
-        )
-        return semiring.compare(self.op, left, right)
-
-    def delete(self, tokens: Collection[Token]) -> Expression:
-        left, right = (
-            side.delete(tokens) if isinstance(side, Tensor) else side
-            for side in (self.left, self.right)
-        )
-        return compare(self.op, left, right)
-
-    def _text(self, style: Style, limit: int | None) -> str:
-        left, right = (_side_text(side, limit) for side in (self.left, self.right))
-        return style.word(f"[{left} {self.op} {right}]")
-
-    def _sympy(self) -> Any:
-        import sympy
-
-        return sympy.Symbol(str(self))
-
-
-def _side_key(side: Any) -> tuple[Any, ...]:
-    return (1, side.sort_key) if isinstance(side, Tensor) else (0, order_key(side))
-
-
-def _side_text(side: Any, limit: int | None) -> str:
-    if isinstance(side, Tensor):
-        return f"{side.monoid}({side if limit is None else side.truncated(limit)})"
-    return format_value(side)
 
 
 def sum_of(terms: Iterable[tuple[Expression, int]]) -> Expression:
@@ -623,7 +429,7 @@ def product_of(factors: Iterable[tuple[Expression, int]]) -> Expression:
         for factor, n in inner:
             if not isinstance(factor, Constant):
                 power = merged.get(factor, 0) + n * exponent
-                merged[factor] = 1 if isinstance(factor, Compare) else power
+                merged[factor] = 1 if factor.is_truth_value else power
     ordered = tuple(sorted(merged.items(), key=lambda item: item[0].sort_key))
     if not ordered:
         return Constant(content)
@@ -640,34 +446,6 @@ def delta(annotation: Operand) -> Expression:
 def monus(left: Operand, right: Operand) -> Expression:
     """left ⊖ right of any annotations."""
     return Expression.of(left).monus(right)
-
-
-def compare(op: str, left: Any, right: Any) -> Expression:
-    """[left op right], tensors first; two constants are compared at once.
-
-    Parameters
-    ----------
-    op
-        One of ``= <> < <= > >= <=>``.
-    left, right
-        A `Tensor`, or a plain value with None for NULL.
-
-    Raises
-    ------
-    AnnotationError
-        If the operator is unknown, or two constants cannot be compared.
-    """
-    check_operator(op)
-    left, right = (
-        side.monoid.over_empty if isinstance(side, Tensor) and side.is_zero else side
-        for side in (left, right)
-    )
-    if not isinstance(left, Tensor):
-        left = normal_value(left)
-        if not isinstance(right, Tensor):
-            return Constant(int(compare_values(op, left, normal_value(right))))
-        return Compare(FLIPPED[op], right, left)
-    return Compare(op, left, right if isinstance(right, Tensor) else normal_value(right))
 
 
 def simplify(annotation: Expression | Polynomial) -> Expression | Polynomial:

@@ -1,0 +1,124 @@
+"""What operations on a large provenance graph cost on Spark, with answers held against memory's.
+
+Each question is asked once: Spark computes it as jobs that write their results, so that nothing
+is left to be computed later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from pyspark.sql import SparkSession
+from rich.table import Table
+
+from graphquery import EdgeSet, ProvenanceGraph
+from graphquery.distributed.graph import SparkGraph
+from semiring.semirings import Counting
+
+
+def session(folder: Path, memory: str) -> SparkSession:
+    """Start a local Spark whose temporary files are in a folder."""
+    settings: dict[str, Any] = {
+        "spark.driver.memory": memory,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.local.dir": str(folder / "local"),
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[*]")
+    return builder.config(map=settings).getOrCreate()
+
+
+def measure(
+    memory: ProvenanceGraph, edge_sets: Iterable[EdgeSet], folder: Path, driver_memory: str
+) -> dict[str, Any]:
+    """Time building and all operations over the same files.
+
+    Parameters
+    ----------
+    memory, edge_sets
+        The graph, whose files are in the folder, and its edges as they are stored.
+    """
+    spark = session(folder, driver_memory)
+    try:
+        started = time.perf_counter()
+        graph = SparkGraph.build(
+            spark,
+            memory.segments,
+            edge_sets,
+            lambda file: str(folder / file),
+            str(folder / "work"),
+        )
+        rows: dict[str, Any] = {"read and store by level": {"seconds": _since(started)}}
+        for name, ask in questions(memory).items():
+            started = time.perf_counter()
+            found = _size(ask(graph))
+            seconds = _since(started)
+            if found != _size(ask(memory)):
+                raise click.ClickException(f"{name}: the engines disagree")
+            rows[name] = {"seconds": seconds, "nodes": found}
+    finally:
+        spark.stop()
+    return {
+        "nodes": memory.node_count,
+        "edges": memory.edge_count,
+        "levels": graph.view.levels.count,
+        "driver_memory": driver_memory,
+        "operations": rows,
+    }
+
+
+def questions(memory: ProvenanceGraph) -> dict[str, Callable[[Any], Any]]:
+    """The questions to either engine, on nodes drawn with a fixed seed."""
+    random = np.random.default_rng(1)
+    inputs = memory.select(kind="token", relation="R").ids
+    few = np.sort(random.choice(inputs, min(1_000, len(inputs)), replace=False))
+    any_nodes = np.sort(random.choice(memory.ids, 1_000, replace=False))
+    one = any_nodes[:1]
+    modules = memory.modules
+    module = modules[len(modules) // 2]
+    return {
+        "descendants of 1 node": lambda graph: graph.descendants(one),
+        "descendants of 1,000 inputs": lambda graph: graph.descendants(few),
+        "ancestors of 1,000 nodes": lambda graph: graph.ancestors(any_nodes),
+        "delete 1 node": lambda graph: graph.delete(one),
+        "delete 1,000 nodes": lambda graph: graph.delete(any_nodes),
+        "delete 1,000 inputs": lambda graph: graph.delete(few),
+        "subgraph of 1 node": lambda graph: graph.subgraph(one),
+        "zoom out of one module": lambda graph: graph.zoom_out(module),
+        "zoom out of all modules": lambda graph: graph.zoom_out(modules),
+        "counting evaluation": lambda graph: _counted(graph, any_nodes),
+    }
+
+
+def table(results: dict[str, Any]) -> Table:
+    """Return the results as a table."""
+    shown = Table(
+        title=f"On Spark: {results['nodes']:,} nodes, {results['edges']:,} edges,"
+        f" {results['levels']:,} levels; driver {results['driver_memory']}"
+    )
+    for column in ("operation", "s", "nodes"):
+        shown.add_column(column, justify="left" if column == "operation" else "right")
+    for name, row in results["operations"].items():
+        nodes = row.get("nodes")
+        shown.add_row(name, f"{row['seconds']:,.1f}", "" if nodes is None else f"{nodes:,}")
+    return shown
+
+
+def _counted(graph: Any, nodes: Any) -> int:
+    """Evaluate everything, and take some counts as proof: their sum."""
+    return int(graph.evaluate(Counting()).values(nodes).sum())
+
+
+def _size(answer: Any) -> int:
+    return answer if isinstance(answer, int) else len(answer)
+
+
+def _since(started: float) -> float:
+    return time.perf_counter() - started

@@ -1,0 +1,84 @@
+"""Graphs on Spark made of one another: operations that can be done again, and doing so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphquery.distributed.delete import removed
+from graphquery.distributed.nodes import NodeSet
+from graphquery.distributed.subgraph import around
+from graphquery.distributed.view import Step
+from graphquery.distributed.zoom import stands_for, zoomed_out
+from graphquery.view import Operation
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
+
+
+def zoom_out(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
+    """A graph with some modules zoomed out that are not yet."""
+    view = zoomed_out(graph.view, modules)
+    return graph.viewed(view.stepped(Step(Operation.ZOOM_OUT, modules)))
+
+
+def zoom_in(graph: SparkGraph, modules: frozenset[str]) -> SparkGraph:
+    """A graph with some modules zoomed in that are zoomed out: all steps again, without them."""
+    start = graph
+    while start.parent is not None:
+        start = start.parent
+    for step in graph.steps:
+        start = _again(start, step, modules)
+    return start
+
+
+def delete(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
+    """What is left of a graph without some of its nodes."""
+    gone = removed(graph.view, seeds)
+    zoomed = _zoomed_among(graph, seeds)
+    inside = {node: stands_for(graph.view, node) for node in zoomed.tolist()}
+    step = Step(Operation.DELETE, seeds=seeds, stands_for=inside)
+    view = replace(graph.view, absent=graph.view.absent | gone)
+    left = graph.viewed(view.stepped(step))
+    left.gone = gone
+    return left
+
+
+def subgraph(graph: SparkGraph, seeds: NodeSet) -> SparkGraph:
+    """What is around some nodes of a graph."""
+    present = around(graph.view, seeds)
+    view = replace(graph.view, present=present, absent=NodeSet())
+    return graph.viewed(view.stepped(Step(Operation.SUBGRAPH, seeds=seeds)))
+
+
+def _again(graph: SparkGraph, step: Step, zoomed_in: frozenset[str]) -> SparkGraph:
+    """A step, on this graph, in which some modules are zoomed in."""
+    if step.operation is Operation.ZOOM_OUT:
+        modules = step.modules - zoomed_in
+        return zoom_out(graph, modules) if modules else graph
+    sets = [step.seeds]
+    sets += [inside for node, inside in step.stands_for.items() if node not in graph]
+    seeds = graph.view.restricted(_stored_or_zoomed(graph, graph.tables.distinct(*sets)))
+    return (delete if step.operation is Operation.DELETE else subgraph)(graph, seeds)
+
+
+def _zoomed_among(graph: SparkGraph, nodes: NodeSet) -> Array:
+    levels = graph.view.levels
+    segments = frozenset(range(len(levels.stored), len(levels.segments)))
+    if not graph.zoomed:
+        return np.empty(0, dtype=np.int64)
+    return graph.tables.ids(graph.tables.rows(graph.tables.of_segments(nodes, segments)))
+
+
+def _stored_or_zoomed(graph: SparkGraph, nodes: NodeSet) -> NodeSet:
+    """A set without the zoomed nodes that are not shown."""
+    levels, tables = graph.view.levels, graph.tables
+    stored = frozenset(range(len(levels.stored)))
+    zoomed = frozenset(range(len(levels.stored), len(levels.segments)))
+    found = tables.of_segments(nodes, stored)
+    ids = tables.ids(tables.rows(tables.of_segments(nodes, zoomed)))
+    shown = ids[np.isin(ids, graph.view.zoomed_nodes)]
+    return found | tables.given(shown) if len(shown) else found

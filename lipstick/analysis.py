@@ -1,0 +1,206 @@
+"""Questions to the annotations of an answer's rows: how likely, thanks to whom, what is needed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from semiring.analysis import (
+    Estimate,
+    Moments,
+    banzhaf,
+    moments,
+    probability,
+    repairs,
+    responsibility,
+    sampled_probability,
+    sampled_shapley,
+    shapley,
+    witnesses,
+)
+from semiring.errors import ExactnessError
+from semiring.token import Token
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture, Row
+
+T = TypeVar("T")
+
+Tokens = frozenset[Token]
+
+
+class Analyses(ABC):
+    """What frames and captures answer about each row; the first `limit` rows, None: all.
+
+    Free functions over single annotations are in `semiring.analysis`. Exact answers may be
+    exponential in the number of tuples a row is made of, and are bounded; ``error`` and
+    ``confidence`` are those of the samples that are drawn instead, and each answer says which it
+    is.
+    """
+
+    @property
+    @abstractmethod
+    def _asked(self) -> Capture:
+        """The capture that knows the annotations."""
+
+    def probability(
+        self,
+        weights: Any,
+        limit: int | None = 20,
+        *,
+        default: Any = None,
+        method: str = "auto",
+        error: float = 0.01,
+        confidence: float = 0.95,
+    ) -> list[tuple[Row, Estimate]]:
+        """The probability of each row, of independent input tuples.
+
+        Parameters
+        ----------
+        weights
+            The probability of each input tuple: one number for all, or as a valuation of
+            :meth:`lipstick.Capture.evaluate`.
+        default
+            That of tuples which a mapping or table leaves out; 1 if None.
+        method
+            ``"exact"`` (an error where it is too hard), ``"sample"``, or ``"auto"``: exact where
+            that is not too hard.
+
+        Raises
+        ------
+        ExactnessError
+            With ``"exact"``, when too many single tuples would have to be decided.
+        ValuationError
+            A weight that is no probability.
+        """
+        known = _Weights(self._asked, weights, default)
+        return _answered(
+            self._asked.polynomials(limit),
+            method,
+            lambda annotation: probability(annotation, known(annotation.tokens)),
+            lambda annotation: sampled_probability(
+                annotation, known(annotation.tokens), error, confidence
+            ),
+        )
+
+    def expected(
+        self, column: str, weights: Any, limit: int | None = 20, *, default: Any = None
+    ) -> list[tuple[Row, Moments]]:
+        """Expected value and variance of an aggregated column, of independent input tuples.
+
+        Parameters
+        ----------
+        column
+            A SUM or COUNT (over no tuple 0), or a MIN or MAX (given that there is a value).
+        weights, default
+            As for :meth:`probability`.
+
+        Raises
+        ------
+        CapabilityError
+            For AVG, and where a sum is multiplied with a condition.
+        ExactnessError
+            Where a row is too hard.
+        """
+        known = _Weights(self._asked, weights, default)
+        rows = self._asked.tensors(column, limit)
+        return [(row, moments(tensor, known(tensor.tokens))) for row, tensor in rows]
+
+    def shapley(
+        self,
+        limit: int | None = 20,
+        *,
+        method: str = "auto",
+        error: float = 0.05,
+        confidence: float = 0.95,
+    ) -> list[tuple[Row, dict[Token, Estimate]]]:
+        """The Shapley value of every input tuple for each row's being there.
+
+        ``method`` as for :meth:`probability`.
+        """
+        return _answered(
+            self._asked.polynomials(limit),
+            method,
+            shapley,
+            lambda annotation: sampled_shapley(annotation, error, confidence),
+        )
+
+    def banzhaf(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, Estimate]]]:
+        """The Banzhaf value of every input tuple for each row's being there.
+
+        Raises
+        ------
+        ExactnessError
+            Where a row is too hard.
+        """
+        return [(row, banzhaf(found)) for row, found in self._asked.polynomials(limit)]
+
+    def witnesses(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
+        """The minimal sets of input tuples that suffice for each row.
+
+        Raises
+        ------
+        CapabilityError
+            Where the absence of tuples, or a comparison of aggregates, takes part.
+        """
+        return [(row, witnesses(found)) for row, found in self._asked.polynomials(limit)]
+
+    def repairs(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
+        """The smallest deletions of input tuples that remove each row.
+
+        Raises
+        ------
+        ExactnessError
+            Where too many sets would have to be tried.
+        """
+        return [(row, repairs(found)) for row, found in self._asked.polynomials(limit)]
+
+    def responsibility(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, float]]]:
+        """How responsible every input tuple is for each row: 1 where the row depends on it alone.
+
+        Raises
+        ------
+        CapabilityError, ExactnessError
+            As :meth:`witnesses` and :meth:`repairs`.
+        """
+        return [(row, responsibility(found)) for row, found in self._asked.polynomials(limit)]
+
+
+def _answered(
+    rows: list[tuple[Row, Any]],
+    method: str,
+    exact: Callable[[Any], T],
+    sampled: Callable[[Any], T],
+) -> list[tuple[Row, T]]:
+    if method not in ("auto", "exact", "sample"):
+        raise ValueError(f"method is 'auto', 'exact' or 'sample', not {method!r}")
+
+    def answer(annotation: Any) -> T:
+        if method != "sample":
+            try:
+                return exact(annotation)
+            except ExactnessError:
+                if method == "exact":
+                    raise
+        return sampled(annotation)
+
+    return [(row, answer(annotation)) for row, annotation in rows]
+
+
+class _Weights:
+    """Probabilities of tokens, each looked up once."""
+
+    def __init__(self, capture: Capture, weights: Any, default: Any) -> None:
+        number = isinstance(weights, int | float)
+        self._same = float(weights) if number else None
+        self._values = None if number else capture.token_weights(weights, default)
+        self._known: dict[Token, float] = {}
+
+    def __call__(self, tokens: Tokens) -> dict[Token, float]:
+        if self._values is None:
+            assert self._same is not None
+            return dict.fromkeys(tokens, self._same)
+        new = sorted(token for token in tokens if token not in self._known)
+        self._known.update(zip(new, self._values(new), strict=True))
+        return {token: self._known[token] for token in tokens}

@@ -1,0 +1,187 @@
+"""Blocks with window functions: one tuple per member, its values from other members too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.memory.frames import Placed, Ranges
+from lipstick.memory.members import Members
+from lipstick.memory.rows import MemberRows
+from lipstick.memory.state import SORT, Context, Take, needs_spark, values
+from lipstick.memory.store import Dataset
+from lipstick.memory.windows import computed, extent, placed
+from rewriter.blocks import Block
+from rewriter.interpret import (
+    WINDOW,
+    AggregateCall,
+    UninterpretableError,
+    Vector,
+    WindowCall,
+    Windowed,
+    from_arrow,
+    windowed,
+)
+from semiring.base import Array
+
+_COUNTED = ("row_number", "rank")
+_COUNT = AggregateCall("COUNT(*)", "COUNT", False, ())
+
+
+class WindowRows(MemberRows):
+    """The tuples of a block with window functions.
+
+    Under a deletion every value of a window function is computed anew, over the members that are
+    left, when it is first asked for.
+    """
+
+    def __init__(
+        self, block: Block, stored: Dataset | None, members: Members, base: Context
+    ) -> None:
+        super().__init__(block, stored, members, base)
+        scalars = {output.name: output.scalar for output in block.outputs}
+        scalars |= {f"{SORT}{number}": key.scalar for number, key in enumerate(block.order)}
+        found = {name: windowed(scalar) for name, scalar in scalars.items()}
+        self.windowed: Mapping[str, Windowed] = {n: w for n, w in found.items() if w.calls}
+        """The outputs and sort keys with window functions."""
+
+    def _base_take(self, name: str, positions: Array) -> pa.Array:
+        if name in self.windowed and not self.block.unique_identity:
+            # Which of the captured rows is whose is not known.
+            return self._base_computed(name, positions)
+        return super()._base_take(name, positions)
+
+    @cached_property
+    def _base_computed(self) -> Take:
+        return self._under(self._base, self.base_present())
+
+    def _affected(self, suspects: Array, was: Array, now: Array, present: Array) -> Array:
+        """Any value of a window function may be another one."""
+        del suspects, was, now
+        there = present.copy()
+        there[np.flatnonzero(self.base_present())] = True
+        return np.flatnonzero(there)
+
+    def _under(self, context: Context, present: Array) -> Take:
+        plain = super()._under(context, present)
+        rows = np.flatnonzero(present)
+        made: dict[str, pa.Array] = {}
+
+        def take(name: str, positions: Array) -> pa.Array:
+            if name not in self.windowed:
+                return plain(name, positions)
+            if name not in made:
+                made[name] = self._computed(name, rows, context)
+            return made[name].take(pa.array(np.searchsorted(rows, positions)))
+
+        return take
+
+    # -- what values are made of -----------------------------------------------------------
+
+    def deciding(self, positions: Array) -> Array:
+        """Positions, sorted: the given ones and those that values of theirs come from.
+
+        Raises
+        ------
+        NeedsSparkError
+            When only Spark knows them.
+        """
+        rows = np.flatnonzero(self.base_present())
+        chosen = np.searchsorted(rows, positions)
+        wanted = np.zeros(len(rows), dtype=np.bool_)
+        wanted[chosen] = True
+        for found in self.windowed.values():
+            for call in found.calls:
+                place = self._placed(call, rows)
+                ranges = extent(call, place)
+                at = place.place[chosen]
+                begun = np.zeros(len(rows) + 1, dtype=np.int64)
+                np.add.at(begun, ranges.start[at], 1)
+                np.add.at(begun, ranges.stop[at], -1)
+                wanted[place.rows[np.cumsum(begun)[:-1] > 0]] = True
+        return rows[wanted]
+
+    def aggregated(self, name: str) -> AggregateCall | None:
+        """The aggregate that an output is, over the rows of its frame; None for other outputs.
+
+        ROW_NUMBER and RANK count the rows before, and the row itself.
+        """
+        call = self._only_call(name)
+        if call is None:
+            return None
+        return _COUNT if call.function in _COUNTED else call.aggregate
+
+    def seen(self, name: str, positions: Array, rows: Array) -> tuple[Array, Array]:
+        """The members that an aggregate over a window sees at some positions, and their owners.
+
+        Parameters
+        ----------
+        rows
+            The positions, sorted, of the rows that the window is over.
+
+        Raises
+        ------
+        NeedsSparkError
+            When only Spark knows them.
+        """
+        call = self._only_call(name)
+        assert call is not None
+        rows = np.union1d(rows, positions)
+        place = self._placed(call, rows)
+        at = place.place[np.searchsorted(rows, positions)]
+        ranges = extent(call, place)
+        if call.function == "rank":
+            # Rows that tie are not counted, but for the row itself: it is the last of the range.
+            first = place.peers()[1]
+            ranges = Ranges(ranges.start, first + 1)
+        places, offsets = Ranges(ranges.start[at], ranges.stop[at]).expanded()
+        seen = rows[place.rows[places]]
+        if call.function == "rank":
+            seen[offsets[1:] - 1] = positions
+        return seen, np.repeat(np.arange(len(positions)), np.diff(offsets))
+
+    def follows_deletions(self, name: str) -> bool:
+        """Whether a deletion is known to only take members away from the frames of an aggregate.
+
+        Not so where rows are counted, and where they are partitioned or sorted by values that a
+        deletion may change.
+        """
+        call = self._only_call(name)
+        if call is None or call.extent is None:
+            return False
+        bounds = (call.extent.start, call.extent.end)
+        counted = call.extent.rows and any(bound not in (None, 0) for bound in bounds)
+        scalars = [*call.partition, *(key.scalar for key in call.order)]
+        scalars += call.aggregate.arguments if call.aggregate is not None else ()
+        computable = all(scalar.run is not None for scalar in scalars)
+        return not counted and computable and all(map(self.members.is_stable, scalars))
+
+    def _only_call(self, name: str) -> WindowCall | None:
+        """The window function that an output is, if it is nothing else."""
+        found = self.windowed.get(name)
+        if found is None or found.scalar.column != (WINDOW, "0"):
+            return None
+        (call,) = found.calls
+        return call
+
+    def _placed(self, call: WindowCall, rows: Array) -> Placed:
+        return placed(call, self.members.resolve(rows, self._base), len(rows))
+
+    # -- values under a deletion -----------------------------------------------------------
+
+    def _computed(self, name: str, rows: Array, context: Context) -> pa.Array:
+        """The values of an output over the rows that are there."""
+        found = self.windowed[name]
+        resolve = self.members.resolve(rows, context)
+        columns = [computed(call, resolve, len(rows)) for call in found.calls]
+
+        def column(alias: str, of: str) -> Vector:
+            return from_arrow(columns[int(of)]) if alias == WINDOW else resolve(alias, of)
+
+        try:
+            return values(found.scalar, column, len(rows), self.type(name))
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error

@@ -1,0 +1,170 @@
+"""Expected value and variance of aggregated values, of independent input tuples.
+
+Source: Jayram, Kale, Vee, *Efficient Aggregation Algorithms for Probabilistic Data*, SODA 2007;
+tensors: Amsterdamer, Deutch, Tannen, PODS 2011. Expectation is linear, so that SUM and COUNT need
+no independence of their terms; covariances are between terms that share tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from semiring.analysis.circuit import DECISIONS, compile_annotation
+from semiring.analysis.events import Annotation
+from semiring.analysis.probability import Weights, weights_of
+from semiring.errors import CapabilityError
+from semiring.expression import Expression, Product, sum_of
+from semiring.polynomial import Monomial, Polynomial
+from semiring.tensor import Tensor
+from semiring.token import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Mean and variance of an aggregated value.
+
+    Attributes
+    ----------
+    mean, variance
+        For SUM and COUNT, over no tuple 0; for MIN and MAX under the condition that there is a
+        value.
+    presence
+        For MIN and MAX, the probability that there is a value; else 1.
+    """
+
+    mean: float
+    variance: float
+    presence: float = 1.0
+
+
+def moments(tensor: Tensor, weights: Weights, decisions: int = DECISIONS) -> Moments:
+    """Expected value and variance of an aggregated value, exact up to rounding.
+
+    Raises
+    ------
+    CapabilityError
+        For AVG, a quotient of two random numbers; and for annotations in which a count is taken of
+        something other than products.
+    ExactnessError
+        When an annotation is too hard to compile; see `probability`.
+
+    Cost: SUM and COUNT are quadratic in the number of terms that share tuples; MIN and MAX compile
+    a condition per distinct value.
+    """
+    chances = weights_of(tensor.tokens, weights)
+    name = tensor.monoid.name
+    if name in ("MIN", "MAX"):
+        return _extreme(tensor, chances, decisions)
+    if name == "AVG":
+        raise CapabilityError(
+            "The expected value of AVG is that of a quotient, and is not computed.\n"
+            "Ask for those of SUM and COUNT."
+        )
+    terms = _terms(tensor, chances, decisions)
+    mean = sum(term.value * term.chance for term in terms)
+    return Moments(mean, _variance(terms, chances, decisions))
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A value that counts where an event holds.
+
+    ``factors``: the tokens whose product the event is; None: it is `annotation` that says so.
+    """
+
+    value: float
+    chance: float
+    tokens: frozenset[Token]
+    factors: frozenset[Token] | None
+    annotation: Annotation
+
+
+def _terms(tensor: Tensor, chances: dict[Token, float], decisions: int) -> list[_Term]:
+    found: dict[frozenset[Token], float] = {}
+    others: list[_Term] = []
+    for annotation, raw in tensor.terms:
+        value = 1.0 if tensor.monoid.name == "COUNT" else float(raw)
+        if isinstance(annotation, Polynomial):
+            for monomial, n in annotation.terms:
+                factors = _factors(monomial)
+                found[factors] = found.get(factors, 0.0) + n * value
+            continue
+        for summand, n in annotation.terms:
+            _check(summand)
+            chance = float(compile_annotation(summand, decisions).probability(chances))
+            others.append(_Term(n * value, chance, summand.tokens, None, summand))
+    products = [
+        _Term(value, _product(factors, chances), factors, factors, _as_polynomial(factors))
+        for factors, value in found.items()
+    ]
+    return [*products, *others]
+
+
+def _factors(monomial: Monomial) -> frozenset[Token]:
+    return frozenset(token for token, _ in monomial)
+
+
+def _as_polynomial(factors: frozenset[Token]) -> Polynomial:
+    return Polynomial({tuple((token, 1) for token in sorted(factors)): 1})
+
+
+def _product(factors: frozenset[Token], chances: dict[Token, float]) -> float:
+    found = 1.0
+    for token in factors:
+        found *= chances[token]
+    return found
+
+
+def _check(summand: Expression) -> None:
+    """A product counts 0 or 1 if none of its factors is a sum."""
+    factors = summand.children if isinstance(summand, Product) else (summand,)
+    if any(len(factor.terms) > 1 for factor in factors):
+        raise CapabilityError(
+            f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
+            "counts is not taken apart."
+        )
+
+
+def _variance(terms: Sequence[_Term], chances: dict[Token, float], decisions: int) -> float:
+    by_token: dict[Token, list[int]] = {}
+    for place, term in enumerate(terms):
+        for token in term.tokens:
+            by_token.setdefault(token, []).append(place)
+    total = 0.0
+    for place, term in enumerate(terms):
+        total += term.value**2 * term.chance * (1 - term.chance)
+        related = {other for token in term.tokens for other in by_token[token] if other > place}
+        for other in sorted(related):
+            joint = _joint(term, terms[other], chances, decisions)
+            covariance = joint - term.chance * terms[other].chance
+            total += 2 * term.value * terms[other].value * covariance
+    return total
+
+
+def _joint(a: _Term, b: _Term, chances: dict[Token, float], decisions: int) -> float:
+    if a.factors is not None and b.factors is not None:
+        return _product(a.factors | b.factors, chances)
+    both = Expression.of(a.annotation) * b.annotation
+    return float(compile_annotation(both, decisions).probability(chances))
+
+
+def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
+    """By the probabilities that the extreme is one of the first values, in order."""
+    terms = tensor.terms if tensor.monoid.name == "MIN" else tensor.terms[::-1]
+    annotations: list[Expression] = []
+    mean = square = before = 0.0
+    for annotation, value in terms:
+        annotations.append(Expression.of(annotation))
+        upto = float(
+            compile_annotation(sum_of((one, 1) for one in annotations), decisions).probability(
+                chances
+            )
+        )
+        mean += float(value) * (upto - before)
+        square += float(value) ** 2 * (upto - before)
+        before = upto
+    if not before:
+        raise CapabilityError(f"{tensor.monoid} has no value in any world: every tuple is absent.")
+    mean, square = mean / before, square / before
+    return Moments(mean, square - mean * mean, before)

@@ -1,0 +1,170 @@
+"""What a result needs: minimal witnesses, minimal repairs, responsibility.
+
+Sources: Buneman, Khanna, Tan, *Why and Where*, ICDT 2001 (minimal witnesses); Meliou, Gatterbauer,
+Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*, PVLDB 4(1), 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from itertools import combinations
+
+from semiring.analysis.events import Annotation
+from semiring.base import Semiring
+from semiring.errors import CapabilityError, ExactnessError
+from semiring.expression import Delta, Expression, Monus
+from semiring.semirings.counting import Counting
+from semiring.semirings.posbool import PosBool
+from semiring.semirings.why import Witnesses
+from semiring.token import Token
+
+Witness = frozenset[Token]
+
+STEPS = 100_000
+"""How many sets a search may try, unless told."""
+
+_COUNTING = Counting()
+_POSBOOL: Semiring[Witnesses] = PosBool()
+
+
+def witnesses(annotation: Annotation) -> list[Witness]:
+    """The minimal sets of input tuples that suffice for a result, smaller ones first.
+
+    Raises
+    ------
+    CapabilityError
+        When a tuple's absence takes part (⊖), or a comparison of aggregates: what suffices then
+        depends on what else is there.
+    """
+    if not _monotone(annotation):
+        raise CapabilityError(
+            f"{annotation.truncated(3)} has ⊖ or a comparison: no set of tuples suffices whatever "
+            "else is there.\nAsk for repairs, which hold for such annotations too."
+        )
+    return _in_order(_minimal(annotation))
+
+
+def _minimal(annotation: Annotation) -> Witnesses:
+    found: Witnesses = annotation.evaluate(_POSBOOL)
+    return found
+
+
+def _monotone(annotation: Annotation) -> bool:
+    if not isinstance(annotation, Expression) or annotation.is_polynomial:
+        return True
+    if isinstance(annotation, Delta) or annotation.children:
+        inside = all(map(_monotone, annotation.children))
+        return inside and not isinstance(annotation, Monus)
+    return False
+
+
+def _in_order(found: Iterable[Witness]) -> list[Witness]:
+    return sorted(found, key=lambda witness: (len(witness), sorted(witness)))
+
+
+def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
+    """The smallest sets of input tuples whose deletion removes a result: all of least size.
+
+    Parameters
+    ----------
+    steps
+        How many sets are tried at most.
+
+    Raises
+    ------
+    ExactnessError
+        When more sets would have to be tried. Finding the least size is NP-hard.
+
+    Returns nothing where no deletion removes the result, and the empty set where it is not there.
+    """
+    if _monotone(annotation):
+        return _in_order(hitting_sets(_minimal(annotation), steps))
+    tokens = sorted(annotation.tokens)
+    tried = 0
+    for size in range(len(tokens) + 1):
+        found = []
+        for gone in combinations(tokens, size):
+            tried += 1
+            if tried > steps:
+                raise _too_many(steps)
+            if not _there(annotation, gone):
+                found.append(frozenset(gone))
+        if found:
+            return _in_order(found)
+    return []
+
+
+def _there(annotation: Annotation, gone: Collection[Token]) -> bool:
+    values = {token: int(token not in gone) for token in annotation.tokens}
+    return annotation.evaluate(_COUNTING, values) > 0
+
+
+def _too_many(steps: int) -> ExactnessError:
+    return ExactnessError(f"The search would try more than {steps:,} sets of tuples; allow more.")
+
+
+def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, float]:
+    """How responsible each input tuple is for a result.
+
+    1 / (1 + k) where k is the least number of other tuples without which the result is still there
+    but depends on this one; 0 where there are none such.
+
+    Raises
+    ------
+    CapabilityError
+        For annotations with ⊖ or comparisons.
+    ExactnessError
+        When more than `steps` sets would have to be tried.
+    """
+    needed = witnesses(annotation)
+    found = {}
+    for token in sorted(annotation.tokens):
+        with_it = [witness for witness in needed if token in witness]
+        without = [witness for witness in needed if token not in witness]
+        sizes = []
+        for kept in with_it:
+            rest = [witness - kept for witness in without]
+            smallest = next(iter(hitting_sets(rest, steps)), None)
+            if smallest is not None:
+                sizes.append(len(smallest))
+        found[token] = 1 / (1 + min(sizes)) if sizes else 0.0
+    return found
+
+
+def _size(witness: Witness) -> int:
+    return len(witness)
+
+
+def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
+    """All sets of least size that have a member of each of some sets.
+
+    By branching on a smallest set that is not hit, to growing depth; none if one of the sets is
+    empty.
+
+    Raises
+    ------
+    ExactnessError
+        When more than `steps` branches would be tried.
+    """
+    if frozenset() in sets:
+        return set()
+    branches = 0
+
+    def branch(left: list[Witness], chosen: Witness, depth: int) -> Iterator[Witness]:
+        nonlocal branches
+        branches += 1
+        if branches > steps:
+            raise _too_many(steps)
+        if not left:
+            yield chosen
+        elif depth:
+            smallest: Witness = min(left, key=_size)
+            for token in sorted(smallest):
+                rest = [one for one in left if token not in one]
+                yield from branch(rest, chosen | {token}, depth - 1)
+
+    for depth in range(len(frozenset().union(*sets)) + 1):
+        found = set(branch(list(sets), frozenset(), depth))
+        if found:
+            return found
+    return set()

@@ -1,0 +1,164 @@
+"""What every node of an expression has: its key, what occurs in it, its value and its text."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from semiring.base import Semiring, TokenValuation, token_values
+from semiring.errors import CapabilityError
+from semiring.polynomial import Polynomial, name_tokens
+from semiring.render import LATEX, REPR_TERMS, TEXT, Style, html_code
+from semiring.token import Token
+
+if TYPE_CHECKING:
+    from semiring.expression.terms import Expression
+
+K = TypeVar("K")
+
+
+class Node(ABC):
+    """An immutable node; equality and order are those of its key."""
+
+    __slots__ = ("_key",)
+
+    _key: tuple[Any, ...]
+    rank: ClassVar[int]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("an Expression is immutable")
+
+    # -- inspection --------------------------------------------------------------------------
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        """The key of equality and of the canonical order."""
+        return self._key
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The direct subexpressions."""
+        return ()
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        """The tokens that occur, those inside compared tensors included."""
+        return frozenset().union(*(child.tokens for child in self.children))
+
+    @property
+    def degree(self) -> int:
+        """The largest number of token factors in a product, δ and ⊖ as their operands."""
+        return max((child.degree for child in self.children), default=0)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether this is 0 in every semiring by the laws applied."""
+        return self.constant_value() == 0
+
+    @property
+    def is_factor(self) -> bool:
+        """Whether the text needs no parentheses beside a · or ⊗."""
+        return True
+
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether neither δ nor ⊖ nor a comparison occurs."""
+        return all(child.is_polynomial for child in self.children)
+
+    def constant_value(self) -> int | None:
+        """n if this is the constant n, else None."""
+        return None
+
+    def to_polynomial(self) -> Polynomial:
+        """This expression multiplied out in N[X].
+
+        Raises
+        ------
+        CapabilityError
+            If δ, ⊖ or a comparison occurs.
+        """
+        if not self.is_polynomial:
+            raise CapabilityError(
+                f"{self.truncated(3)} is not a polynomial: it has δ, ⊖ or a comparison;"
+                " evaluate it in a semiring instead"
+            )
+        return self._polynomial()
+
+    def _polynomial(self) -> Polynomial:
+        raise NotImplementedError
+
+    # -- evaluation --------------------------------------------------------------------------
+
+    def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> K:
+        """The value in K under a valuation of the tokens; see `Polynomial.evaluate`.
+
+        Raises
+        ------
+        CapabilityError
+            The semiring lacks a monus, or a value for a compared tensor, that occurs here.
+        ValuationError
+            A token has no value, or one outside the carrier.
+        """
+        return self._evaluate(semiring, token_values(semiring, valuation))
+
+    @abstractmethod
+    def _evaluate(self, semiring: Semiring[K], value: Any) -> K: ...
+
+    @abstractmethod
+    def delete(self, tokens: Collection[Token]) -> Expression:
+        """This expression with `tokens` replaced by 0."""
+
+    # -- text --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _text(self, style: Style, limit: int | None) -> str: ...
+
+    def _factor_text(self, style: Style, limit: int | None) -> str:
+        text = self._text(style, limit)
+        return text if self.is_factor else f"({text})"
+
+    def truncated(self, limit: int = REPR_TERMS) -> str:
+        """The text with at most `limit` terms of every sum, saying how many are left out."""
+        return self._text(TEXT, limit)
+
+    def __str__(self) -> str:
+        return self._text(TEXT, None)
+
+    def __repr__(self) -> str:
+        return f"Expression({self.truncated()})"
+
+    def _repr_html_(self) -> str:
+        return html_code(self.truncated())
+
+    def _repr_latex_(self) -> str:
+        return "$" + self._text(LATEX, REPR_TERMS) + "$"
+
+    def to_sympy(self) -> Any:
+        """This expression in sympy: tokens as symbols, ``delta`` and ``monus`` as functions, a
+        comparison as a symbol named by its text.
+
+        Raises
+        ------
+        AnnotationError
+            If two tokens have the same text.
+        """
+        name_tokens(self.tokens)
+        return self._sympy()
+
+    @abstractmethod
+    def _sympy(self) -> Any: ...
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Node):
+            return self._key == other._key
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def init(node: Node, **fields: Any) -> None:
+    """Set the fields of a node under construction."""
+    for name, value in fields.items():
+        object.__setattr__(node, name, value)

@@ -1,0 +1,45 @@
+"""Positive Boolean expressions: the minimal sets of tuples that suffice.
+
+Carrier: antichains of sets of tokens, which are positive Boolean expressions up to equivalence.
+Source: Green, Karvounarakis, Tannen, PODS 2007, section 3 (PosBool(X)); minimal witnesses: Buneman,
+Khanna, Tan, *Why and Where*, ICDT 2001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from semiring.semirings.absorption import minimal
+from semiring.semirings.why import Why, Witnesses
+from semiring.token import Token
+
+
+class PosBool(Why):
+    """Minimal witnesses: (antichains of P(X), minimal ∪, minimal pairwise ∪, ∅, {∅}).
+
+    A token is {{x}} unless told; other sets of sets are made minimal. The free distributive
+    lattice over X, so a ⊖ b has the witnesses of a that contain none of b.
+    """
+
+    name = "PosBool"
+    absorptive = True
+
+    def plus(self, a: Witnesses, b: Witnesses) -> Witnesses:
+        return _minimal(a | b)
+
+    def times(self, a: Witnesses, b: Witnesses) -> Witnesses:
+        return _minimal(x | y for x in a for y in b)
+
+    def monus(self, a: Witnesses, b: Witnesses) -> Witnesses:
+        return frozenset(x for x in a if not any(y <= x for y in b))
+
+    def sum(self, values: Iterable[Witnesses]) -> Witnesses:
+        return _minimal(witness for value in values for witness in value)
+
+    def check(self, value: Any) -> Witnesses:
+        return _minimal(super().check(value))
+
+
+def _minimal(witnesses: Iterable[frozenset[Token]]) -> Witnesses:
+    return frozenset(minimal(witnesses, frozenset.issubset, len))

@@ -1,0 +1,103 @@
+"""Questions to the rows of a capture, without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lipstick.capture.capture import Capture
+from semiring import Token
+from semiring.errors import ValuationError
+from tests.oracle.database import Database, Relation
+from tests.oracle.written import write_capture
+
+CARS = Relation(
+    "cars",
+    ("car",),
+    "car string, model string, price int",
+    pa.table(
+        {
+            "car": ["C1", "C2", "C3"],
+            "model": ["Accord", "Civic", "Civic"],
+            "price": pa.array([24, 20, 22], pa.int32()),
+        }
+    ),
+)
+BIDS = Relation(
+    "bids",
+    ("bid",),
+    "bid int, wanted string",
+    pa.table({"bid": pa.array([1, 2], pa.int32()), "wanted": ["Civic", "Civic"]}),
+)
+C2, C3 = Token("cars", "C2"), Token("cars", "C3")
+B1, B2 = Token("bids", 1), Token("bids", 2)
+
+
+@pytest.fixture(scope="module")
+def civics(tmp_path_factory: pytest.TempPathFactory) -> Capture:
+    sql = """SELECT model, count(*) n, sum(price) s, min(price) lo
+        FROM cars JOIN bids ON model = wanted GROUP BY model"""
+    database = Database({"cars": CARS, "bids": BIDS})
+    return write_capture(sql, database, tmp_path_factory.mktemp("capture") / "c")
+
+
+def test_probability(civics: Capture) -> None:
+    """(C2 + C3) · (B1 + B2), by one number, by relation, and by samples."""
+    [(row, found)] = civics.probability(0.5)
+    assert row["model"] == "Civic"
+    assert found.exact
+    assert found.value == pytest.approx(0.75 * 0.75)
+    [(_, found)] = civics.probability({"cars": {"C2": 0.5, "C3": 0.5}, "bids": {1: 0.0}})
+    assert found.value == pytest.approx(0.75)
+    [(_, found)] = civics.probability({"cars": {"C2": 0.5}}, default=0.0)
+    assert found.value == 0.5
+    [(_, drawn)] = civics.probability(0.5, method="sample", error=0.05, confidence=0.9999)
+    assert abs(drawn.value - 0.5625) <= drawn.error
+    assert "±" in str(drawn)
+
+
+def test_weights_that_are_none(civics: Capture) -> None:
+    with pytest.raises(ValuationError, match="from 0 to 1"):
+        civics.probability({"cars": {"C2": 2}})
+    with pytest.raises(ValueError, match="method is"):
+        civics.probability(0.5, method="guess")
+
+
+def test_expected_values(civics: Capture) -> None:
+    [(_, count)] = civics.expected("n", 0.5)
+    assert (count.mean, count.variance) == (1.0, 1.25)
+    [(_, total)] = civics.expected("s", {"cars": {"C2": 0.0}})
+    assert (total.mean, total.variance) == (44.0, 0.0)
+    [(_, least)] = civics.expected("lo", {"cars": {"C2": 0.5}})
+    assert (least.mean, least.presence) == (21.0, 1.0)
+
+
+def test_attributions(civics: Capture) -> None:
+    [(_, shares)] = civics.shapley()
+    assert sum(share.value for share in shares.values()) == pytest.approx(1)
+    assert shares[C2].value == pytest.approx(0.25)
+    [(_, tossed)] = civics.banzhaf()
+    assert tossed[B1].value == pytest.approx(0.5 * 0.75)
+    [(_, drawn)] = civics.shapley(method="sample", error=0.2)
+    assert not drawn[C2].exact
+
+
+def test_witnesses_and_repairs(civics: Capture) -> None:
+    [(_, found)] = civics.witnesses()
+    assert found == [{B1, C2}, {B1, C3}, {B2, C2}, {B2, C3}]
+    [(_, gone)] = civics.repairs()
+    assert gone == [{B1, B2}, {C2, C3}]
+    [(_, blame)] = civics.responsibility()
+    assert blame == dict.fromkeys((B1, B2, C2, C3), 0.5)
+
+
+def test_rows_named_by_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shown token is file and row, a stored one a single integer."""
+    data = pa.table({"row": pa.array([5, (1 << 40) + 7], pa.int64()), "x": [1, 2]})
+    relation = Relation("r", ("row",), "row bigint, x int", data)
+    found = write_capture("SELECT x FROM r", Database({"r": relation}), tmp_path / "c")
+    object.__setattr__(found.manifest.relations["r"], "naming", "rows")
+    weights = {"r": pa.table({"row": data["row"], "p": [0.25, 0.5]})}
+    assert [estimate.value for _, estimate in found.probability(weights)] == [0.25, 0.5]

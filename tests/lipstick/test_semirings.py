@@ -1,0 +1,66 @@
+"""Every way annotations travel between workers gives what memory gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from lipstick import semirings
+from lipstick.sessions import Session
+from semiring.errors import ValuationError
+
+pytestmark = pytest.mark.classic
+
+
+class Bottleneck:
+    """A semiring of the user's own."""
+
+    zero, one = 0.0, float("inf")
+    plus, times = staticmethod(max), staticmethod(min)
+
+
+CASES: list[tuple[semirings.Semiring[Any], dict[str, Any]]] = [
+    (semirings.AccessControl(), {"C2": "SECRET", "C3": "CONFIDENTIAL"}),
+    (semirings.Worlds(), {"C1": 5, "C2": 2**63}),
+    (semirings.PosBool(), {}),
+    (semirings.Formula(), {"C2": "red"}),
+    (semirings.Sensitivity(), {"C2": 2.5}),
+    (semirings.Validity(), {"C2": (1, 4), "C3": (3, None)}),
+    (semirings.define("Capacity", Bottleneck, [1.0, 2.5]), {"C2": 2.0, "C3": 3.0}),
+]
+
+
+@pytest.fixture(scope="module")
+def session(spark: SparkSession) -> Iterator[Session]:
+    with lipstick.session(spark) as ls:
+        rows = [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]
+        ls.track("cars", spark.createDataFrame(rows, "car string, model string"), key="car")
+        yield ls
+
+
+def test_valuations_by_rows(session: Session) -> None:
+    """A function of the row, an expression over it, and a table of it are the same."""
+    q = session.sql("SELECT DISTINCT model FROM cars")
+    lengths = lipstick.of_row(lambda row: len(row["model"]), columns=["model"])
+    for given in (lengths, "length(model)", {"C1": 6, "C2": 5, "C3": 5}):
+        rows = q.evaluate(semirings.Tropical(), {"cars": given}).collect()
+        assert {tuple(row) for row in rows} == {("Accord", 6.0), ("Civic", 5.0)}
+    with pytest.raises(ValuationError, match="has no column 'price'"):
+        q.evaluate(semirings.Tropical(), {"cars": lipstick.of_row(len, columns=["price"])})
+    memory = lipstick.open(q.capture.directory)
+    with pytest.raises(ValuationError, match="a function of its rows, which needs Spark"):
+        memory.evaluate(semirings.Tropical(), {"cars": lengths})
+
+
+def test_cluster_and_memory_agree(session: Session) -> None:
+    q = session.sql("SELECT DISTINCT model FROM cars")
+    memory = lipstick.open(q.capture.directory)
+    for semiring, given in CASES:
+        valuation = {"cars": given} if given else None
+        found = {tuple(row) for row in q.evaluate(semiring, valuation).collect()}
+        expected = memory.evaluate(semiring, valuation).to_pylist()
+        assert found == {tuple(row.values()) for row in expected}, semiring.name

@@ -1,0 +1,1 @@
+SELECT rank() OVER w FROM t WINDOW v AS (ORDER BY a)

@@ -1,0 +1,2 @@
+SELECT car_id, word
+FROM cars, LATERAL words(model)

@@ -1,0 +1,3 @@
+SELECT dealer, middle(price) AS m
+FROM cars
+GROUP BY dealer

@@ -1,0 +1,1 @@
+SELECT a + 1 AS c FROM t ORDER BY row_number() OVER (PARTITION BY c ORDER BY b) DESC, c

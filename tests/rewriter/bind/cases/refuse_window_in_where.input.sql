@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE rank() OVER (ORDER BY a) = 1

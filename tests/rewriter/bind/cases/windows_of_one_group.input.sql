@@ -1,0 +1,1 @@
+SELECT rank() OVER (ORDER BY max(b)) AS r FROM t

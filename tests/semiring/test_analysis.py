@@ -1,0 +1,256 @@
+"""Probabilities, attributions, witnesses and repairs, against enumeration of all worlds."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, permutations, product
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from semiring import (
+    AVG,
+    COUNT,
+    MAX,
+    MIN,
+    SUM,
+    CapabilityError,
+    ExactnessError,
+    Expression,
+    Polynomial,
+    Tensor,
+    Token,
+    ValuationError,
+    compare,
+    delta,
+)
+from semiring.analysis import (
+    banzhaf,
+    compile_annotation,
+    moments,
+    probability,
+    repairs,
+    responsibility,
+    sampled_probability,
+    sampled_shapley,
+    shapley,
+    witnesses,
+)
+from semiring.semirings import Counting
+
+TOKENS = [Token("r", name) for name in "abcde"]
+WEIGHTS = dict(zip(TOKENS, [0.1, 0.9, 0.5, 0.25, 0.7], strict=True))
+
+atoms = st.sampled_from(TOKENS).map(Polynomial.token)
+positive = st.lists(st.lists(atoms, min_size=1, max_size=3), max_size=5).map(
+    lambda terms: Polynomial.sum(math.prod(term, start=Polynomial.one()) for term in terms)
+)
+tensors = st.builds(
+    Tensor,
+    st.sampled_from([SUM, COUNT]),
+    st.lists(st.tuples(atoms, st.integers(-2, 3)), max_size=4),
+)
+annotations = st.one_of(
+    positive,
+    positive.map(delta),
+    st.builds(lambda a, b: a * Expression.one().monus(delta(b)), positive, positive),
+    st.builds(lambda a, t, n: delta(a) * compare(">", t, n), positive, tensors, st.integers(-2, 3)),
+)
+
+
+def worlds():
+    """Every set of tuples, as a valuation in Counting."""
+    for bits in product((0, 1), repeat=len(TOKENS)):
+        yield dict(zip(TOKENS, bits, strict=True))
+
+
+def chance(world, weights=WEIGHTS):
+    return math.prod(weights[t] if there else 1 - weights[t] for t, there in world.items())
+
+
+def holds(annotation, world):
+    return annotation.evaluate(Counting(), world) > 0
+
+
+def enumerated(annotation, weights=WEIGHTS):
+    return sum(chance(world, weights) for world in worlds() if holds(annotation, world))
+
+
+@given(annotations)
+def test_probability_is_that_of_the_worlds(annotation):
+    found = probability(annotation, WEIGHTS)
+    assert found.exact
+    assert float(found) == pytest.approx(enumerated(annotation), abs=1e-12)
+
+
+@given(annotations)
+def test_influences_are_differences(annotation):
+    circuit = compile_annotation(annotation)
+    for token, slope in circuit.influences(WEIGHTS).items():
+        with_it, without = (enumerated(annotation, {**WEIGHTS, token: p}) for p in (1.0, 0.0))
+        assert slope == pytest.approx(with_it - without, abs=1e-12)
+
+
+@settings(max_examples=25)
+@given(annotations)
+def test_shapley_and_banzhaf_are_their_definitions(annotation):
+    tokens = sorted(annotation.tokens)
+    found, tossed = shapley(annotation), banzhaf(annotation)
+    totals = dict.fromkeys(tokens, 0)
+    for order in permutations(tokens):
+        world = dict.fromkeys(TOKENS, 0)
+        before = holds(annotation, world)
+        for token in order:
+            world[token] = 1
+            after = holds(annotation, world)
+            totals[token] += after - before
+            before = after
+    for token in tokens:
+        expected = totals[token] / math.factorial(len(tokens))
+        assert found[token].value == pytest.approx(expected, abs=1e-12)
+        half = dict.fromkeys(TOKENS, 0.5)
+        sides = [enumerated(annotation, {**half, token: p}) for p in (1.0, 0.0)]
+        assert tossed[token].value == pytest.approx(sides[0] - sides[1], abs=1e-12)
+
+
+def test_read_once_annotations_need_no_decisions():
+    """Products of sums, multiplied out, are found again."""
+    left = [Polynomial.token(Token("x", i)) for i in range(12)]
+    right = [Polynomial.token(Token("y", i)) for i in range(12)]
+    spread = Polynomial.sum(left) * Polynomial.sum(right) + Polynomial.token(TOKENS[0])
+    circuit = compile_annotation(spread)
+    assert circuit.decisions == 0
+    assert probability(spread, 0.5).value == pytest.approx(1 - 0.5 * (1 - (1 - 0.5**12) ** 2))
+    apart = Polynomial.sum(a * b for a, b in zip(left, right, strict=True))
+    assert compile_annotation(apart).decisions == 0
+
+
+def test_too_many_decisions_are_refused():
+    grid = {(i, j): Polynomial.token(Token("g", (i, j))) for i in range(8) for j in range(8)}
+    edges = Polynomial.sum(
+        grid[i, j] * grid[k, m]
+        for (i, j), (k, m) in product(grid, grid)
+        if (k - i, m - j) == (0, 1)
+    ) + Polynomial.sum(
+        grid[i, j] * grid[k, m]
+        for (i, j), (k, m) in product(grid, grid)
+        if (k - i, m - j) == (1, 0)
+    )
+    with pytest.raises(ExactnessError, match="more than 50 decisions"):
+        probability(edges, 0.5, decisions=50)
+    assert sampled_probability(edges, 0.05, error=0.05).error <= 0.05
+
+
+@settings(max_examples=8)
+@given(annotations)
+def test_samples_are_within_their_error(annotation):
+    """With a confidence that makes a failure of the test once in a million."""
+    found = sampled_probability(annotation, WEIGHTS, error=0.05, confidence=1 - 1e-6)
+    assert abs(found.value - enumerated(annotation)) <= found.error <= 0.05
+    assert found.samples > 0
+
+
+def test_sampled_shapley():
+    a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
+    annotation = a * b + c
+    exact, drawn = shapley(annotation), sampled_shapley(annotation, error=0.1, confidence=0.9999)
+    for token, value in exact.items():
+        assert abs(drawn[token].value - value.value) <= drawn[token].error <= 0.1
+    assert sum(value.value for value in drawn.values()) == 1
+
+
+def test_weights():
+    """Functions, mappings and one number; what is no probability is refused."""
+    annotation = Polynomial.token(TOKENS[0])
+    assert probability(annotation, lambda token: 0.5).value == 0.5
+    assert probability(annotation, 0.25).value == 0.25
+    with pytest.raises(ValuationError, match="No probability is given for r:a"):
+        probability(annotation, {})
+    with pytest.raises(ValuationError, match=r"1\.5"):
+        probability(annotation, 1.5)
+
+
+# -- aggregated values ---------------------------------------------------------------------
+
+
+@given(
+    st.sampled_from([SUM, COUNT, MIN, MAX]),
+    st.lists(st.tuples(st.one_of(positive, positive.map(delta)), st.integers(-3, 3)), max_size=4),
+)
+def test_moments_are_those_of_the_worlds(monoid, terms):
+    tensor = Tensor(monoid, terms)
+    values = [(chance(w), tensor.evaluate(Counting(), w)) for w in worlds()]
+    if monoid.idempotent:
+        values = [(p, v) for p, v in values if v is not None]
+        assume(values)
+    present = sum(p for p, _ in values)
+    mean = sum(p * (v or 0) for p, v in values) / present
+    square = sum(p * (v or 0) ** 2 for p, v in values) / present
+    found = moments(tensor, WEIGHTS)
+    assert found.mean == pytest.approx(mean, abs=1e-9)
+    assert found.variance == pytest.approx(square - mean**2, abs=1e-9)
+    assert found.presence == pytest.approx(present)
+
+
+def test_no_moments():
+    a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
+    with pytest.raises(CapabilityError, match="AVG is that of a quotient"):
+        moments(Tensor(AVG, [(a, 1)]), 0.5)
+    with pytest.raises(CapabilityError, match="how often it counts"):
+        moments(Tensor(SUM, [((a + b) * Expression.one().monus(delta(c)), 1)]), 0.5)
+    with pytest.raises(CapabilityError, match="MAX has no value in any world"):
+        moments(Tensor(MAX, [(a, 1)]), 0)
+
+
+# -- witnesses, repairs, responsibility ----------------------------------------------------
+
+
+@given(positive)
+def test_witnesses_are_the_minimal_sets_that_suffice(annotation):
+    enough = [
+        frozenset(t for t, there in w.items() if there) for w in worlds() if holds(annotation, w)
+    ]
+    expected = {one for one in enough if not any(other < one for other in enough)}
+    assert set(witnesses(annotation)) == expected
+
+
+@given(annotations)
+def test_repairs_are_the_least_deletions(annotation):
+    tokens = sorted(annotation.tokens)
+    expected = set()
+    for size in range(len(tokens) + 1):
+        for gone in combinations(tokens, size):
+            world = {token: int(token not in gone) for token in TOKENS}
+            if not holds(annotation, world):
+                expected.add(frozenset(gone))
+        if expected:
+            break
+    assert set(repairs(annotation)) == expected
+
+
+@given(positive)
+def test_responsibility_is_its_definition(annotation):
+    everything = dict.fromkeys(TOKENS, 1)
+    for token, found in responsibility(annotation).items():
+        others = [t for t in sorted(annotation.tokens) if t != token]
+        sizes = [
+            size
+            for size in range(len(others) + 1)
+            for gone in combinations(others, size)
+            if holds(annotation, {**everything, **dict.fromkeys(gone, 0)})
+            and not holds(annotation, {**everything, **dict.fromkeys(gone, 0), token: 0})
+        ]
+        assert found == (1 / (1 + min(sizes)) if sizes else 0.0)
+
+
+def test_searches_are_bounded():
+    annotation = math.prod(
+        (Polynomial.token(Token("x", i)) + Polynomial.token(Token("y", i)) for i in range(6)),
+        start=Polynomial.one(),
+    )
+    assert len(repairs(annotation)) == 6
+    with pytest.raises(ExactnessError, match="more than 10 sets"):
+        repairs(annotation, steps=10)
+    with pytest.raises(CapabilityError, match="no set of tuples suffices"):
+        witnesses(Expression.one().monus(delta(annotation)))
