@@ -178,7 +178,12 @@ def _limit_each(query: exp.Expr, source: Source) -> None:
             query,
         )
     limit, offset = bounds
-    number = exp.Window(this=exp.RowNumber(), partition_by=[], order=_window_order(query, source))
+    number = exp.Window(
+        this=exp.Anonymous(this="ROW_NUMBER"),
+        partition_by=[],
+        order=_window_order(query, source),
+        over="OVER",
+    )
     conditions = [query.args["qualify"].this] if query.args.get("qualify") else []
     if limit is not None:
         last = exp.Literal.number(limit + (offset or 0))

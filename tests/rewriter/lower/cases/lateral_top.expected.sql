@@ -17,7 +17,7 @@ WITH `b1_members` AS (
     m.`car_id_3_2` AS `car_id_3_2__id`,
     m.`buyer` AS `buyer_3`,
     m.`car_id_3_2` AS `car_id_3_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY NULL) AS `rownumber_2`
+    ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY NULL, m.`bid` ASC, m.`buyer` ASC) AS `row_number_2`
   FROM `b1_members` AS m
 ), `b0_members` AS (
   SELECT
@@ -45,4 +45,4 @@ WHERE
   m.`b1_bid` IS NOT DISTINCT FROM b1.`bid`
   AND m.`b1_buyer` IS NOT DISTINCT FROM b1.`buyer`
   AND m.`b1_car_id_3_2__id` IS NOT DISTINCT FROM b1.`car_id_3_2__id`
-  AND b1.`rownumber_2` <= 2
+  AND b1.`row_number_2` <= 2

@@ -18,7 +18,7 @@ WITH `b1_members` AS (
     m.`car_id_3_2` AS `car_id_3_2__id`,
     m.`buyer` AS `buyer_3`,
     m.`car_id_3_2` AS `car_id_3_2`,
-    ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY m.`amount` DESC) AS `rownumber_2`
+    ROW_NUMBER() OVER (PARTITION BY m.`car_id_3_2` ORDER BY m.`amount` DESC, m.`bid` ASC, m.`buyer` ASC) AS `row_number_2`
   FROM `b1_members` AS m
 ), `b2` AS (
   SELECT
@@ -32,7 +32,7 @@ WITH `b1_members` AS (
       COUNT(*) AS `rows`
     FROM `b1` AS b1
     WHERE
-      b1.`rownumber_2` <= 1
+      b1.`row_number_2` <= 1
     GROUP BY
       b1.`car_id_3_2`
   ) AS g
