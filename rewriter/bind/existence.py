@@ -27,6 +27,7 @@ def is_membership(node: exp.Expr) -> TypeGuard[exp.In | exp.Exists]:
 
 def membership_value(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
     """Return whether a row is in a subquery."""
+    _refuse_null(node, binder)
 
     def make() -> list[Membership]:
         return [is_in(node, binder) if isinstance(node, exp.In) else exists(node, binder)]
@@ -51,12 +52,16 @@ def _compared(node: exp.EQ | exp.NEQ, binder: ScalarBinder) -> Scalar | None:
             negated = bool(constant.this) is isinstance(node, exp.NEQ)
             bare = exp.paren(asked.copy())
             return exp.paren(binder.bind(exp.Not(this=bare) if negated else bare), copy=False)
+        if _has_in(asked) and constant.find(exp.Column, exp.Query) is None:
+            problem = "IN (subquery) compared with a constant expression is not supported"
+            raise binder.context.source.unsupported(problem, "Write TRUE or FALSE.", other)
     return None
 
 
 def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     operand = unwrap(node.this)
     if _is_in(operand):
+        _refuse_null(operand, binder)
         reasons = binder.subqueries.found(node, lambda: not_in(operand, binder))
         anyone = exp.or_(*(reason.column() for reason in reasons), copy=False)
         return exp.Not(this=exp.paren(anyone) if len(reasons) > 1 else anyone)
@@ -76,6 +81,13 @@ def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
         ]
         return exp.paren(binder.bind(other(this=parts[0], expression=parts[1])), copy=False)
     return None
+
+
+def _refuse_null(node: exp.In | exp.Exists, binder: ScalarBinder) -> None:
+    """Refuse NULL IN (...), which Spark replaces by NULL before it is an existence join."""
+    if isinstance(node, exp.In) and isinstance(unwrap(node.this), exp.Null):
+        problem = "NULL IN (subquery) as a value is not supported"
+        raise binder.context.source.unsupported(problem, "Write NULL.", node)
 
 
 def _has_in(node: exp.Expr) -> bool:

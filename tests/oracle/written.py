@@ -34,6 +34,7 @@ def write_capture(sql: str, database: Database, directory: Path) -> Capture:
     root = blocks_of(sql, database)
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():
             _create(connection, relation.name, relation.data)
         names = tuple(column[0] for column in connection.execute(to_duckdb(sql)).description or ())
