@@ -4,19 +4,16 @@ Per query the plain result is written to Parquet, then the capture with values c
 values by reference; repetitions are interleaved, so that a noisy machine disturbs all three alike.
 The ratio is wall time of the capture over wall time of the plain write, of medians.
 
-    python -m benchmark_workflowgen.capture_cost --data DIR --output results.json
+    python -m benchmark_workflowgen capture-cost --data DIR --output results.json
 """
 
 from __future__ import annotations
 
 import json
 import math
-import platform
 import shutil
 import statistics
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +21,12 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 import lipstick
-from benchmark_workflowgen.tpch_queries import KEYS, QUERIES
+from benchmark_workflowgen import suites, tpch
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.measure.queries import VARIANTS, folder_bytes, runs
+from benchmark_workflowgen.sessions import Sparks
 
 
 @click.command()
@@ -48,53 +47,51 @@ def main(
     scratch: Path,
 ) -> None:
     """Measure capture cost and what-if time over TPC-H tables in DATA."""
-    spark = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", str(2 * cores))
-        .config("spark.driver.memory", memory)
-        .config("spark.log.level", "ERROR")
-        .getOrCreate()
-    )
-    ls = lipstick.session(spark)
-    for name, key in KEYS.items():
-        ls.track(name, str(data / f"{name}.parquet"), key=list(key), verify=False)
+    with Sparks(None, None, memory) as sparks:
+        spark = sparks.get(cores, 2 * cores)
+        with lipstick.session(spark) as ls:
+            suites.track(ls, "tpch", data)
+            document = _measured(
+                ls, [int(text) for text in queries.split(",")], repetitions, scratch
+            )
+        if output is not None:
+            document["environment"] = environment(spark)
+            output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _measured(
+    ls: lipstick.Session, numbers: list[int], repetitions: int, scratch: Path
+) -> dict[str, Any]:
+    """Measure queries, and what-if answers where Q1 is among them; show all of it."""
     results = []
-    for number in [int(text) for text in queries.split(",")]:
+    for number in numbers:
         result = measure(ls, number, repetitions, scratch)
         results.append(result)
         click.echo(show(result))
     click.echo(summary(results))
     what_ifs = []
-    if any(result["query"] == 1 for result in results):
+    if 1 in numbers:
         what_ifs = [what_if_time(ls, values, scratch) for values in ("copy", "reference")]
         for timing in what_ifs:
             click.echo(json.dumps(timing))
-    if output is not None:
-        document = {"environment": environment(cores), "capture": results, "what_if": what_ifs}
-        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
-    shutil.rmtree(scratch, ignore_errors=True)
-    ls.close()
+    return {"capture": results, "what_if": what_ifs}
 
 
 def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) -> dict[str, Any]:
     """Time one query three ways, interleaved, after one unmeasured round of each."""
-    query = ls.sql(QUERIES[number])
-    runs: dict[str, Callable[[Path], object]] = {
-        "plain": lambda path: ls.spark.sql(QUERIES[number]).write.parquet(str(path)),
-        "copy": lambda path: query.save(path, values="copy"),
-        "reference": lambda path: query.save(path, values="reference"),
-    }
-    times: dict[str, list[float]] = {name: [] for name in runs}
+    text = tpch.query(number)
+    query = ls.sql(text)
+    every = runs(ls, text, query)
+    times: dict[str, list[float]] = {name: [] for name in VARIANTS}
     sizes: dict[str, int] = {}
     members = 0
     for repetition in range(repetitions + 1):
-        for name, run in runs.items():
+        for name in VARIANTS:
             path = scratch / name
             shutil.rmtree(path, ignore_errors=True)
             started = time.perf_counter()
-            made = run(path)
+            made = every[name](path)
             if repetition:
                 times[name].append(time.perf_counter() - started)
             sizes[name] = folder_bytes(path)
@@ -116,7 +113,7 @@ def what_if_time(ls: lipstick.Session, values: str, scratch: Path) -> dict[str, 
     """Time deleting 1,000 lineitems from the saved capture of Q1, against rerunning the query."""
     path = scratch / f"q1-{values}"
     shutil.rmtree(path, ignore_errors=True)
-    query = ls.sql(QUERIES[1])
+    query = ls.sql(tpch.query(1))
     query.save(path, values=values)
     deleted = thousand_lineitems(Path(path))
     spark = None if values == "copy" else ls.spark
@@ -148,11 +145,6 @@ def thousand_lineitems(capture: Path) -> pa.Table:
     return tokens.take(pa.array(rows))
 
 
-def folder_bytes(path: Path) -> int:
-    """Return the size of the Parquet files below a folder."""
-    return sum(file.stat().st_size for file in path.rglob("*.parquet"))
-
-
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
     seconds, ratio = result["seconds"], result["ratio"]
@@ -174,19 +166,3 @@ def summary(results: list[dict[str, Any]]) -> str:
         mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios))
         lines.append(f"values by {name}: geometric mean {mean:.2f}, worst {max(ratios):.2f}")
     return "\n".join(lines)
-
-
-def environment(cores: int) -> dict[str, str]:
-    """Return what the figures depend on."""
-    import pyspark
-
-    return {
-        "python": sys.version.split()[0],
-        "pyspark": pyspark.__version__,
-        "machine": platform.machine(),
-        "master": f"local[{cores}]",
-    }
-
-
-if __name__ == "__main__":
-    main()

@@ -6,8 +6,8 @@ other work the second is nearer to what an idle one takes. The bytes are those o
 a question reads, and of the masks that it writes. networkx gets a smaller
 graph, on which both are measured.
 
-    python -m benchmark_workflowgen.graph_cost --nodes 10000000 --output results.json
-    python -m benchmark_workflowgen.graph_cost --nodes 10000000 --engine spark --driver-memory 5g
+    python -m benchmark_workflowgen graph-cost --nodes 10000000 --output results.json
+    python -m benchmark_workflowgen graph-cost --nodes 10000000 --engine spark --driver-memory 5g
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import pickle
-import platform
 import resource
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -36,11 +34,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmark_workflowgen import graph_on_spark
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.measure.graphs import questions
 from graphquery import EdgeSet, ProvenanceGraph, Segment
 from graphquery import csr as adjacency
 from graphquery.generate import generate
 from semiring.base import Array
-from semiring.semirings import Counting
 
 _PAGE = resource.getpagesize()
 
@@ -66,7 +65,7 @@ def main(
 ) -> None:
     """Measure building, zooming, deletion and traversal of generated graphs."""
     console = Console()
-    document: dict[str, Any] = {"environment": environment()}
+    document: dict[str, Any] = {"environment": environment(None)}
     if engine == "spark":
         document["spark"] = measure_on_spark(nodes, modules, executions, driver_memory)
         console.print(graph_on_spark.table(document["spark"]))
@@ -122,7 +121,7 @@ def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict
             "processor_seconds": statistics.median(busy),
         }
     }
-    for operation, run in operations(graph).items():
+    for operation, run in questions(graph).items():
         rows[operation] = timed(graph, run, repetitions)
     return {
         "nodes": graph.node_count,
@@ -160,29 +159,6 @@ def load(folder: Path) -> ProvenanceGraph:
     return ProvenanceGraph.build(
         segments, edge_sets, lambda file, column: pq.read_table(folder / file)[column]
     )
-
-
-def operations(graph: ProvenanceGraph) -> dict[str, Callable[[], Any]]:
-    """The questions, on nodes drawn with a fixed seed."""
-    random = np.random.default_rng(1)
-    inputs = graph.select(kind="token", relation="R").ids
-    few = np.sort(random.choice(inputs, min(1_000, len(inputs)), replace=False))
-    any_nodes = np.sort(random.choice(graph.ids, 1_000, replace=False))
-    module = graph.modules[len(graph.modules) // 2]
-    every = graph.zoom_out(graph.modules)
-    return {
-        "zoom out of one module": lambda: graph.zoom_out(module),
-        "zoom out of all modules": lambda: graph.zoom_out(graph.modules),
-        "zoom in on one of all": lambda: every.zoom_in(module),
-        "delete 1 node": lambda: graph.delete(any_nodes[:1]),
-        "delete 1,000 nodes": lambda: graph.delete(any_nodes),
-        "delete 1,000 inputs": lambda: graph.delete(few),
-        "descendants of 1,000 nodes": lambda: graph.descendants(any_nodes),
-        "descendants of 1,000 inputs": lambda: graph.descendants(few),
-        "ancestors of 1,000 nodes": lambda: graph.ancestors(any_nodes),
-        "subgraph of 1 node": lambda: graph.subgraph(any_nodes[:1]),
-        "counting evaluation": lambda: graph.evaluate(Counting()),
-    }
 
 
 def timed(graph: ProvenanceGraph, run: Callable[[], Any], repetitions: int) -> dict[str, Any]:
@@ -346,19 +322,5 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * _PAGE
 
 
-def environment() -> dict[str, str]:
-    """Return what the figures depend on."""
-    return {
-        "python": sys.version.split()[0],
-        "numpy": np.__version__,
-        "networkx": nx.__version__,
-        "machine": platform.machine(),
-    }
-
-
 def _mega(size: int) -> str:
     return f"{size / 1e6:,.0f} MB"
-
-
-if __name__ == "__main__":
-    main()

@@ -33,7 +33,7 @@ import semiring as semiring_package
 from lipstick.errors import CapabilityError
 from lipstick.tracking import ROW_BITS
 from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import VALUE
+from rewriter.emit import SIDE, VALUE
 from rewriter.statements import (
     answer_sql,
     compares_aggregates,
@@ -135,6 +135,9 @@ class Evaluation:
             rows = self._spark.table(self._rows_views[self._root.name])
         else:
             rows = self._spark.sql(rows_sql(self._root, self._members_view))
+        if self._root.copies:
+            # One annotation is that of all copies of a row.
+            rows = rows.dropDuplicates(list(self._root.identity))
         keys = [f"`{name}`" for name in self._root.identity]
         mine = values[self._root.name].toDF(*(f"_k{i}" for i in range(len(keys))), VALUE)
         match: Column = F.lit(True)
@@ -163,10 +166,13 @@ class Evaluation:
         keys = [frame.schema[name] for name in block.identity]
         schema = StructType([*keys, StructField(VALUE, self._type)])
         grouped = block.kind is Kind.GROUP
+        if block.difference is not None:
+            keys.append(frame.schema[SIDE])
+            schema = StructType([*keys, StructField(VALUE, self._type)])
         member = member_values(
             self._semiring,
             self._valuations,
-            tuple(block.identity),
+            tuple(key.name for key in keys),
             found.tokens,
             tuple((r.columns[0], r.optional, r.negated) for r in found.references),
             grouped,
@@ -175,6 +181,14 @@ class Evaluation:
         if not grouped:
             return partial
         columns = [F.col(f"`{name}`") for name in block.identity]
+        if block.difference is not None:
+            sides = [F.when(F.col(SIDE) == side, F.col(VALUE)) for side in (0, 1)]
+            lists = partial.groupBy(*columns).agg(
+                *(F.collect_list(side).alias(f"_{number}") for number, side in enumerate(sides))
+            )
+            kept = [field for field in schema.fields if field.name != SIDE]
+            difference = difference_values(self._semiring, block.difference.common)
+            return lists.mapInArrow(difference, StructType(kept))
         lists = partial.groupBy(*columns).agg(F.collect_list(VALUE).alias(VALUE))
         return lists.mapInArrow(total_values(self._semiring), schema)
 
@@ -353,6 +367,31 @@ def total_values(semiring: Semiring[Any]) -> Callable[[Batches], Batches]:
             values = fold(semiring, unpack(semiring, lists.flatten()), offsets)
             columns = [*batch.columns[:-1], pack(semiring, semiring.delta_array(values))]
             yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+    return run
+
+
+def difference_values(semiring: Semiring[Any], common: bool) -> Callable[[Batches], Batches]:
+    """Return the pass that takes the total of one list of annotations from that of another.
+
+    ``common``: what is left is taken away once more, which leaves what both have.
+    """
+    pack, unpack = _pack, _unpack
+
+    def total(lists: pa.Array) -> Any:
+        lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return fold(semiring, unpack(semiring, lists.flatten()), offsets)
+
+    def run(batches: Batches) -> Batches:
+        for batch in batches:
+            *keys, left, right = batch.columns
+            totals = total(left)
+            values = semiring.monus_array(totals, total(right))
+            if common:
+                values = semiring.monus_array(totals, values)
+            names = [*batch.schema.names[:-2], "_value"]
+            yield pa.RecordBatch.from_arrays([*keys, pack(semiring, values)], names=names)
 
     return run
 

@@ -51,7 +51,8 @@ def _kind(block: Block) -> str:
         return "rows"
     if not block.keys:
         return "one group of everything"
-    return f"groups by {', '.join(name for name, _ in block.keys)}"
+    sets = f" in {block.sets} grouping sets" if block.sets else ""
+    return f"groups by {', '.join(name for name, _ in block.keys)}{sets}"
 
 
 def _details(block: Block) -> list[str]:

@@ -145,7 +145,7 @@ def check_understood(
     """
     analysed_schema(spark, sql, args)
     emitted = dialect.emit(expression, grouped=True)
-    with _settings(spark):
+    with settings(spark, _SETTINGS):
         theirs = _plans(_explain(spark, sql, args))
         try:
             ours = _plans(_explain(spark, emitted, args))
@@ -227,11 +227,11 @@ def _renumber(pattern: re.Pattern[str], text: str) -> str:
 
 
 @contextmanager
-def _settings(spark: SparkSession) -> Iterator[None]:
+def settings(spark: SparkSession, values: Mapping[str, str]) -> Iterator[None]:
     """Set what makes plans comparable, and restore the session."""
-    before = {key: str(_setting(spark, key)) for key in _SETTINGS}
+    before = {key: str(_setting(spark, key)) for key in values}
     try:
-        for key, value in _SETTINGS.items():
+        for key, value in values.items():
             spark.sql(f"SET {key}={value}")
         yield
     finally:

@@ -15,6 +15,7 @@ from lipstick.capture.manifest import Manifest
 from lipstick.deciding import with_deciding
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import SIDE
 from rewriter.statements import contributions_sql
 
 
@@ -103,6 +104,9 @@ def _block(
         return
     sql, found = contributions_sql(block, members_view, rows=rows_views)
     members = spark.sql(sql)
+    if block.difference is not None and not block.difference.common:
+        # A row of EXCEPT ALL was made from the left side alone.
+        members = members.where(F.col(SIDE) == 0)
     if selected is not None:
         members = _matching(members, selected, block.identity)
     for relation, names in found.tokens:

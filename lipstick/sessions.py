@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.catalog import RegisteredFunctions, SessionCatalog
+from lipstick.dataframes import plain_frame, query_text
 from lipstick.errors import TrackingError, UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.guard import (
@@ -181,6 +182,34 @@ class Session:
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
         return frame
+
+    def annotate(self, frame: DataFrame) -> AnnotatedFrame:
+        """Annotate a data frame over tracked relations, built by whatever ordinary calls.
+
+        The frame's analysed plan is written as Spark SQL over the tracked relations, Spark proves
+        that this is the same query, and it is annotated as :meth:`sql` does: ``query`` of what is
+        returned is that text, and so are the places in errors.
+
+        A tracked relation is found by its plan: the very frame that was tracked, another that
+        reads the same files, or a table or view of its name. Frames that were cached are looked
+        through; those of ``checkpoint()`` or ``createDataFrame`` must be tracked themselves.
+        Functions made by ``udf()`` are registered under names of their own.
+
+        Parameters
+        ----------
+        frame
+            A data frame, or a frame of pandas on Spark.
+
+        Raises
+        ------
+        QueryError
+            When an operator or expression has no rule (``mapInPandas`` and its kin,
+            ``dropDuplicates`` of some columns, samples, ...), when rows are read that are not
+            tracked, or when the frame is not understood.
+        SourceChangedError
+            When a source is not what it was when it was tracked.
+        """
+        return self.sql(query_text(self.spark, plain_frame(frame), self._tracked.values()))
 
     def _check_memberships(self, root: Block, query: str) -> None:
         """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""

@@ -121,6 +121,37 @@ class OneRow(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class Constant(Relation):
+    """VALUES or range(): rows of no tracked relation, annotated 1.
+
+    Parameters
+    ----------
+    table
+        ``exp.Values`` of rows of constants, or the call of a table function of constants.
+    position
+        The attribute that tells the rows apart: the last column of VALUES, or the number itself.
+    """
+
+    table: Scalar
+    output: tuple[Attribute, ...]
+    position: Attribute
+
+    def __post_init__(self) -> None:
+        if self.table.find(exp.Column) is not None:
+            raise ValueError("a constant refers to no columns")
+        if self.position not in self.output:
+            raise ValueError("the rows of a constant are told apart by one of its columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Filter(Relation):
     """The rows of the input for which the predicate is true (not NULL)."""
 
@@ -343,6 +374,26 @@ class Generate(Relation):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupingSets:
+    """Several groupings of one input: ROLLUP, CUBE, GROUPING SETS.
+
+    Parameters
+    ----------
+    number
+        The attribute that holds the place of a row's grouping set, from 0.
+    sets
+        For each grouping set, the places of its keys; the other keys are NULL in its rows.
+    """
+
+    number: Attribute
+    sets: tuple[tuple[int, ...], ...]
+
+    def without(self, key: int) -> tuple[int, ...]:
+        """Return the numbers of the grouping sets that do not group by the key at this place."""
+        return tuple(number for number, keys in enumerate(self.sets) if key not in keys)
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate(Relation):
     """Grouping: one row per distinct value of the keys; without keys exactly one row.
 
@@ -350,6 +401,10 @@ class Aggregate(Relation):
     expression=exp.Where(this=predicate))`` and with ``exp.Distinct`` inside, over attributes of
     the input. The output is the keys, then the aggregates. DISTINCT, UNION and INTERSECT-free set
     operations are groupings without aggregates, by all of their columns.
+
+    With ``sets`` every input row takes part once in each grouping set, aggregates seeing the values
+    of the input and not the keys' NULLs; there is no row over an empty input. The output then ends
+    with the number of the grouping set: it and the keys tell rows apart.
     """
 
     input: Relation
@@ -358,20 +413,25 @@ class Aggregate(Relation):
     aggregate_output: tuple[Attribute, ...]
     aggregates: tuple[Scalar, ...]
     span: Span | None = None
+    sets: GroupingSets | None = None
 
     def __post_init__(self) -> None:
         if len(self.key_output) != len(self.keys):
             raise ValueError("a grouping names each of its keys once")
         if len(self.aggregate_output) != len(self.aggregates):
             raise ValueError("a grouping names each of its aggregates once")
-        if not self.keys and not self.aggregates:
+        if not self.keys and not self.aggregates and self.sets is None:
             raise ValueError("a grouping has a key or an aggregate")
         for scalar in (*self.keys, *self.aggregates):
             require(self, scalar, self.input)
+        for place in self.sets.sets if self.sets is not None else ():
+            if not set(place) <= set(range(len(self.keys))):
+                raise ValueError("a grouping set has keys of the grouping alone")
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return self.key_output + self.aggregate_output
+        number = () if self.sets is None else (self.sets.number,)
+        return self.key_output + self.aggregate_output + number
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -426,6 +486,33 @@ class UnionAll(Relation):
     @property
     def inputs(self) -> tuple[Relation, ...]:
         return self.branches
+
+
+@dataclass(frozen=True, slots=True)
+class BagDifference(Relation):
+    """EXCEPT ALL: rows of the left, as often as they are there more often than in the right.
+
+    With ``common`` INTERSECT ALL: as often as they are there in both. Columns go by position.
+    """
+
+    left: Relation
+    right: Relation
+    output: tuple[Attribute, ...]
+    common: bool = False
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        for side in (self.left, self.right):
+            if len(side.attributes) != len(self.output):
+                raise ValueError("the inputs of a set operation have equally many columns")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, Block, Kind, Semi
-from rewriter.emit import dependent
+from rewriter.emit import dependent, uncertain_having
 from rewriter.serialize import text
 from semiring.annotation import (
     Alt,
@@ -58,8 +58,11 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
         return member
     values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
     members = Sum(member, values)
+    if block.difference is not None:
+        less = Monus(members, members)
+        return Monus(members, less) if block.difference.common else less
     root: AnnotationType = Delta(members) if block.keys else One()
-    factors = [_condition(condition, block, members) for condition in block.having]
+    factors = [_condition(condition, block, members) for condition in uncertain_having(block)]
     return Times((root, *factors)) if factors else root
 
 

@@ -10,8 +10,9 @@ members that survive. The core is never run again.
 
 Columns in a block's scalars are qualified by where they come from: the alias of a source in the
 core, ``m`` for a stored member column, ``g`` for a grouping key or aggregate, ``u`` for a column
-of a union, and the alias of a lookup for a column of another block's evaluated rows. No source has
-one of these aliases, nor ``k``, under which a membership reads the keys of another block.
+of a union, ``expanded`` for the number of a grouping set, and the alias of a lookup for a column of
+another block's evaluated rows. No source has one of these aliases, nor ``k``, under which a
+membership reads the keys of another block.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ MEMBER = "m"
 GROUP = "g"
 UNION = "u"
 KEYS = "k"
+EXPANDED = "expanded"
+SET_NUMBER = "number"
+COPIES = "copies"
 
 Named: TypeAlias = tuple[str, Scalar]
 
@@ -107,7 +111,22 @@ class OneRowSource:
     alias: str
 
 
-Source: TypeAlias = ScanSource | UnionSource | BlockSource | ValuesSource | OneRowSource
+@dataclass(frozen=True, slots=True)
+class ConstantSource:
+    """VALUES or the call of range() in FROM: no tuples, annotated 1.
+
+    ``position`` is the column that tells its rows apart.
+    """
+
+    alias: str
+    table: Scalar
+    columns: tuple[str, ...]
+    position: str
+
+
+Source: TypeAlias = (
+    ScanSource | UnionSource | BlockSource | ValuesSource | ConstantSource | OneRowSource
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +238,18 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """EXCEPT ALL or INTERSECT ALL: the annotation of a group, from its members of two sides.
+
+    It is Σ1 ⊖ Σ2, with ``common`` Σ1 ⊖ (Σ1 ⊖ Σ2), where Σ1 is over the members whose ``side`` is 0
+    and Σ2 over those whose side is 1. HAVING keeps the groups that are there at all.
+    """
+
+    side: Scalar
+    common: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """A column of a block's rows; stable ones do not change while their tuple exists."""
 
@@ -265,6 +296,20 @@ class Block:
     generators: tuple[Generator, ...] = ()
     """Those of the tail: over columns that a deletion may change."""
     outer_lookups: tuple[OuterLookup, ...] = ()
+    sets: int = 0
+    """The number of grouping sets, in each of which a member takes part; 0: a plain grouping.
+
+    Members are captured once. The tail repeats them, numbered from 0 by ``expanded.number``, which
+    is one of the keys.
+    """
+    difference: Difference | None = None
+    """The annotation of the groups, where it is not δ of the sum of their members."""
+    copies: tuple[Scalar, ...] = ()
+    """Counts over evaluated rows of other blocks: the tail repeats a row as often as their product.
+
+    The annotations of those rows carry the multiplicity. That of this row does with them, and is
+    one for all of its copies.
+    """
 
     @property
     def grouped(self) -> bool:

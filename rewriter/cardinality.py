@@ -27,7 +27,7 @@ def at_most_one_row(relation: Relation) -> bool:
         case OneRow():
             return True
         case Aggregate():
-            return not relation.keys
+            return not relation.keys and relation.sets is None
         case Limit():
             return relation.count in (0, 1) or at_most_one_row(relation.input)
         case Project() | Filter() | Sort() | ScalarSubquery() | CorrelatedScalar() | Windows():

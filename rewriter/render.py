@@ -9,6 +9,8 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    BagDifference,
+    Constant,
     Filter,
     Generate,
     InnerJoin,
@@ -74,9 +76,7 @@ def _header(relation: Relation) -> str:
         case Project():
             return f"Project: {_definitions(relation.output, relation.scalars)}"
         case InnerJoin() | SemiJoin() | AntiJoin() | OuterJoin():
-            name = type(relation).__name__
-            if isinstance(relation, OuterJoin):
-                name = f"{relation.side.value.title()}{name}"
+            name = _kind(relation)
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():
             return _subquery(relation)
@@ -88,11 +88,14 @@ def _header(relation: Relation) -> str:
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)
             aggregates = _definitions(relation.aggregate_output, relation.aggregates)
-            return f"Aggregate: by ({keys}) compute ({aggregates})"
+            sets = "" if relation.sets is None else f" {_sets(relation)}"
+            return f"Aggregate: by ({keys}){sets} compute ({aggregates})"
+        case Constant():
+            return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
         case Windows():
             return f"Windows: {_definitions(relation.output, relation.calls)}"
-        case UnionAll():
-            return f"UnionAll: {', '.join(map(_attribute, relation.output))}"
+        case UnionAll() | BagDifference():
+            return f"{_kind(relation)}: {', '.join(map(_attribute, relation.output))}"
         case Sort():
             return f"Sort: {', '.join(map(_sort_key, relation.keys))}"
         case Limit():
@@ -118,6 +121,20 @@ def _subquery(
             return f"ExistenceJoin {relation.output.id}{condition}"
         case OuterValues():
             return f"OuterValues: {_definitions(relation.output, relation.scalars)}"
+
+
+def _kind(relation: Relation) -> str:
+    name = type(relation).__name__
+    if isinstance(relation, OuterJoin):
+        return f"{relation.side.value.title()}{name}"
+    return "BagIntersection" if isinstance(relation, BagDifference) and relation.common else name
+
+
+def _sets(relation: Aggregate) -> str:
+    assert relation.sets is not None
+    names = [attribute.id for attribute in relation.key_output]
+    sets = ", ".join(f"({', '.join(names[k] for k in keys)})" for keys in relation.sets.sets)
+    return f"in sets ({sets}) as {_attribute(relation.sets.number)}"
 
 
 def _definitions(output: Iterable[Attribute], scalars: Iterable[Scalar]) -> str:

@@ -16,7 +16,9 @@ from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
     Block,
     BlockSource,
+    ConstantSource,
     Core,
+    Difference,
     Generator,
     Kind,
     Lookup,
@@ -59,6 +61,13 @@ def scalar(sql: str) -> Scalar:
     """Return the scalar of a piece of Spark SQL whose columns are qualified by one alias."""
     parsed: Scalar = sqlglot.parse_one(f"SELECT {sql}", dialect=SparkSQL).expressions[0]
     return parsed.transform(_with_fields, copy=False)
+
+
+def _table(sql: str) -> Scalar:
+    """Return VALUES, or the call of a table function."""
+    parsed = sqlglot.parse_one(f"SELECT * FROM {sql}", dialect=SparkSQL).args["from_"].this
+    found: Scalar = parsed if isinstance(parsed, exp.Values) else parsed.this
+    return found
 
 
 def _with_fields(node: Scalar) -> Scalar:
@@ -105,6 +114,13 @@ def _source(source: Source) -> Json:
         return {"union": [_core(branch) for branch in source.branches], "alias": source.alias}
     if isinstance(source, ValuesSource):
         return {"values": _core(source.core), "alias": source.alias}
+    if isinstance(source, ConstantSource):
+        return {
+            "constant": text(source.table),
+            "alias": source.alias,
+            "columns": list(source.columns),
+            "position": source.position,
+        }
     raise TypeError(f"{type(source).__name__} is not written")
 
 
@@ -116,6 +132,9 @@ def _read_source(document: Mapping[str, Any], known: Mapping[str, Block]) -> Sou
         return BlockSource(alias, known[document["block"]])
     if "values" in document:
         return ValuesSource(alias, _read_core(document["values"], known))
+    if "constant" in document:
+        columns = tuple(document["columns"])
+        return ConstantSource(alias, _table(document["constant"]), columns, document["position"])
     return UnionSource(alias, tuple(_read_core(branch, known) for branch in document["union"]))
 
 
@@ -185,6 +204,17 @@ def _read_generator(document: Mapping[str, Any]) -> Generator:
     )
 
 
+def _difference(block: Block) -> Json | None:
+    found = block.difference
+    return None if found is None else {"side": text(found.side), "common": found.common}
+
+
+def _read_difference(document: Mapping[str, Any] | None) -> Difference | None:
+    if document is None:
+        return None
+    return Difference(scalar(document["side"]), document["common"])
+
+
 def _block(block: Block) -> Json:
     return {
         "name": block.name,
@@ -218,6 +248,9 @@ def _block(block: Block) -> Json:
         "unique_identity": block.unique_identity,
         "generators": [_generator(generator) for generator in block.generators],
         "outer_lookups": [_outer_lookup(outer) for outer in block.outer_lookups],
+        "sets": block.sets,
+        "difference": _difference(block),
+        "copies": [text(count) for count in block.copies],
     }
 
 
@@ -254,4 +287,7 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         unique_identity=document["unique_identity"],
         generators=tuple(_read_generator(one) for one in document["generators"]),
         outer_lookups=tuple(_read_outer_lookup(one, known) for one in document["outer_lookups"]),
+        sets=document["sets"],
+        difference=_read_difference(document["difference"]),
+        copies=tuple(scalar(count) for count in document["copies"]),
     )

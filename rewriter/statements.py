@@ -15,6 +15,7 @@ from rewriter.blocks import (
     MEMBER,
     Block,
     BlockSource,
+    ConstantSource,
     Kind,
     Named,
     core_relations,
@@ -38,6 +39,7 @@ from rewriter.emit import (
     rows_query,
     statement,
     table,
+    uncertain_having,
     visible,
 )
 from rewriter.monotone import Monotone
@@ -258,7 +260,7 @@ def comparisons_sql(root: Block) -> tuple[str, ...]:
 def compares_aggregates(root: Block) -> bool:
     """Whether some annotation has a comparison of aggregated values as a factor."""
     return any(
-        block.having
+        uncertain_having(block)
         or any(lookup.scalar for lookup in block.lookups)
         or any(dependent(condition, block) for condition in block.conditions)
         for block in topological(root)
@@ -266,8 +268,10 @@ def compares_aggregates(root: Block) -> bool:
 
 
 def has_difference(root: Block) -> bool:
-    """Whether some annotation has a factor 1 ⊖ δ: tuples may appear by a deletion."""
-    return any(semi.negated for block in topological(root) for semi in block.semis)
+    """Whether some annotation has a monus in it: tuples may appear by a deletion."""
+    blocks = topological(root)
+    subtracted = any(block.difference is not None for block in blocks)
+    return subtracted or any(semi.negated for block in blocks for semi in block.semis)
 
 
 def limits_inside(root: Block) -> bool:
@@ -301,14 +305,16 @@ def value_columns(block: Block) -> tuple[str, ...]:
     """
     if block.core is None or block.kind is not Kind.GROUP:
         return ()
-    derived = has_values(block.core) or bool(block.core.generators)
-    derived = derived or any(isinstance(source, BlockSource) for source in block.core.sources)
+    untracked = BlockSource | ConstantSource
+    derived = any(isinstance(source, untracked) for source in block.core.sources)
+    derived = derived or has_values(block.core) or bool(block.core.generators)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}
     used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
     scalars = [key for _, key in block.keys] + list(block.conditions)
     scalars += [left for semi in block.semis for left, _ in semi.pairs]
+    scalars += [] if block.difference is None else [block.difference.side]
     for scalar in scalars:
         used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
     in_aggregates = {

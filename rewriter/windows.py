@@ -44,6 +44,7 @@ _TO_ITSELF = {
     "rank": Frame(False, UNBOUNDED, CURRENT_ROW),
     "dense_rank": Frame(False, UNBOUNDED, CURRENT_ROW),
     "row_number": Frame(True, UNBOUNDED, CURRENT_ROW),
+    "counter_diff": Frame(True, UNBOUNDED, CURRENT_ROW),
 }
 _OF_ALL = {"percent_rank", "cume_dist", "ntile"}
 
@@ -108,9 +109,14 @@ def condition_of(window: exp.Window) -> Scalar | None:
 
 
 def ignores_nulls(window: exp.Window) -> bool:
-    """Whether an offset function passes over NULLs, said in either of Spark's ways."""
+    """Whether an offset function passes over NULLs, said in either of Spark's ways.
+
+    A flag is the last argument, but for LAG and LEAD, where that is a value.
+    """
     if isinstance(window.this, exp.IgnoreNulls):
         return True
+    if function_name(window) in ("lag", "lead"):
+        return False
     _, *flags = called(window).expressions or [None]
     return any(isinstance(flag, exp.Boolean) and flag.this for flag in flags)
 

@@ -137,6 +137,9 @@ class Touched:
         gained: list[pa.Array],
     ) -> pa.Array:
         counted = _valid(lost), _valid(gained)
+        if call.function == "COUNT":
+            # Groups that are not captured have no stored value: theirs is that of no members.
+            stored = stored.fill_null(0)
         if call.distinct:
             return self._again(call, stored, self._involved(*counted))
         if call.function == "COUNT":

@@ -27,7 +27,7 @@ from lipstick.memory.state import (
 )
 from lipstick.memory.store import Dataset, every
 from lipstick.memory.sums import ChunkedSums
-from rewriter.blocks import GROUP, MEMBER, Block
+from rewriter.blocks import EXPANDED, GROUP, MEMBER, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import (
     Interpreted,
@@ -46,6 +46,10 @@ class GroupRows(Rows):
 
     Positions: the captured rows, then groups that have potential members but none that is there
     without deletion, then groups that only a deletion makes.
+
+    A member is in a group of each grouping set. What is found a group for are *entries*: a member's
+    position, times the number of grouping sets, plus the number of one. Without grouping sets
+    entries are members.
     """
 
     def __init__(self, block: Block, stored: Dataset, members: Members, base: Context) -> None:
@@ -62,6 +66,37 @@ class GroupRows(Rows):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._float_sums: dict[str, ChunkedSums] = {}
+        self._sets = max(block.sets, 1)
+
+    # -- entries ---------------------------------------------------------------------------
+
+    def _entries(self, members: Array) -> Array:
+        """The entries of some members, member by member."""
+        if self._sets == 1:
+            return members
+        entries: Array = (members[:, None] * self._sets + every(self._sets)).ravel()
+        return entries
+
+    def _members(self, entries: Array) -> Array:
+        """The member of each entry."""
+        return entries if self._sets == 1 else entries // self._sets
+
+    def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
+        """The columns that keys read, at some entries."""
+        resolve = self.members.resolve(self._members(entries), context)
+
+        def column(alias: str, name: str) -> Vector:
+            if alias != EXPANDED:
+                return resolve(alias, name)
+            return from_arrow(pa.array(entries % self._sets, pa.int32()))
+
+        return column
+
+    def moved(self, members: Array, scenarios: Array) -> Moved:
+        """Members, without deletion, and their groups: by scenario, then by position."""
+        entries = self._entries(members)
+        scenarios = np.repeat(scenarios, self._sets)
+        return Moved(self._members(entries), scenarios, self._group_of(entries))
 
     # -- without deletion ------------------------------------------------------------------
 
@@ -76,15 +111,15 @@ class GroupRows(Rows):
 
     @cached_property
     def _grouping(self) -> tuple[Array, list[pa.Array]]:
-        """The group of every member, -1: none; and the keys of groups that are not stored."""
-        count = self.members.count
+        """The group of every entry, -1: none; and the keys of groups that are not stored."""
+        count = self.members.count * self._sets
         if not self._keys:
             return np.zeros(count, dtype=np.int32), []
         codes = np.full(count, -1, dtype=np.int64)
         rows = every(count)
         alive = self.members.base_alive
         if alive is not None and self.members.dependent(key for _, key in self._keys):
-            rows = np.flatnonzero(alive)
+            rows = self._entries(np.flatnonzero(alive))
         columns = self._key_values(rows, self._base)
         codes[rows] = self._table.find(columns, len(rows))
         unknown = np.flatnonzero(codes[rows] < 0)
@@ -96,14 +131,15 @@ class GroupRows(Rows):
             extra = [_key(column).take(pa.array(first)) for column in chosen]
         return codes.astype(np.int32), extra
 
-    def _key_values(self, positions: Array, context: Context) -> list[pa.Array]:
+    def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
         dataset = self.members.dataset
-        resolve = self.members.resolve(positions, context)
+        positions = self._members(entries)
+        resolve = self._resolve_entries(entries, context)
         columns = []
         for name, key in self._keys:
             if dataset is not None and key.column is not None and key.column[0] == MEMBER:
                 column = dataset.column(key.column[1])
-                whole = len(positions) == len(column)
+                whole = self._sets == 1 and len(positions) == len(column)
                 columns.append(column if whole else column.take(pa.array(positions)))
                 continue
             try:
@@ -112,17 +148,17 @@ class GroupRows(Rows):
                 raise needs_spark(str(error)) from error
         return columns
 
-    def group_of(self, positions: Array) -> Array:
-        """The positions of some members' groups; of few members without those of all."""
-        few = 4 * len(positions) < self.members.count
+    def _group_of(self, entries: Array) -> Array:
+        """The positions of some entries' groups; of few entries without those of all."""
+        few = 4 * len(entries) < self.members.count * self._sets
         alone = few and self.members.base_alive is None and bool(self._keys)
         if "_grouping" in self.__dict__ or not alone:
-            return self.codes[positions].astype(np.int64)
-        return self._table.find(self._key_values(positions, self._base), len(positions))
+            return self.codes[entries].astype(np.int64)
+        return self._table.find(self._key_values(entries, self._base), len(entries))
 
     @property
     def codes(self) -> Array:
-        """The position of every member's group, as int32; -1: the member is in none."""
+        """The position of every entry's group, as int32; -1: the entry is in none."""
         return self._grouping[0]
 
     @cached_property
@@ -134,7 +170,8 @@ class GroupRows(Rows):
         if not self._keys:
             owners = np.repeat(every(len(groups)), self.members.count)
             return np.tile(every(self.members.count), len(groups)), owners
-        return self._index.rows(groups)
+        entries, owners = self._index.rows(groups)
+        return self._members(entries), owners
 
     @cached_property
     def base(self) -> State:
@@ -182,12 +219,13 @@ class GroupRows(Rows):
 
     def _regroup(self, lost: Array, gained: Array, context: Context) -> tuple[Patch, _Groups]:
         """Aggregate the groups that lose or gain members anew."""
-        codes_gained, new_keys = self._codes_under(gained, context)
+        entries = self._entries(gained)
+        codes, new_keys = self._codes_under(entries, context)
         one = np.zeros(1, dtype=np.int64)
         found = regroup(
             self,
-            Moved(lost, np.repeat(one, len(lost)), self.group_of(lost)),
-            Moved(gained, np.repeat(one, len(gained)), codes_gained),
+            self.moved(lost, np.repeat(one, len(lost))),
+            Moved(self._members(entries), np.repeat(one, len(entries)), codes),
             context,
         )
         size = self.base.size + (len(new_keys[0]) if new_keys else 0)
@@ -207,7 +245,7 @@ class GroupRows(Rows):
         return self._stored.take(name, groups[known]).take(pa.array(places, mask=~known))
 
     def chunked(self, name: str) -> ChunkedSums:
-        """The sums of an aggregate of floats, by chunks of its members."""
+        """The sums of an aggregate of floats, by chunks of its members; not of grouping sets."""
         if name not in self._float_sums:
             every_one = every(self.members.count)
             part = Part(every_one, every_one, self.members.resolve(every_one, self.members.base))
@@ -219,12 +257,12 @@ class GroupRows(Rows):
             self._float_sums[name] = ChunkedSums(weights, codes, self.base.size)
         return self._float_sums[name]
 
-    def _codes_under(self, positions: Array, context: Context) -> tuple[Array, list[pa.Array]]:
-        """The groups of members under a deletion, and the keys of groups that are new."""
+    def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
+        """The groups of entries under a deletion, and the keys of groups that are new."""
         if not self.members.dependent(key for _, key in self._keys):
-            return self.group_of(positions), []
-        columns = self._key_values(positions, context)
-        codes = self._table.find(columns, len(positions))
+            return self._group_of(entries), []
+        columns = self._key_values(entries, context)
+        codes = self._table.find(columns, len(entries))
         unknown = np.flatnonzero(codes < 0)
         if not len(unknown):
             return codes, []

@@ -66,7 +66,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     owners, gone = members.lost(deleted)
     if isinstance(rows, GroupRows):
         base = rows.members.base
-        lost = Moved(gone, owners, rows.group_of(gone))
+        lost = rows.moved(gone, owners)
         found = _grouped(rows, regroup(rows, lost, Moved(NOTHING, NOTHING, NOTHING), base))
     else:
         assert isinstance(rows, MemberRows)

@@ -23,7 +23,7 @@ from lipstick.memory.state import (
     values,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
-from rewriter.blocks import MEMBER, Block, Lookup, OuterLookup, Semi
+from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup, OuterLookup, Semi
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -88,6 +88,11 @@ class Members:
         if block.generators:
             raise NeedsSparkError(
                 f"Block {block.name} takes apart arrays that a deletion may change, which is not "
+                "done without Spark.\n" + OPEN_WITH_SPARK
+            )
+        if block.copies:
+            raise NeedsSparkError(
+                f"Block {block.name} repeats the rows of EXCEPT ALL or INTERSECT ALL, which is not "
                 "done without Spark.\n" + OPEN_WITH_SPARK
             )
         self._free = free[0] if free else None
@@ -186,7 +191,8 @@ class Members:
 
     def dependent(self, scalars: Iterable[Interpreted]) -> set[str]:
         """The aliases of lookups that scalars read."""
-        return {alias for scalar in scalars for alias, _ in scalar.columns if alias != MEMBER}
+        own = (MEMBER, EXPANDED)
+        return {alias for scalar in scalars for alias, _ in scalar.columns if alias not in own}
 
     def is_stable(self, scalar: Interpreted) -> bool:
         """Whether no deletion changes the value of a scalar while its member is there."""

@@ -13,7 +13,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.state import NOTHING, Rows
+from lipstick.memory.state import NOTHING, Rows, refuse_difference
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
@@ -121,6 +121,7 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
         return positions, every(len(positions))
     if not isinstance(rows, GroupRows):
         return NOTHING, NOTHING
+    refuse_difference(rows.block)
     members, owners = rows.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:

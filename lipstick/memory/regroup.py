@@ -130,6 +130,8 @@ class _Regrouping:
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
         """The groups of scenarios that touch many members, and their sums of what is left."""
         rows = self._rows
+        if rows.block.sets:
+            return NOTHING, NOTHING
         sizes = rows.stored(MEMBERS, self._groups[places])
         assert sizes is not None
         numbers = sizes.fill_null(0).to_numpy(zero_copy_only=False)

@@ -220,6 +220,21 @@ def needs_spark(text: str) -> NeedsSparkError:
     )
 
 
+def refuse_difference(block: Block) -> None:
+    """Refuse to look at annotations of EXCEPT ALL and INTERSECT ALL.
+
+    Raises
+    ------
+    NeedsSparkError
+        For a block of such a difference.
+    """
+    if block.difference is not None:
+        raise NeedsSparkError(
+            f"The annotations of block {block.name}, of EXCEPT ALL or INTERSECT ALL, are not "
+            "evaluated without Spark.\n" + OPEN_WITH_SPARK
+        )
+
+
 def equal_scalars(a: Any, b: Any) -> bool:
     """Whether two arrays of length 1 hold the same value."""
     return bool(same(a, b)[0])

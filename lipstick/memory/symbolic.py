@@ -17,7 +17,7 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Referred, members_of, references
-from lipstick.memory.state import needs_spark
+from lipstick.memory.state import needs_spark, refuse_difference
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
@@ -57,6 +57,7 @@ class Symbolic:
     tensors. Other conditions on aggregated values (of arithmetic over aggregates, OR, LIKE...) have
     no formal counterpart: they are left out, and with them the members they do not hold for. So is
     the condition that an aggregated value is the one that its tuple is grouped or matched by.
+    An aggregate over a window has a tensor as one of a group; ROW_NUMBER and RANK count.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -101,6 +102,7 @@ class Symbolic:
         return found
 
     def _of_groups(self, rows: GroupRows, positions: Array) -> tuple[Array, Array]:
+        refuse_difference(rows.block)
         members, owners = rows.members_of(positions)
         eligible = self._eligible(rows.members, members)
         return members[eligible], owners[eligible]

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from rewriter.blocks import (
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Kind,
     OneRowSource,
@@ -57,5 +58,5 @@ def _source_empty(source: Source, empty: Collection[str]) -> bool:
         return all(_core_empty(branch, empty) for branch in source.branches)
     if isinstance(source, ValuesSource):
         return _core_empty(source.core, empty)
-    assert isinstance(source, OneRowSource)
+    assert isinstance(source, ConstantSource | OneRowSource)
     return False

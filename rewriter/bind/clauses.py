@@ -29,8 +29,8 @@ _QUERY = {
     "alias",
     "expression",
 }
-_TABLE = {"this", "alias", "db", "catalog", "joins"}
-_JOIN = {"this", "on", "side", "kind", "using", "method"}
+_TABLE = {"this", "alias", "db", "catalog", "joins", "pivots"}
+_JOIN = {"this", "on", "side", "kind", "using", "method", "pivots"}
 
 _ORDER = "Order the answer with ORDER BY."
 _PLAIN = "Leave it out."
@@ -38,7 +38,6 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "sort": (("SORT BY",), _ORDER),
     "distribute": (("DISTRIBUTE BY",), _ORDER),
     "cluster": (("CLUSTER BY",), _ORDER),
-    "pivots": (("PIVOT", "UNPIVOT"), "Write PIVOT as aggregates with FILTER and GROUP BY."),
     "sample": (("TABLESAMPLE",), "Store the sample in a relation and track it."),
     "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
     "hint": (("/*+",), "Leave the hint out: it cannot change the answer."),
@@ -66,24 +65,14 @@ def refuse_join_clauses(join: exp.Join, source: Source) -> None:
     _refuse(join, _JOIN, source)
 
 
-def refuse_grouping_sets(group: exp.Group, source: Source) -> None:
-    """Raise for GROUP BY that makes more than one grouping."""
-    advice = "Write one query for each grouping and combine them with UNION ALL."
-    nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    parts = [part for part in group.expressions if isinstance(part, nested)]
-    for key in ("rollup", "cube", "grouping_sets"):
-        parts += group.args.get(key) or []
-    place = group_span(group.parent_select, source)
-    for part in parts:
-        name = type(part).__name__.upper().replace("GROUPINGSETS", "GROUPING SETS")
-        words = (name, name.split()[0])
-        inside = keyword_before(source.sql, part, *words) or keyword_after(
-            source.sql, group, *words
-        )
-        raise source.unsupported(f"{name} is not supported", advice, inside or place)
+def refuse_rows_as_keys(group: exp.Group, source: Source) -> None:
+    """Raise for GROUP BY of a row in brackets that is no grouping set: a struct to Spark."""
     for bare in group.expressions:
         if isinstance(bare, exp.Tuple):
-            raise source.unsupported("a grouping set is not supported", advice, place)
+            advice = "Write its columns without the brackets."
+            place = group_span(group.parent_select, source)
+            problem = "GROUP BY of a row in brackets is not supported"
+            raise source.unsupported(problem, advice, place)
 
 
 def group_span(select: exp.Expr | None, source: Source) -> Span | None:
@@ -108,10 +97,6 @@ def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
     if operation.args.get("by_name"):
         advice = "List the columns in the same order in both queries."
         raise source.unsupported(f"{name} BY NAME is not supported", advice, place)
-    if isinstance(operation, exp.Union) or operation.args.get("distinct"):
-        return
-    advice = "Of the set operations UNION [ALL], EXCEPT and INTERSECT have rules."
-    raise source.unsupported(f"{name} ALL is not supported", advice, place)
 
 
 def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
@@ -124,8 +109,6 @@ def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
         place: Span | exp.Expr | None = None
         if isinstance(part, exp.Expr):
             place = keyword_before(source.sql, part, *words) or part
-            if isinstance(part, exp.Pivot) and part.args.get("unpivot"):
-                name = "UNPIVOT"
         raise source.unsupported(
             f"{name.replace('/*+', 'a hint')} is not supported", advice, place or node
         )

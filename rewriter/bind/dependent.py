@@ -124,6 +124,7 @@ def _carrying(query: exp.Query, output: Sequence[Attribute], source: Source) -> 
 
 def _carry(query: exp.Expr, output: Sequence[Attribute], source: Source) -> None:
     _limit_each(query, source)
+    _refuse_sets(query, source)
     if isinstance(query, exp.SetOperation):
         _carry(query.this, output, source)
         _carry(query.expression, output, source)
@@ -160,6 +161,20 @@ def _partition(select: exp.Select, output: Sequence[Attribute], source: Source) 
     for window in windows:
         keys = window.args.get("partition_by") or []
         window.set("partition_by", [*keys, *map(_reference, output)])
+
+
+def _refuse_sets(query: exp.Expr, source: Source) -> None:
+    """Refuse what would have to be computed apart for each outer row."""
+    group = query.args.get("group")
+    nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
+    if isinstance(query, exp.SetOperation) and not isinstance(query, exp.Union):
+        if not query.args.get("distinct"):
+            name = type(query).__name__.upper()
+            problem = f"{name} ALL in a subquery that refers to the outer query is not supported"
+            raise source.unsupported(problem, "Compute it in a derived table.", query)
+    elif group is not None and group.find(*nested) is not None:
+        problem = "grouping sets in a subquery that refers to the outer query are not supported"
+        raise source.unsupported(problem, "Group by one set of keys.", group)
 
 
 def _limit_each(query: exp.Expr, source: Source) -> None:

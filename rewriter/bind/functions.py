@@ -43,8 +43,8 @@ WINDOW_FUNCTIONS = frozenset(_WINDOW_FUNCTIONS.split())
 """Functions that only mean something with OVER."""
 
 _IN_WINDOWS = """
-any_value cume_dist dense_rank first first_value lag last last_value lead nth_value ntile
-percent_rank rank row_number
+any_value counter_diff cume_dist dense_rank first first_value lag last last_value lead nth_value
+ntile percent_rank rank row_number
 """
 
 IN_WINDOWS = frozenset(_IN_WINDOWS.split())

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.algebra import Generate, Scalar
+from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
@@ -18,20 +19,27 @@ from rewriter.position import Span, keyword_before
 
 _ADVICE = "Store the generated rows in a relation and track it."
 _DEFAULT_NAMES = {"explode": ("col",), "posexplode": ("pos", "col")}
+_NAMES_OF_MAPS = {"explode": ("key", "value"), "posexplode": ("pos", "key", "value")}
+_MAPS = frozenset({"map", "map_concat", "map_filter", "map_from_arrays", "map_from_entries"})
+_KNOWN = (*_DEFAULT_NAMES, "inline", "stack")
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call of a generator: explode, posexplode or inline of one argument."""
+    """A call of a generator: explode, posexplode or inline of one argument.
+
+    ``width`` is the number of columns, where the call says it.
+    """
 
     name: str
     argument: exp.Expr
     outer: bool
+    width: int | None = None
 
 
 def is_generator(node: exp.Expr) -> bool:
     """Tell whether a node calls a generator that has a rule."""
-    return isinstance(node, exp.Anonymous) and _bare_name(node) in (*_DEFAULT_NAMES, "inline")
+    return isinstance(node, exp.Anonymous) and _bare_name(node) in _KNOWN
 
 
 def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:
@@ -78,6 +86,17 @@ def bind_selected(
     return Bound(generated, bound.scope), entries
 
 
+def struct_array(rows: Sequence[Sequence[Scalar]]) -> Scalar:
+    """Return an array of structs with a field for each value of a row."""
+    structs: list[exp.Expr] = []
+    for row in rows:
+        fields: list[exp.Expr] = []
+        for number, value in enumerate(row):
+            fields += [exp.Literal.string(f"col{number}"), value.copy()]
+        structs.append(exp.Anonymous(this="named_struct", expressions=fields))
+    return exp.Anonymous(this="array", expressions=structs)
+
+
 def selected_generator(node: exp.Expr) -> bool:
     """Tell whether an item of the select list is a generator."""
     inner = node.this if isinstance(node, exp.Alias | exp.Aliases) else node
@@ -86,10 +105,25 @@ def selected_generator(node: exp.Expr) -> bool:
 
 def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
     name = str(node.this).lower()
+    if name == "stack":
+        return _stack(node, source, outer=outer)
     if len(node.expressions) != 1:
         problem = f"{name} of {len(node.expressions)} arguments is not supported"
         raise source.unsupported(problem, "Give it one array or map.", node)
     return _Call(_bare_name(node), node.expressions[0], outer or name.endswith("_outer"))
+
+
+def _stack(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
+    """Return stack(n, values...) as inline: n rows, the last filled up with NULLs."""
+    count, *values = node.expressions
+    if not isinstance(count, exp.Literal) or not str(count.this).isdigit() or not values:
+        problem = "stack of a computed number of rows is not supported"
+        raise source.unsupported(problem, "Give the number of rows as a literal.", node)
+    rows = int(count.this)
+    width = -(-len(values) // rows)
+    values += [exp.null() for _ in range(rows * width - len(values))]
+    made = [values[start : start + width] for start in range(0, len(values), width)]
+    return _Call("inline", struct_array(made), outer, width)
 
 
 def _bare_name(node: exp.Expr) -> str:
@@ -105,7 +139,7 @@ def _generate(
     span: Span | None,
 ) -> tuple[Generate, tuple[Entry, ...]]:
     source = binder.context.source
-    shown = tuple(names) or _DEFAULT_NAMES.get(call.name, ())
+    shown = tuple(names) or _default_names(call)
     with_position = call.name == "posexplode"
     columns = shown[1:] if with_position else shown
     if not columns or (call.name != "inline" and len(columns) > 2):
@@ -126,6 +160,15 @@ def _generate(
         for attribute, name in zip(visible, shown, strict=True)
     )
     return generated, entries
+
+
+def _default_names(call: _Call) -> tuple[str, ...]:
+    """Return the names of a generator's columns where the query gives none."""
+    if call.width is not None:
+        return tuple(f"col{number}" for number in range(call.width))
+    bare = unwrap(call.argument)
+    is_map = isinstance(bare, exp.Anonymous) and str(bare.this).lower() in _MAPS
+    return (_NAMES_OF_MAPS if is_map else _DEFAULT_NAMES).get(call.name, ())
 
 
 def _calls_function(lateral: exp.Lateral, binder: ScalarBinder) -> bool:

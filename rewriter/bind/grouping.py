@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
+from dataclasses import replace
 
 from sqlglot import exp
 
 from rewriter.algebra import (
     Aggregate,
     Attribute,
+    GroupingSets,
     Project,
     Relation,
     Scalar,
@@ -18,6 +20,7 @@ from rewriter.algebra import (
 from rewriter.bind.calls import is_aggregate
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
+from rewriter.bind.grouping_sets import grouping_id, grouping_of, is_grouping_function
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.scope import Bound
 from rewriter.bind.subqueries import Subqueries
@@ -38,14 +41,25 @@ class Grouping:
     """The keys and aggregates of one query block, found while its expressions are rewritten."""
 
     def __init__(
-        self, context: Context, subqueries: Subqueries, keys: Sequence[tuple[str, Scalar]]
+        self,
+        context: Context,
+        subqueries: Subqueries,
+        keys: Sequence[tuple[str, Scalar]],
+        sets: Sequence[tuple[int, ...]] | None = None,
     ) -> None:
         self._context = context
         self._subqueries = subqueries
         self._keys: dict[Hashable, tuple[Attribute, Scalar]] = {}
         self._aggregates: dict[Hashable, tuple[Attribute, Scalar]] = {}
-        for name, scalar in keys:
-            self.key(name, scalar)
+        places = [self._place(self.key(name, scalar)) for name, scalar in keys]
+        self._sets: GroupingSets | None = None
+        if sets is not None:
+            chosen = tuple(tuple(sorted({places[key] for key in one})) for one in sets)
+            self._sets = GroupingSets(context.names.attribute("grouping_set"), chosen)
+        self._written = len(self._keys)
+
+    def _place(self, key: Attribute) -> int:
+        return [attribute for attribute, _ in self._keys.values()].index(key)
 
     def key(self, name: str, scalar: Scalar) -> Attribute:
         """Return the key that is equal to an expression; a new one if there is none."""
@@ -53,6 +67,14 @@ class Grouping:
         if known not in self._keys:
             self._keys[known] = (self._context.names.attribute(name), scalar)
         return self._keys[known][0]
+
+    def aggregate(self, call: exp.Expr, name: str = "") -> Attribute:
+        """Return the value of an aggregate call over the input; a new one if there is none."""
+        known = fingerprint(call)
+        if known not in self._aggregates:
+            attribute = self._context.names.attribute(name or _call_name(call))
+            self._aggregates[known] = (attribute, call.copy())
+        return self._aggregates[known][0]
 
     def over(self, scalar: Scalar, kept: frozenset[str] = frozenset()) -> Scalar:
         """Return an expression over the input as one over the grouping.
@@ -67,13 +89,15 @@ class Grouping:
         """
 
         def replaced(node: exp.Expr) -> exp.Expr:
+            if is_grouping_function(node):
+                return self._grouping_function(node)
             key = self._keys.get(fingerprint(node))
-            if key is not None and any(True for _ in references(key[1])):
+            if key is not None and (self._sets is not None or any(references(key[1]))):
                 return key[0].column()
             if isinstance(node, exp.Window):
                 return changed(node, lambda operand: self.over(operand, kept))
             if is_aggregate(node):
-                return self._aggregate(node).column()
+                return self.aggregate(node).column()
             if isinstance(node, exp.Column) and node.name in self._subqueries.ids:
                 return self._subqueries.above(node.name, self.over).column()
             if isinstance(node, exp.Column) and node.name not in kept:
@@ -90,8 +114,8 @@ class Grouping:
 
         With ``every`` there is a group for each of these rows, though no input row may have it.
         """
-        if not self._keys and not self._aggregates:
-            self._aggregate(exp.Count(this=exp.Star()))
+        if not self._keys and not self._aggregates and self._sets is None:
+            self.aggregate(exp.Count(this=exp.Star()))
         scalars = [scalar for _, scalar in (*self._keys.values(), *self._aggregates.values())]
         source, attached = self._subqueries.attach(source, scalars)
         count = len(self._keys)
@@ -107,14 +131,30 @@ class Grouping:
             tuple(attribute for attribute, _ in self._aggregates.values()),
             attached[count:],
             span,
+            self._all_sets(),
         )
 
-    def _aggregate(self, call: exp.Expr) -> Attribute:
-        known = fingerprint(call)
-        if known not in self._aggregates:
-            attribute = self._context.names.attribute(_call_name(call))
-            self._aggregates[known] = (attribute, call.copy())
-        return self._aggregates[known][0]
+    def _all_sets(self) -> GroupingSets | None:
+        """Return the grouping sets; keys that were not written in GROUP BY belong to all."""
+        if self._sets is None:
+            return None
+        more = tuple(range(self._written, len(self._keys)))
+        return replace(self._sets, sets=tuple((*one, *more) for one in self._sets.sets))
+
+    def _grouping_function(self, call: exp.Expr) -> Scalar:
+        source = self._context.source
+        name = str(call.this).lower()
+        if self._sets is None:
+            advice = "Use it with ROLLUP, CUBE or GROUPING SETS."
+            raise source.error(f"{name} without grouping sets", advice, None)
+        number = self._sets.number.column()
+        if name == "grouping_id":
+            return grouping_id(number, self._sets.sets, self._written)
+        key = self._keys.get(fingerprint(call.expressions[0]))
+        if key is None:
+            advice = "Give it an expression of GROUP BY."
+            raise source.error("grouping of what is not grouped by", advice, None)
+        return grouping_of(number, self._sets.without(self._place(key[0])))
 
     def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:
         other = node.meta.get(OTHERWISE)

@@ -11,6 +11,7 @@ from rewriter.algebra import Scalar, bracketed
 from rewriter.bind.calls import has_aggregate
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import OTHERWISE
+from rewriter.bind.grouping_sets import group_by
 from rewriter.bind.items import Item, named_items
 from rewriter.bind.names import item_name
 from rewriter.bind.ordering import ordinal
@@ -37,18 +38,18 @@ def without_keys(select: exp.Select) -> bool:
 
 def key_scalars(
     binder: ScalarBinder, select: exp.Select, items: Sequence[Item]
-) -> list[tuple[str, Scalar]]:
-    """Return the names and expressions of the grouping keys.
+) -> tuple[list[tuple[str, Scalar]], list[tuple[int, ...]] | None]:
+    """Return the names and expressions of the grouping keys, and the keys of each grouping set.
 
     A name is a column of FROM, else the alias of an item; an integer is the item at that place.
     """
     group = select.args.get("group")
     if group is None:
-        return []
+        return [], None
     if group.args.get("all"):
         if binder.scope.resolve(["all"]) is None:
-            return [(i.name, i.scalar) for i in items if not has_aggregate(i.scalar)]
-        return [("all", binder.bind(exp.column("all")))]
+            return [(i.name, i.scalar) for i in items if not has_aggregate(i.scalar)], None
+        return [("all", binder.bind(exp.column("all")))], None
 
     def alias(parts: Parts, inside: bool) -> Scalar | None:
         found = named_items(items, parts[0].name)
@@ -56,7 +57,8 @@ def key_scalars(
 
     own, *others = binder.lookups
     binder = replace(binder, lookups=(own, alias, *others))
-    return list(_keys(binder, group.expressions, items))
+    written = group_by(group)
+    return list(_keys(binder, written.expressions, items)), written.sets
 
 
 def having_lookup(columns: Lookup, items: Sequence[Item]) -> Lookup:

@@ -28,9 +28,10 @@ from rewriter.bind.conditions import (
 from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_lateral
 from rewriter.bind.memberships import conjunction
+from rewriter.bind.pivot import bind_pivoted
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
-from rewriter.bind.sources import aliased_join, bind_derived, bind_table
+from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
 from rewriter.bind.subqueries import Subqueries
 from rewriter.position import Span, keyword_before
 
@@ -60,12 +61,17 @@ class _FromBinder:
 
     def source(self, node: exp.Expr) -> Bound:
         """Bind one item of FROM with the joins inside its own brackets."""
-        return self.joined(self._item(node), node.args.get("joins") or [])
+        return self.joined(self._pivoted(self._item(node), node), node.args.get("joins") or [])
+
+    def _pivoted(self, bound: Bound, node: exp.Expr) -> Bound:
+        for pivot in node.args.get("pivots") or []:
+            bound = bind_pivoted(bound, pivot, self._context)
+        return bound
 
     def joined(self, left: Bound, joins: Sequence[exp.Join]) -> Bound:
         """Bind joins to a relation, from left to right."""
         for join in joins:
-            left = self._join(left, join)
+            left = self._pivoted(self._join(left, join), join)
         return left
 
     def _item(self, node: exp.Expr) -> Bound:
@@ -76,7 +82,9 @@ class _FromBinder:
             if _is_query(node.this):
                 return bind_derived(node, self._context, self._outer)
             return aliased_join(self.source(node.this), node, source)
-        name = "VALUES" if isinstance(node, exp.Values) else type(node).__name__.upper()
+        if isinstance(node, exp.Values):
+            return bind_inline(node, self._context)
+        name = type(node).__name__.upper()
         advice = "Store its rows in a relation and track it."
         place = keyword_before(source.sql, node, name) or node
         raise source.unsupported(f"{name} in FROM is not supported", advice, place)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import AntiJoin, Relation, SemiJoin, UnionAll
+from rewriter.algebra import AntiJoin, BagDifference, Relation, SemiJoin, UnionAll
 from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
+from rewriter.bind.constants import bind_values
 from rewriter.bind.context import Context, Correlated, LateralRows, Members
 from rewriter.bind.correlated import bind_scalar_select
 from rewriter.bind.dependent import bind_dependent, members_of, scalar_of
@@ -37,8 +38,10 @@ class QueryBinder:
             bound = self._set_operation(query, inner, outer)
         elif isinstance(query.this, exp.Query):
             bound = self.query(query.this, inner, outer)
+        elif isinstance(query.this, exp.Values):
+            bound = bind_values(query.this, inner)
         else:
-            name = "VALUES" if isinstance(query.this, exp.Values) else query.this.key.upper()
+            name = query.this.key.upper()
             place = keyword_before(context.source.sql, query, name) or query
             advice = "Store its rows in a relation and track it."
             raise context.source.unsupported(f"{name} is not supported", advice, place)
@@ -96,7 +99,9 @@ class QueryBinder:
                 problem = f"{name} of queries of {need} and {have} columns"
                 raise source.error(problem, advice, operand)
         if not isinstance(operation, exp.Union):
-            return _difference(operation, branches, context, span)
+            if operation.args.get("distinct"):
+                return _difference(operation, branches, context, span)
+            return _bag_difference(operation, branches, context, span)
         names = [attribute.name for attribute in first.relation.attributes]
         output = tuple(context.names.attribute(name) for name in names)
         union = UnionAll(tuple(branch.relation for branch in branches), output, span)
@@ -118,6 +123,21 @@ def _difference(
     return Bound(join(left.relation, right.relation, equal, span), left.scope)
 
 
+def _bag_difference(
+    operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
+) -> Bound:
+    """Return EXCEPT ALL or INTERSECT ALL; of a chain of EXCEPT ALL all but the first are taken."""
+    left, *others = branches
+    output = tuple(context.names.attribute(a.name) for a in left.relation.attributes)
+    right = others[0].relation
+    if len(others) > 1:
+        taken = tuple(context.names.attribute(a.name) for a in left.relation.attributes)
+        right = UnionAll(tuple(bound.relation for bound in others), taken, span)
+    common = isinstance(operation, exp.Intersect)
+    relation = BagDifference(left.relation, right, output, common, span)
+    return Bound(relation, left.scope.over(output))
+
+
 def _bare(query: exp.Query) -> exp.Query:
     """Return a query without brackets around it."""
     while isinstance(query, exp.Subquery) and not _has_clauses(query):
@@ -130,12 +150,13 @@ def _has_clauses(query: exp.Query) -> bool:
 
 
 def _operands(operation: exp.SetOperation) -> list[exp.Query]:
-    """Return the inputs of a union; a chain of UNION ALL is one with many."""
-    if operation.args.get("distinct") or not isinstance(operation, exp.Union):
+    """Return the inputs of a set operation; a chain of UNION ALL or EXCEPT ALL is one with many."""
+    kind = type(operation)
+    if operation.args.get("distinct") or kind not in (exp.Union, exp.Except):
         return [operation.this, operation.expression]
     operands = [operation.expression]
     left = operation.this
-    while isinstance(left, exp.Union) and not left.args.get("distinct") and not _has_clauses(left):
+    while isinstance(left, kind) and not left.args.get("distinct") and not _has_clauses(left):
         operands.append(left.expression)
         left = left.this
     return [left, *reversed(operands)]

@@ -13,6 +13,7 @@ from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.context import Context
 from rewriter.bind.existence import is_membership, membership_value, simplified
 from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.grouping_sets import GROUPING_FUNCTIONS
 from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
@@ -150,6 +151,7 @@ class ScalarBinder:
             advice = "Compute the aggregate in a derived table and refer to its column."
             raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
         known = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
+        known = known or name in GROUPING_FUNCTIONS
         if not known:
             raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
         return self._bind_aggregate(node)

@@ -20,7 +20,7 @@ from rewriter.algebra import (
     column,
     references,
 )
-from rewriter.bind.clauses import group_span, refuse_grouping_sets, refuse_query_clauses
+from rewriter.bind.clauses import group_span, refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.conditions import Condition, bind_condition, restrict
 from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_laterals, bind_selected, selected_generator
@@ -119,7 +119,7 @@ def bind_rows(
     """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query."""
     refuse_query_clauses(select, context.source)
     if select.args.get("group"):
-        refuse_grouping_sets(select.args["group"], context.source)
+        refuse_rows_as_keys(select.args["group"], context.source)
     select = with_named_windows(select, context.source)
     subqueries = Subqueries(context)
     from_ = bind_from(select, context, outer, subqueries)
@@ -260,7 +260,8 @@ def _grouped(
 def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:
     """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
     binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
-    return Grouping(rows.context, rows.subqueries, key_scalars(binder, rows.select, items))
+    keys, sets = key_scalars(binder, rows.select, items)
+    return Grouping(rows.context, rows.subqueries, keys, sets)
 
 
 def having_over(rows: Rows, grouping: Grouping, items: Sequence[Item]) -> Condition:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Limit, Relation, Scan, Windows, walk
 from rewriter.bind.clauses import refuse_table_clauses
+from rewriter.bind.constants import bind_range, bind_values
 from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
 from rewriter.bind.parameters import substitute
@@ -41,6 +42,8 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     refuse_table_clauses(table, source)
     if not isinstance(table.this, exp.Identifier):
         name = table.this.name or table.this.key
+        if name.lower() == "range":
+            return _aliased(bind_range(table.this, context), table, (), source)
         advice = "Store its rows in a relation and track it."
         problem = f"table function {name.lower()} is not supported"
         raise source.unsupported(problem, advice, table)
@@ -58,6 +61,11 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     if isinstance(found, View):
         return _aliased(_bind_view(found, table, context), table, parts, source)
     return _aliased(_bind_scan(found, table, context), table, parts, source)
+
+
+def bind_inline(values: exp.Values, context: Context) -> Bound:
+    """Bind VALUES in FROM."""
+    return _aliased(bind_values(values, context), values, (), context.source)
 
 
 def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) -> Bound:

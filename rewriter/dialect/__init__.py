@@ -2,14 +2,17 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
+from rewriter.dialect.nodes import DerivedValues, TypedLiteral
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
 
 __all__ = [
     "AGGREGATES",
     "GENERATORS",
+    "DerivedValues",
     "Query",
     "SparkSQL",
+    "TypedLiteral",
     "emit",
     "literals",
     "parse",

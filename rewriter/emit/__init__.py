@@ -11,16 +11,17 @@ from rewriter.emit.annotations import aggregate_arguments
 from rewriter.emit.contributions import Contributions, comparisons, contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.extents import Extent, extents
-from rewriter.emit.potential import dependent, potential_query
+from rewriter.emit.potential import dependent, potential_query, uncertain_having
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import answer_query, rows_query
-from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SORT, VALUE, table, visible
+from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SIDE, SORT, VALUE, table, visible
 
 __all__ = [
     "BRANCH",
     "CTE_TABLES",
     "PRESENT",
     "PROVENANCE",
+    "SIDE",
     "SORT",
     "VALUE",
     "Contributions",
@@ -39,5 +40,6 @@ __all__ = [
     "rows_query",
     "statement",
     "table",
+    "uncertain_having",
     "visible",
 ]

@@ -21,7 +21,7 @@ from rewriter.blocks import (
 )
 from rewriter.emit.core import TableOf, Tables, equalities, exists
 from rewriter.emit.tail import fill, read
-from rewriter.emit.trees import VALUE, from_, left_join, named, table, where
+from rewriter.emit.trees import SIDE, VALUE, from_, left_join, named, table, where
 
 _THERE = "_there"
 _FOUND = "_found"
@@ -54,7 +54,8 @@ class Contributions:
     """What each member contributes to its tuple.
 
     ``query`` yields the identity of the tuple, then the columns of every factor: ``tokens`` names
-    those of each token, ``references`` those of each tuple of another block.
+    those of each token, ``references`` those of each tuple of another block. A block with a
+    difference also has the side of each member, ``_side``.
     """
 
     query: exp.Select
@@ -67,7 +68,7 @@ def comparisons(block: Block, tables: Tables) -> exp.Select:
 
     Their types are what is asked for: the query has no rows.
     """
-    select = read(block, tables, memberships=False).where(exp.false())
+    select = read(block, tables, annotated=True).where(exp.false())
     columns: list[Named] = []
     compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
     for number, asked in enumerate(compared):
@@ -117,7 +118,7 @@ class _Factors:
         self._block = block
         self._tables = tables
         self._values = values
-        self._select = read(block, tables, memberships=False)
+        self._select = read(block, tables, annotated=True)
         self._left_joins: list[tuple[exp.Expr, Scalar]] = []
         self._tokens: list[tuple[str, tuple[str, ...]]] = []
         self._references: list[Reference] = []
@@ -200,6 +201,8 @@ class _Factors:
         self._refer(inner, scalars, optional=True, negated=semi.negated)
 
     def contributions(self) -> Contributions:
+        if self._block.difference is not None:
+            self._columns.append((SIDE, self._fill(self._block.difference.side)))
         select = self._select
         for found, condition in self._left_joins:
             select = left_join(select, found, condition)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import exp
 
-from rewriter.algebra import bracketed
+from rewriter.algebra import Scalar, bracketed
 from rewriter.blocks import (
+    COPIES,
+    EXPANDED,
     KEYS,
+    SET_NUMBER,
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Generator,
     Named,
@@ -23,6 +28,7 @@ from rewriter.blocks import (
     ValuesSource,
     qualified,
 )
+from rewriter.dialect import DerivedValues
 from rewriter.emit.trees import from_, named, table, union_all, where
 
 _ELEMENT = "_element"
@@ -103,6 +109,27 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
     return select
 
 
+def with_sets(select: exp.Select, block: Block) -> exp.Select:
+    """Repeat the rows of FROM for each grouping set of a block, numbered, if it has any."""
+    if block.sets:
+        numbers = [exp.Literal.number(number) for number in range(block.sets)]
+        each = exp.Anonymous(
+            this="explode", expressions=[exp.Anonymous(this="array", expressions=numbers)]
+        )
+        select.append("laterals", _lateral_view(each, False, EXPANDED, (SET_NUMBER,)))
+    return select
+
+
+def with_copies(select: exp.Select, counts: Sequence[Scalar]) -> exp.Select:
+    """Repeat the rows of FROM as often as the product of their counts says."""
+    if counts:
+        product = reduce(lambda one, other: exp.Mul(this=one, expression=other), counts)
+        numbers = exp.Anonymous(this="sequence", expressions=[exp.Literal.number(1), product])
+        each = exp.Anonymous(this="explode", expressions=[numbers])
+        select.append("laterals", _lateral_view(each, False, COPIES, ("copy",)))
+    return select
+
+
 def _lateral_view(call: exp.Expr, outer: bool, alias: str, columns: Sequence[str]) -> exp.Lateral:
     lateral = _lateral(call, alias, columns)
     lateral.set("view", True)
@@ -127,7 +154,18 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
         return union_all(branches).subquery(source.alias)
     if isinstance(source, ValuesSource):
         return _core(source.core, tables).distinct().subquery(source.alias)
+    if isinstance(source, ConstantSource):
+        return _constant(source)
     raise TypeError(f"no text for {type(source).__name__}")
+
+
+def _constant(source: ConstantSource) -> exp.Expr:
+    names = [exp.to_identifier(name, quoted=True) for name in source.columns]
+    alias = exp.TableAlias(this=exp.to_identifier(source.alias), columns=names)
+    if isinstance(source.table, exp.Values):
+        rows = [row.copy() for row in source.table.expressions]
+        return DerivedValues(expressions=rows, alias=alias)
+    return exp.Table(this=source.table.copy(), alias=alias)
 
 
 def exists(semi: Semi, name: str) -> exp.Expr:

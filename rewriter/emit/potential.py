@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, qualified
-from rewriter.emit.core import Tables
+from rewriter.emit.core import Tables, with_sets
 from rewriter.emit.trees import from_, named, no_ordinal, table, where
 from rewriter.emit.union import union_rows
 
@@ -15,7 +15,7 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
     """Return the query of every tuple the block may have after some deletion.
 
     Its columns are the block's identity and stable outputs. Conditions that depend on evaluated
-    rows of other blocks, HAVING and LIMIT are left out.
+    rows of other blocks, HAVING on more than the keys, and LIMIT are left out.
     """
     if not block.potential_known:
         raise ValueError(f"the potential tuples of block {block.name} are not known")
@@ -32,7 +32,11 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
     inner = inner.group_by(*(no_ordinal(key) for _, key in block.keys))
     keys = {name: qualified(GROUP, name) for name, _ in block.keys}
     columns = [*keys.items(), *(column for column in stable if column[0] not in keys)]
-    return exp.select(*named(columns)).from_(inner.subquery(GROUP))
+    certain: list[Scalar] = []
+    if block.difference is None:
+        uncertain = uncertain_having(block)
+        certain = [condition for condition in block.having if condition not in uncertain]
+    return where(exp.select(*named(columns)).from_(inner.subquery(GROUP)), certain)
 
 
 def _members(block: Block, tables: Tables) -> exp.Select:
@@ -41,12 +45,31 @@ def _members(block: Block, tables: Tables) -> exp.Select:
     Other blocks whose tuples are not known only repeat tuples of this one.
     """
     if block.core is not None:
-        return exp.select().from_(table(tables.members(block), MEMBER))
+        return with_sets(exp.select().from_(table(tables.members(block), MEMBER)), block)
     select = exp.select()
     for lookup in block.lookups:
         if not lookup.scalar and lookup.block.stable_identity:
             select = from_(select, table(tables.potential(lookup.block), lookup.alias))
+    select = with_sets(select, block)
     return where(select, [c for c in block.conditions if not dependent(c, block)])
+
+
+def uncertain_having(block: Block) -> tuple[Scalar, ...]:
+    """Return the conditions of HAVING that a deletion may decide: on more than the group's keys.
+
+    None where the group's annotation itself says whether it is there.
+    """
+    if block.difference is not None:
+        return ()
+    if not block.stable_identity:
+        return block.having
+    keys = {name for name, _ in block.keys}
+
+    def is_certain(condition: Scalar) -> bool:
+        columns = condition.find_all(exp.Column)
+        return all(node.table == GROUP and node.name in keys for node in columns)
+
+    return tuple(condition for condition in block.having if not is_certain(condition))
 
 
 def dependent(condition: Scalar, block: Block) -> bool:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, Output, qualified
 from rewriter.emit.annotations import monomial
-from rewriter.emit.core import Tables, equalities, exists, with_generators
+from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -74,10 +74,10 @@ def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Sele
     return _cut(select, block, _written_keys(block))
 
 
-def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Select:
+def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select:
     """FROM and WHERE of a tail: surviving members joined with the tuples they refer to.
 
-    Without ``memberships`` nothing is asked of the block's semi and anti joins.
+    ``annotated``: as they are annotated, each once, and whatever semi and anti joins say.
     """
     select = exp.select()
     if block.core is not None:
@@ -99,8 +99,10 @@ def read(block: Block, tables: Tables, *, memberships: bool = True) -> exp.Selec
     select = with_generators(
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
     )
+    select = with_sets(select, block)
     conditions += block.conditions
-    if memberships:
+    if not annotated:
+        select = with_copies(select, [fill(count, block, tables) for count in block.copies])
         conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]
     return where(select, [fill(condition, block, tables) for condition in conditions])
 
@@ -151,6 +153,8 @@ def _group_rows(
     inner = read(block, tables).select(*named([*keys, *computed, *added]))
     if provenance:
         prov = exp.Anonymous(this="collect_list", expressions=[_annotation(block, tables)])
+        if block.copies:
+            prov = exp.Anonymous(this="array_distinct", expressions=[prov])
         inner = inner.select(exp.alias_(prov, PROVENANCE, quoted=True))
     if keys:
         inner = inner.group_by(*(no_ordinal(key) for _, key in keys))

@@ -14,6 +14,7 @@ PRESENT = "_present"
 SORT = "_o"
 VALUE = "_value"
 BRANCH = "_branch"
+SIDE = "_side"
 
 
 def table(name: str, alias: str) -> exp.Table:

@@ -7,7 +7,7 @@ columns, every time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,12 +15,15 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
+    EXPANDED,
     GROUP,
     MEMBER,
     NOTHING,
+    SET_NUMBER,
     UNION,
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Generator,
     Kind,
@@ -266,6 +269,8 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
         if isinstance(source, ValuesSource):
             values = [qualified(source.alias, column) for column, _ in source.core.select]
             stored += [members.store.put(value).name for value in values]
+        if isinstance(source, ConstantSource):
+            stored.append(members.store.put(qualified(source.alias, source.position)).name)
     for generator in members.split.generators:
         position = qualified(generator.position_alias, generator.position)
         stored.append(members.store.put(position).name)
@@ -296,7 +301,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         for key in core.post.order
     )
     identity, stable = _identity_of_rows(members, {output.name for output in outputs})
-    unique = not core.untokened and _unique(members.lookups)
+    unique = not core.untokened and not core.copies and _unique(members.lookups)
     if core.post.windowed:
         scalars = [*(output.scalar for output in outputs), *(key.scalar for key in order)]
         ties = ties_of([scalar for _, scalar in identity], scalars, unique=unique)
@@ -323,6 +328,7 @@ def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Bl
         unique_identity=unique,
         generators=members.generators,
         outer_lookups=members.outer_lookups,
+        copies=_copies(core, members),
     )
 
 
@@ -352,11 +358,20 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
     core = replace(post.core, post=type(post.core.post)())
     members = _members(core)
     store = members.store
-    keys_stable = all(is_stable(scalar, members.split.core) for _, scalar in post.keys)
-    keys = tuple((key, store.reference(scalar, key)) for key, scalar in post.keys)
+    keys_stable = all(
+        is_stable(scalar, members.split.core)
+        for _, scalar in post.keys
+        if not _is_set_number(scalar)
+    )
+    keys = tuple(
+        (key, _in_sets(store.reference(scalar, key), key, post.sets)) for key, scalar in post.keys
+    )
     aggregates = tuple(
         (aggregate, _aggregate(store, aggregate, call)) for aggregate, call in post.aggregates
     )
+    difference = post.difference
+    if difference is not None:
+        difference = replace(difference, side=store.reference(difference.side, "side"))
     key_names = frozenset(key for key, _ in keys)
     outputs = tuple(
         Output(a.id, post.env[a.id], keys_stable and _only(post.env[a.id], GROUP, key_names))
@@ -383,7 +398,28 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         unique_identity=True,
         generators=members.generators,
         outer_lookups=members.outer_lookups,
+        sets=len(post.sets),
+        difference=difference,
+        copies=_copies(core, members),
     )
+
+
+def _copies(core: OpenCore, members: _Members) -> tuple[Scalar, ...]:
+    return tuple(members.store.reference(count) for count in core.copies)
+
+
+def _is_set_number(scalar: Scalar) -> bool:
+    return isinstance(scalar, exp.Column) and scalar.table == EXPANDED
+
+
+def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar:
+    """Return a key as it is in the rows of each grouping set: NULL in those it is not a part of."""
+    mine = [number for number, keys in enumerate(sets) if key in keys]
+    if len(mine) == len(sets):
+        return scalar
+    numbers = [exp.Literal.number(number) for number in mine]
+    there = exp.In(this=qualified(EXPANDED, SET_NUMBER), expressions=numbers)
+    return exp.Case().when(there if mine else exp.false(), scalar)
 
 
 def _aggregate(store: _Store, name: str, call: Scalar) -> Scalar:

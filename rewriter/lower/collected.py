@@ -84,7 +84,7 @@ def _made_by(relation: Relation, identity: str) -> tuple[Aggregate, Scalar] | No
                 return None
             identity = scalar.name
         relation = relation.input
-    if not isinstance(relation, Aggregate):
+    if not isinstance(relation, Aggregate) or relation.sets is not None:
         return None
     calls = zip((a.id for a in relation.aggregate_output), relation.aggregates, strict=True)
     call = dict(calls).get(identity)

@@ -15,6 +15,8 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    BagDifference,
+    Constant,
     Filter,
     Generate,
     InnerJoin,
@@ -34,15 +36,19 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.blocks import (
+    EXPANDED,
     GROUP,
+    SET_NUMBER,
     UNION,
     Block,
+    ConstantSource,
     Generator,
     Kind,
     ScanSource,
     TokenSource,
     qualified,
 )
+from rewriter.lower.bag_differences import BagDifferences
 from rewriter.lower.close import is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.scope import (
@@ -85,7 +91,7 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
     return lowering.root(root)
 
 
-class _Lowering(SubqueryValues):
+class _Lowering(BagDifferences, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
@@ -97,8 +103,8 @@ class _Lowering(SubqueryValues):
         match relation:
             case Scan():
                 return self._scan(relation)
-            case OneRow():
-                return OpenCore(env={})
+            case OneRow() | Constant():
+                return self._constant(relation)
             case Filter():
                 return self._filter(relation)
             case Project():
@@ -115,10 +121,10 @@ class _Lowering(SubqueryValues):
                 return self._generate(relation)
             case Aggregate():
                 return self._aggregate(relation)
+            case UnionAll() | BagDifference():
+                return self._set_operation(relation)
             case Windows():
                 return self._windows(relation)
-            case UnionAll():
-                return self._union_all(relation)
             case Sort():
                 return self._sort(relation)
             case Limit():
@@ -141,6 +147,15 @@ class _Lowering(SubqueryValues):
             untokened=not leaves,
         )
 
+    def _constant(self, relation: OneRow | Constant) -> OpenCore:
+        if isinstance(relation, OneRow):
+            return OpenCore(env={})
+        alias = self._alias("values_" if isinstance(relation.table, exp.Values) else "range_")
+        columns = tuple(attribute.id for attribute in relation.output)
+        source = ConstantSource(alias, relation.table, columns, relation.position.id)
+        env = {column: qualified(alias, column) for column in columns}
+        return OpenCore(env=env, sources=(source,), stable={alias: None})
+
     def _filter(self, relation: Filter) -> Open:
         open_ = self._unlimited(relation.input, windowed=False)
         predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
@@ -150,7 +165,7 @@ class _Lowering(SubqueryValues):
         having = list(open_.having)
         core = open_.core
         for predicate in predicates:
-            if core is not None and keys and _on_keys(predicate, keys):
+            if core is not None and not open_.sets and keys and _on_keys(predicate, keys):
                 below = _below(predicate, keys)
                 core = replace(core, predicates=(*core.predicates, below))
             else:
@@ -261,6 +276,12 @@ class _Lowering(SubqueryValues):
 
     def _aggregate(self, relation: Aggregate) -> OpenPost:
         core = self._core(relation.input)
+        if core.copies and core.untokened:
+            self._refuse(
+                "a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance",
+                "Track the relation with a key, so that its tuples can be told apart.",
+                relation.span,
+            )
         keys = tuple(
             (attribute.id, core.resolve(key))
             for attribute, key in zip(relation.key_output, relation.keys, strict=True)
@@ -270,7 +291,20 @@ class _Lowering(SubqueryValues):
             for attribute, call in zip(relation.aggregate_output, relation.aggregates, strict=True)
         )
         env = {attribute.id: qualified(GROUP, attribute.id) for attribute in relation.attributes}
-        return OpenPost(Kind.GROUP, env, core, keys, aggregates)
+        if relation.sets is None:
+            return OpenPost(Kind.GROUP, env, core, keys, aggregates)
+        number = relation.sets.number.id
+        sets = tuple(
+            frozenset({number, *(keys[place][0] for place in places)})
+            for places in relation.sets.sets
+        )
+        keys = ((number, qualified(EXPANDED, SET_NUMBER)), *keys)
+        return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
+
+    def _set_operation(self, relation: UnionAll | BagDifference) -> Open:
+        if isinstance(relation, BagDifference):
+            return self._bag_difference(relation)
+        return self._union_all(relation)
 
     def _windows(self, relation: Windows) -> OpenCore:
         below, calls = relation.input, relation.calls
@@ -279,6 +313,8 @@ class _Lowering(SubqueryValues):
             self._made.append(placed.positions)
             below, calls = placed.positions, placed.calls
         core = self._core(below)
+        if core.copies:
+            self._refuse_copies("a window", None)
         env = dict(core.env)
         for attribute, call in zip(relation.output, calls, strict=True):
             env[attribute.id] = core.resolve(call)
@@ -294,6 +330,8 @@ class _Lowering(SubqueryValues):
                 self._peeked[id(branch)] = open_
         blocks = tuple(self._block(branch) for branch in relation.branches)
         for block in blocks:
+            if block.copies:
+                self._refuse_copies("UNION or an outer join", relation.span)
             if not block.unique_identity:
                 self._refuse(
                     "UNION ALL of a grouping and a relation without provenance",
@@ -323,6 +361,8 @@ class _Lowering(SubqueryValues):
 
     def _limit(self, relation: Limit) -> Open:
         open_ = self._unlimited(relation.input)
+        if isinstance(open_, OpenCore) and open_.copies:
+            self._refuse_copies("LIMIT", relation.span)
         return replace(
             open_,
             post=replace(open_.post, limit=relation.count, offset=relation.offset),

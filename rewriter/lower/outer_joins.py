@@ -138,7 +138,8 @@ class OuterJoins(SemiJoins):
         """Whether columns of one scan, filtered or not, are known to be unique."""
         if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
             return False
-        if open_.semis or open_.generators or open_.outer_lookups or len(open_.sources) != 1:
+        more = open_.semis or open_.generators or open_.outer_lookups or open_.copies
+        if more or len(open_.sources) != 1:
             return False
         (source,) = open_.sources
         resolved = [open_.resolve(column) for column in columns]

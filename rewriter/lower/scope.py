@@ -16,6 +16,7 @@ from rewriter.algebra import Scalar, SortKey, is_compound
 from rewriter.blocks import (
     Block,
     BlockSource,
+    Difference,
     Generator,
     Kind,
     Lookup,
@@ -74,6 +75,7 @@ class OpenCore:
     generators: tuple[Generator, ...] = ()
     outer_lookups: tuple[OuterLookup, ...] = ()
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+    copies: tuple[Scalar, ...] = ()
     untokened: bool = False
     post: Post = Post()
 
@@ -95,6 +97,9 @@ class OpenPost:
     core: OpenCore | None = None
     keys: tuple[Named, ...] = ()
     aggregates: tuple[Named, ...] = ()
+    sets: tuple[frozenset[str], ...] = ()
+    """The names of the keys of each grouping set; none: a plain grouping."""
+    difference: Difference | None = None
     branches: tuple[Block, ...] = ()
     stable_columns: frozenset[str] = frozenset()
     having: tuple[Scalar, ...] = ()

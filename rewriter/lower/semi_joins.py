@@ -165,7 +165,7 @@ def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
 def _only_block(core: OpenCore) -> Block | None:
     """Return the block whose tuples a core yields one for one, if that is all it does."""
     more = core.predicates or core.semis or core.scalars or core.generators or core.outer_lookups
-    if more or core.post.final:
+    if more or core.copies or core.post.final:
         return None
     match core.sources:
         case (BlockSource(block=block),):

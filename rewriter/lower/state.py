@@ -16,6 +16,8 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.blocks import (
+    COPIES,
+    EXPANDED,
     GROUP,
     KEYS,
     MEMBER,
@@ -39,6 +41,9 @@ Open = OpenCore | OpenPost
 
 Pairs: TypeAlias = list[tuple[Scalar, str]]
 """Scalars over outer rows, and the columns of a block they are equal to."""
+
+_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES})
+"""Aliases that scalars of blocks use for what is no source."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
 """Words that mean something else than a table in some places where an alias stands."""
@@ -76,7 +81,7 @@ class Lowering(ABC):
         self._peeked: dict[int, Open] = {}
         self._made: list[Relation] = []
         """Operators that are not part of the query: kept, since blocks are found by ``id``."""
-        self._aliases = {GROUP, MEMBER, UNION, KEYS}
+        self._aliases = set(_RESERVED)
         self._prefix = _block_prefix(views)
         self._blocks = 0
         self._ids = 0
@@ -101,7 +106,7 @@ class Lowering(ABC):
 
     def _alias(self, base: str) -> str:
         name = "".join(c if c.isalnum() or c == "_" else "_" for c in base.lower())
-        if name in {GROUP, MEMBER, UNION, KEYS} or name.upper() in _KEYWORDS:
+        if name in _RESERVED or name.upper() in _KEYWORDS:
             name = f"{name}_"
         name = apart(name, self._aliases)
         self._aliases.add(name)
@@ -109,7 +114,10 @@ class Lowering(ABC):
 
     def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a relation as those of a block."""
-        block = self._block(relation)
+        return self._reader(self._block(relation), span)
+
+    def _reader(self, block: Block, span: Span | None = None) -> OpenCore:
+        """Return a core that reads the tuples of a block."""
         if not block.unique_identity:
             self._refuse(
                 "LIMIT in a subquery over a relation without provenance",
@@ -191,5 +199,6 @@ def cross(left: OpenCore, right: OpenCore) -> OpenCore:
         generators=left.generators + right.generators,
         outer_lookups=left.outer_lookups + right.outer_lookups,
         stable={**left.stable, **right.stable},
+        copies=left.copies + right.copies,
         untokened=left.untokened or right.untokened,
     )

@@ -30,7 +30,7 @@ from rewriter.windows import (
 
 _RANKS = {"rank", "dense_rank", "percent_rank", "cume_dist"}
 """Rows that tie have the same value."""
-_PLACES = {"row_number", "ntile", "lag", "lead"}
+_PLACES = {"row_number", "ntile", "lag", "lead", "counter_diff"}
 """Functions of the place of a row, without a frame."""
 _FIRST = {"first", "first_value", "any_value"}
 _LAST = {"last", "last_value"}

@@ -1,97 +1,127 @@
-"""A capture on disk that DuckDB computed: what is asked of captures, without Spark.
+"""A capture that DuckDB writes: the in-memory engine is put to the test without Spark.
 
-Types are DuckDB's where they differ (averages are doubles), so compare answers of such a capture
-with one another, or loosened.
+DuckDB types sums of integers as HUGEINT, which is written as BIGINT; averages are doubles, as in
+Spark. What it does not know of Spark SQL is left to the runs with Spark.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.manifest import MANIFEST, Manifest, RelationRecord
+from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
+from lipstick.memory import Memory
+from lipstick.valuation import compile_valuations
 from rewriter.blocks import Block, topological
 from rewriter.statements import members_sql, rows_sql
+from semiring.semirings import Counting
+from semiring.valuation import Valuation
+from tests.oracle.bag import check_counting
 from tests.oracle.captured import blocks_of
-from tests.oracle.database import Database
-from tests.oracle.duck import to_duckdb
+from tests.oracle.database import Database, Deletion
+from tests.oracle.duck import Duck, create_table, loosened, to_duckdb
+from tests.oracle.many import check_many
+from tests.oracle.rows import Bag, assert_same_bag, from_arrow
+
+_STORED_AS: Final = {pa.decimal128(38, 0): pa.int64(), pa.null(): pa.bool_()}
+"""HUGEINT, and columns that are NULL and nothing else."""
 
 
-def write_capture(sql: str, database: Database, directory: Path) -> Capture:
-    """Capture a query over a database, and open it without Spark.
-
-    Raises
-    ------
-    duckdb.Error, sqlglot.errors.SqlglotError
-        DuckDB does not know something in the query.
-    """
+def written(sql: str, database: Database, directory: Path) -> Memory:
+    """Capture a query into a directory, and return the capture as it is opened without Spark."""
     root = blocks_of(sql, database)
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():
-            _create(connection, relation.name, relation.data)
-        names = tuple(column[0] for column in connection.execute(to_duckdb(sql)).description or ())
+            create_table(connection, relation.name, relation.data)
         for block in topological(root):
             if block.core is not None:
-                members = _run(connection, members_sql(block, _view))
-                _keep(connection, directory, block, "members", members)
+                made = _write(connection, members_sql(block, _members), directory, block, "members")
+                create_table(connection, _members(block), made)
             if needs_rows(block):
-                rows = _run(connection, rows_sql(block, _view, _rows(root)))
-                _keep(connection, directory, block, "rows", rows)
-    manifest = Manifest(sql, names, "{}", "copy", root, _records(database, root))
-    (directory / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
-    return open_capture(directory)
-
-
-def _records(database: Database, root: Block) -> Mapping[str, RelationRecord]:
-    read = {token.relation for block in topological(root) for token in block.tokens}
-    return {
-        name: RelationRecord(
-            name=name,
-            view=name,
-            naming="key",
-            token=relation.key,
-            columns=tuple(relation.data.column_names),
-            verified=True,
-            description=name,
-        )
-        for name, relation in database.relations.items()
-        if name in read
+                _write(connection, rows_sql(block, _members), directory, block, "rows")
+    names = tuple(f"c{number}" for number in range(len(root.outputs)))
+    relations = {
+        r.name: _record(r.name, r.key, r.data.column_names) for r in database.relations.values()
     }
+    return Memory(directory, Manifest(sql, names, "{}", "copy", root, relations))
 
 
-def _view(block: Block) -> str:
-    return f"captured_{block.name}_members"
+def check_written(
+    sql: str,
+    database: Database,
+    deletions: Sequence[Deletion],
+    directory: Path,
+    *,
+    grouping: bool = False,
+) -> int:
+    """Hold what-ifs in memory, and counts, against the query on the reduced database.
+
+    Returns
+    -------
+    int
+        How many deletions changed the answer.
+    """
+    duck = Duck(database)
+    memory = written(sql, database, directory)
+    before = loosened(duck.answer(sql))
+    _assert_same(before, memory.answer(), sql)
+    counted = loosened(from_arrow(memory.evaluate(Counting(), _ones(database))))
+    expected = Bag(counted.columns[:-1], counted.types[:-1], before.rows)
+    check_counting(expected, counted, sql, grouping=grouping)
+    for deletion in deletions:
+        found = memory.what_if(_tokens(database, deletion)).answer
+        _assert_same(loosened(duck.answer(sql, deletion)), found, f"deleting {deletion}\n{sql}")
+    return check_many(memory, [_tokens(database, deletion) for deletion in deletions])
 
 
-def _rows(root: Block) -> dict[str, str]:
-    return {b.name: f"captured_{b.name}_rows" for b in topological(root) if needs_rows(b)}
+def _ones(database: Database) -> Mapping[str, Valuation[Any]]:
+    records = {
+        r.name: _record(r.name, r.key, r.data.column_names) for r in database.relations.values()
+    }
+    return compile_valuations(Counting(), None, None, records, None)
 
 
-def _run(connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
-    table: pa.Table = connection.execute(to_duckdb(sql)).fetch_arrow_table()
-    wide = pa.decimal128(38, 0)
-    fields = [f.with_type(pa.int64()) if f.type == wide else f for f in table.schema]
-    return table.cast(pa.schema(fields))
-
-
-def _keep(
-    connection: duckdb.DuckDBPyConnection, directory: Path, block: Block, name: str, data: pa.Table
-) -> None:
-    path = directory / block.name / name
+def _write(
+    connection: duckdb.DuckDBPyConnection, sql: str, directory: Path, block: Block, dataset: str
+) -> pa.Table:
+    result: Any = connection.execute(to_duckdb(sql))
+    table = result.fetch_arrow_table()
+    for place, field in enumerate(table.schema):
+        kind = _STORED_AS.get(field.type)
+        if kind is not None:
+            table = table.set_column(place, field.name, table.column(place).cast(kind))
+    path = directory / block.name / dataset
     path.mkdir(parents=True)
-    pq.write_table(data, path / "part-0.parquet")
-    _create(connection, f"captured_{block.name}_{name}", data)
+    pq.write_table(table, path / "part.parquet")
+    return table
 
 
-def _create(connection: duckdb.DuckDBPyConnection, name: str, data: pa.Table) -> None:
-    connection.register("loading", data)
-    connection.execute(f'CREATE TABLE "{name}" AS FROM loading')
-    connection.unregister("loading")
+def _members(block: Block) -> str:
+    return f"captured_{block.name}"
+
+
+def _record(name: str, key: tuple[str, ...], columns: Sequence[str]) -> RelationRecord:
+    return RelationRecord(name, name, "keys", key, tuple(columns), True, "DuckDB")
+
+
+def _tokens(database: Database, deletion: Deletion) -> dict[str, pa.Table]:
+    """The keys of the deleted rows, per relation."""
+    found = {}
+    for name, keys in deletion.keys.items():
+        relation = database.relations[name]
+        rows = pa.array([key in keys for key in relation.row_keys()], pa.bool_())
+        found[name] = relation.data.select(list(relation.key)).filter(rows)
+    return found
+
+
+def _assert_same(expected: Bag, found: pa.Table, message: str) -> None:
+    shown = loosened(from_arrow(found))
+    assert_same_bag(Bag(shown.columns, shown.types, expected.rows), shown, message)

@@ -12,9 +12,9 @@ from pathlib import Path
 UPDATE = bool(os.environ.get("LIPSTICK_UPDATE_CASES"))
 
 
-def names(folder: Path) -> list[str]:
-    """Return the names of the cases of a folder."""
-    return sorted(path.name.removesuffix(".input.sql") for path in folder.glob("*.input.sql"))
+def names(folder: Path, given: str = "input.sql") -> list[str]:
+    """Return the names of the cases of a folder, whose inputs have a suffix."""
+    return sorted(path.name.removesuffix(f".{given}") for path in folder.glob(f"*.{given}"))
 
 
 def check(folder: Path, name: str, texts: Mapping[str, str], kinds: Iterable[str]) -> None:
@@ -33,7 +33,7 @@ def check(folder: Path, name: str, texts: Mapping[str, str], kinds: Iterable[str
             assert texts[kind] == path.read_text()
 
 
-def orphans(folder: Path, kinds: Iterable[str]) -> set[str]:
+def orphans(folder: Path, kinds: Iterable[str], given: str = "input.sql") -> set[str]:
     """Return the files of a folder that belong to no case."""
-    wanted = {f"{name}.{kind}" for name in names(folder) for kind in ("input.sql", *kinds)}
+    wanted = {f"{name}.{kind}" for name in names(folder, given) for kind in (given, *kinds)}
     return {path.name for path in folder.iterdir()} - wanted

@@ -35,6 +35,8 @@ FRAMED = (
     "MAX({y})",
     "AVG({x})",
     "SUM({d})",
+    "SUM({x}) FILTER(WHERE {y} >= 0)",
+    "COUNT(*) FILTER(WHERE {x} > 2)",
     "FIRST_VALUE({x})",
     "LAST_VALUE({x})",
     "NTH_VALUE({x}, 2)",
@@ -156,6 +158,14 @@ def test_extents() -> None:
     assert rows(f"LAG(m.x) {ordered}") == [{1}, {2}, {1, 3}, {3, 4}]
     assert rows(f"LEAD(m.x, 2) {ordered}") == [{1, 3, 4}, {2}, {3, 4}, {4}]
     assert rows("SUM(m.x) OVER (PARTITION BY m.k)") == [{1, 3, 4}, {2}, {1, 3, 4}, {1, 3, 4}]
+
+
+def test_a_default_is_no_flag() -> None:
+    """The last argument of LAG is a value; of the others it says whether NULLs are passed over."""
+    assert not call("LAG(m.x, 1, TRUE) OVER (ORDER BY m.id)").ignores_nulls
+    assert call("LAST(m.x, TRUE) OVER (ORDER BY m.id)").ignores_nulls
+    assert call("NTH_VALUE(m.x, 2, TRUE) OVER (ORDER BY m.id)").ignores_nulls
+    assert not call("LAST(m.x, FALSE) OVER (ORDER BY m.id)").ignores_nulls
 
 
 @pytest.mark.parametrize(

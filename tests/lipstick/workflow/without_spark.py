@@ -10,6 +10,7 @@ import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, cast
 from unittest.mock import patch
 
@@ -36,6 +37,7 @@ from tests.graphquery.store.workload import Unsynced
 from tests.oracle.duck import to_duckdb
 
 ROW = "_row"
+NO_STATE: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 EXECUTIONS = 8
 NUMBERS = Relation("n int", key="n")
 TOTAL = Relation("total bigint")
@@ -151,7 +153,12 @@ def run(path: Path) -> None:
     run_workflow(Store.open(path, files=Unsynced()), counter(), INPUTS)
 
 
-def run_workflow(store: Store, workflow: Workflow, inputs: Sequence[Mapping[str, Any]]) -> None:
+def run_workflow(
+    store: Store,
+    workflow: Workflow,
+    inputs: Sequence[Mapping[str, Any]],
+    state: Mapping[str, Mapping[str, Any]] = NO_STATE,
+) -> None:
     """Run a workflow whose columns' texts are known (see `remember_structs`)."""
     nothing = cast("SparkSession", None)
     with (
@@ -160,5 +167,5 @@ def run_workflow(store: Store, workflow: Workflow, inputs: Sequence[Mapping[str,
         store.writer() as writer,
         runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
     ):
-        running.begin({})
+        running.begin(state)
         running.run(inputs, 0)

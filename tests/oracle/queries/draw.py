@@ -18,13 +18,15 @@ SMALL = 1_500.0
 class Query:
     """A query expression: its text, its columns by name, an estimate of its rows.
 
-    ``grouping`` says that its outermost operator groups: each of its rows counts 1.
+    ``grouping`` says that its outermost operator groups: each of its rows counts 1. ``bag`` says
+    that it is EXCEPT ALL or INTERSECT ALL, which LIMIT does not cut.
     """
 
     sql: str
     columns: tuple[Column, ...]
     size: float
     grouping: bool = False
+    bag: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ class Groupings(Aggregates, Windows, ABC):
         if values and self.chance(0.08):
             # A key that is grouped by and not an output.
             columns.remove(keys[0])
-        by = ", ".join(self._key_text(key, columns) for key in keys)
+        by = self._in_sets(keys) or ", ".join(self._key_text(key, columns) for key in keys)
         having = self._having(source.scope, keys, values, depth)
         text = ", ".join(self.item(column) for column in columns)
         self.decides(*(key.term for key in keys))
@@ -59,6 +59,19 @@ class Groupings(Aggregates, Windows, ABC):
             if column.name not in {key.name for key in keys.values()}:
                 keys.setdefault(column.term.sql, column)
         return list(keys.values()) or [Column(self.fresh("k"), literal(self.rng, "string"))]
+
+    def _in_sets(self, keys: Sequence[Column]) -> str:
+        """Return a GROUP BY of several grouping sets, now and then."""
+        texts = [key.term.sql for key in keys]
+        if not self.chance(0.12) or not all("." in text for text in texts):
+            return ""
+        all_of = ", ".join(texts)
+        forms = [f"ROLLUP ({all_of})", f"CUBE ({all_of})", f"GROUPING SETS (({all_of}), ())"]
+        if len(texts) > 1:
+            rest = ", ".join(texts[1:])
+            forms.append(f"GROUPING SETS (({all_of}), {texts[-1]}, ({rest}), ())")
+            forms.append(f"{texts[0]}, {self.rng.choice(('ROLLUP', 'CUBE'))} ({rest})")
+        return self.rng.choice(forms)
 
     def _key_text(self, key: Column, columns: Sequence[Column]) -> str:
         generated = key.term.sql.split(".")[-1] != key.name

@@ -22,7 +22,7 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
         if roll < 0.13:
             return self._union(depth)
         if roll < 0.23:
-            return self._difference(depth)
+            return self._difference(depth, top)
         return self._select(depth, top)
 
     def _union(self, depth: int) -> Query:
@@ -40,13 +40,14 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
         size = sum(branch.size for branch in branches)
         return Query(word.join(branch.sql for branch in branches), columns, size, distinct)
 
-    def _difference(self, depth: int) -> Query:
+    def _difference(self, depth: int, top: bool) -> Query:
         """Return EXCEPT or INTERSECT of queries whose rows are often the same."""
+        bag = top and self.chance(0.35)
         kinds = self.rng.choices(("int", "string", "boolean", "date", "decimal"), k=2)
         kinds = kinds[: self.rng.choice((1, 1, 2))]
         left = self._typed(kinds, depth)
         sql = left.sql
-        for number in range(self.rng.choice((1, 1, 1, 2))):
+        for number in range(1 if bag else self.rng.choice((1, 1, 1, 2))):
             mark = len(self.read)
             right = self._typed(kinds, depth - 1)
             self.decides(*(column.term for column in (*left.columns, *right.columns)))
@@ -55,9 +56,9 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
                 self.subtracts(self.read[mark:])
             one = f"({sql})" if number else sql
             other = f"({right.sql})" if self.chance(0.2) else right.sql
-            sql = f"{one} {word} {other}"
+            sql = f"{one} {word}{' ALL' * bag} {other}"
         columns = tuple(Column(c.name, c.term) for c in left.columns)
-        return Query(sql, columns, left.size, True)
+        return Query(sql, columns, left.size, not bag, bag)
 
     def _typed(self, kinds: Sequence[str], depth: int = 0) -> Query:
         """Return a query whose columns have these kinds."""

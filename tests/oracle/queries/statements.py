@@ -61,7 +61,7 @@ class Statements(Selects):
             direction = " DESC" if descending else self.rng.choice(("", " ASC"))
             texts.append(f"{position + 1}{direction}{places[nulls]}")
         sql = f"{query.sql} ORDER BY {', '.join(texts)}"
-        if total:
+        if total and not query.bag:
             self.exact = False
             sql += f" LIMIT {self.rng.choice((1, 2, 3, 5, 10))}"
             sql += f" OFFSET {self.rng.choice((1, 2))}" if self.chance(0.25) else ""

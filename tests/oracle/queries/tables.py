@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tests.oracle.expressions import INTEGERS, Column, Term, stable
+from tests.oracle.expressions import INTEGERS, Column, Term, literal, stable
 from tests.oracle.queries.draw import Draw, Query, Table
 
 
@@ -27,6 +27,8 @@ class Tables(Draw, ABC):
             cte = self.rng.choice(self.ctes)
             self.read += sorted(cte.reads)
             return cte.name, cte.query.columns, cte.query.size
+        if self.read and self.chance(0.05):
+            return self._values()
         if depth > 0 and self.chance(0.45):
             query = self._derived(depth - 1)
             return f"({query.sql})", query.columns, query.size
@@ -38,6 +40,17 @@ class Tables(Draw, ABC):
             kind = "decimal" if kind.startswith("decimal") else kind
             columns.append(Column(name, Term(name, kind)))
         return relation.name, tuple(columns), float(relation.data.num_rows)
+
+    def _values(self) -> tuple[str, tuple[Column, ...], float]:
+        """Return VALUES, with a NULL and perhaps with rows twice."""
+        kinds = ("int", "string")
+        rows = [[literal(self.rng, kind).sql for kind in kinds] for _ in range(3)]
+        self.rng.choice(rows)[self.rng.randrange(2)] = "NULL"
+        names = [self.fresh("c") for _ in kinds]
+        listed = ", ".join(f"({', '.join(row)})" for row in rows)
+        text = f"(SELECT * FROM (VALUES {listed}) AS {self.fresh('v')}({', '.join(names)}))"
+        columns = [Column(name, Term(name, kind)) for name, kind in zip(names, kinds, strict=True)]
+        return text, tuple(columns), 3.0
 
     def _derived(self, depth: int) -> Query:
         if self.chance(0.5):

@@ -8,6 +8,7 @@ from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
     Block,
     BlockSource,
+    ConstantSource,
     Core,
     Generator,
     Named,
@@ -32,6 +33,7 @@ def _block(block: Block) -> Iterator[str]:
     facts = [
         "stable" if block.stable_identity else "not stable",
         *(() if block.unique_identity else ("not unique",)),
+        *((f"{block.sets} grouping sets",) if block.sets else ()),
     ]
     yield f"{block.name}: {block.kind.value}, identity {identity} ({', '.join(facts)})"
     if block.core is not None:
@@ -50,9 +52,13 @@ def _block(block: Block) -> Iterator[str]:
     yield from _generators(block.generators)
     yield from (f"  semi: {_semi(semi)}" for semi in block.semis)
     yield from _scalars("condition", block.conditions)
+    yield from _scalars("copies", block.copies)
     yield from _named("key", block.keys)
     yield from _named("aggregate", block.aggregates)
     yield from _scalars("having", block.having)
+    if block.difference is not None:
+        name = "intersection" if block.difference.common else "difference"
+        yield f"  {name} by side: {text(block.difference.side)}"
     if block.having:
         yield f"  having is {'monotone' if monotone_having(block) else 'not monotone'}"
     for output in block.outputs:
@@ -79,6 +85,9 @@ def _source(source: Source) -> Iterator[str]:
         yield f"potential: {source.block.name} as {source.alias}"
     elif isinstance(source, ValuesSource):
         yield from _core(source.core, f"values: {source.alias}")
+    elif isinstance(source, ConstantSource):
+        columns = ", ".join(source.columns)
+        yield f"constant: {text(source.table)} as {source.alias}({columns})"
     else:
         yield f"union: {source.alias}"
         for branch in source.branches:

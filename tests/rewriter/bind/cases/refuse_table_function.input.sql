@@ -1,1 +1,1 @@
-SELECT * FROM range(10)
+SELECT * FROM stack(2, 1, 2)

@@ -1,0 +1,45 @@
+"""Random draws that are the same on every machine and in every version of numpy.
+
+Only the bit generator and its doubles are used: numpy keeps those stable, its distributions not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from semiring.base import Array
+
+_T = TypeVar("_T")
+
+
+class Draws:
+    """A stream of draws.
+
+    Parameters
+    ----------
+    key
+        Whole numbers, not negative, that tell the stream from others: a seed, then what it is for.
+    """
+
+    def __init__(self, *key: int) -> None:
+        self._generator = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(key)))
+
+    def uniform(self, low: float, high: float, *shape: int) -> Array:
+        """Doubles in [low, high)."""
+        return low + (high - low) * self._generator.random(shape)
+
+    def integers(self, below: int, *shape: int) -> Array:
+        """Whole numbers in [0, below)."""
+        return (self._generator.random(shape) * below).astype(np.int64)
+
+    def normal(self, *shape: int) -> Array:
+        """About normal, of mean 0 and deviation 1: twelve uniform draws added up (Irwin-Hall)."""
+        found: Array = self._generator.random((*shape, 12)).sum(axis=-1) - 6
+        return found
+
+    def choice(self, things: Sequence[_T]) -> _T:
+        """One of some things."""
+        return things[int(self.integers(len(things)))]

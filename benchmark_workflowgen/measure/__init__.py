@@ -1,0 +1,1 @@
+"""What is measured: runs of workflows, their graphs, and queries."""

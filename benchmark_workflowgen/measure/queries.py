@@ -1,0 +1,104 @@
+"""What capturing the annotations of queries costs beside running them.
+
+Variants of a query:
+
+=========  =====================================================================================
+plain      the query as Spark runs it, its answer written to Parquet
+copy       its capture, with aggregated values copied beside the tokens
+reference  its capture, with aggregated values by reference
+lazy       the answer of the tracked query, written; nothing is captured until something is asked
+asked      what the first question adds then: the capture, written because it is asked for
+=========  =====================================================================================
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import lipstick
+from benchmark_workflowgen.measure.eventlog import EventLog
+from benchmark_workflowgen.measure.rows import Measurement
+from lipstick import AnnotatedFrame
+from lipstick.errors import LipstickError
+
+VARIANTS = ("plain", "copy", "reference")
+
+
+def runs(
+    ls: lipstick.Session, text: str, query: AnnotatedFrame
+) -> dict[str, Callable[[Path], object]]:
+    """Return what runs a query in each variant, into a folder."""
+    return {
+        "plain": lambda path: ls.spark.sql(text).write.parquet(str(path)),
+        "copy": lambda path: query.save(path, values="copy"),
+        "reference": lambda path: query.save(path, values="reference"),
+        "lazy": lambda path: query.df.write.parquet(str(path)),
+        "asked": lambda _: ls.sql(text).capture,
+    }
+
+
+def measure_queries(
+    ls: lipstick.Session,
+    texts: Mapping[str, str],
+    variants: Sequence[str],
+    scratch: Path,
+    *,
+    warm_up: int,
+    log: EventLog | None,
+) -> Iterator[Measurement]:
+    """Run queries once in each variant, in turn.
+
+    Parameters
+    ----------
+    texts
+        The queries by name.
+    warm_up
+        How many rounds of each query before, which are not measured.
+    log
+        From which shuffled bytes and memory are read; None: they are not measured.
+
+    Yields
+    ------
+    Measurement
+        Called by the query's name: its time; what it wrote (`<name> bytes`); what it shuffled
+        (`<name> shuffle`) and its peak execution memory (`<name> memory`); the captured members
+        (`<name> members`). `<name> refused` is 1 where a query is refused.
+    """
+    for name, text in texts.items():
+        try:
+            every = runs(ls, text, ls.sql(text))
+        except LipstickError:
+            yield Measurement(f"{name} refused", "tracked", 1, "")
+            continue
+        for _ in range(warm_up):
+            for variant in variants:
+                _fresh(scratch / variant)
+                every[variant](scratch / variant)
+        for variant in variants:
+            path = scratch / variant
+            _fresh(path)
+            began, started = time.time(), time.perf_counter()
+            made = every[variant](path)
+            seconds = time.perf_counter() - started
+            yield Measurement(name, variant, seconds, "s")
+            yield Measurement(f"{name} bytes", variant, folder_bytes(path), "B")
+            if isinstance(made, lipstick.Capture):
+                counts = made.manifest.counts.values()
+                members = sum(count.get("members", 0) for count in counts)
+                yield Measurement(f"{name} members", variant, members, "")
+            if log is not None:
+                usage = log.usage(began, time.time())
+                yield Measurement(f"{name} shuffle", variant, usage.shuffle_bytes, "B")
+                yield Measurement(f"{name} memory", variant, usage.execution_memory, "B")
+
+
+def folder_bytes(path: Path) -> int:
+    """Return the size of the Parquet files below a folder."""
+    return sum(file.stat().st_size for file in path.rglob("*.parquet"))
+
+
+def _fresh(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,33 @@
+"""Measurements as rows: what was measured, of which variant, and where in a series."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One number.
+
+    Parameters
+    ----------
+    measure
+        What it is of: ``execution``, ``zoom out of all modules``...
+    variant
+        ``plain``, ``tracked``, ``copy``...; empty where there is only one.
+    value, unit
+        The number: ``s``, ``B``, or empty for a count.
+    position
+        Its place in a series: the number of prior executions; None where there is no series.
+    """
+
+    measure: str
+    variant: str
+    value: float
+    unit: str
+    position: int | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The row as JSON has it."""
+        return asdict(self)

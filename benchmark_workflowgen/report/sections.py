@@ -1,0 +1,173 @@
+"""The sections of a report: one per experiment and kind of figure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from benchmark_workflowgen.report import paper
+from benchmark_workflowgen.report.figures import Line, bars, lines
+from benchmark_workflowgen.report.page import Picture, Section, Table
+from benchmark_workflowgen.report.summary import Setting, geometric_mean, label, settings, varied
+from benchmark_workflowgen.results import Result
+
+_PARALLEL = ("cores", "shuffle_partitions", "parallelism")
+_SIZES = ("nodes", "edges")
+_SHORTEST = 0.1
+"""Of a bar or point, where a time is too short to be told from nothing: milliseconds."""
+
+
+def sections(results: Sequence[Result]) -> Iterator[Section]:
+    """Yield the sections of results, experiments in the order in which they ran."""
+    for experiment in dict.fromkeys(result.experiment for result in results):
+        own = settings(result for result in results if result.experiment == experiment)
+        if own[0].kind in ("tpch", "tpcds"):
+            yield from (_queries(experiment, setting) for setting in own)
+            continue
+        if own[0].kind != "graph":
+            yield _executions(experiment, own)
+            if set(varied(own)) & set(_PARALLEL):
+                yield _improvement(experiment, own)
+        if any(setting.rows("load and build") for setting in own):
+            yield _graphs(experiment, own)
+
+
+def _executions(experiment: str, own: Sequence[Setting]) -> Section:
+    """Seconds per execution by prior executions: figures 5a and 5b."""
+    names = varied(own)
+    drawn, rows = [], []
+    for number, setting in enumerate(own):
+        called = label(setting, names)
+        for variant in ("plain", "tracked"):
+            x, y = setting.series("execution", variant)
+            drawn.append(Line(f"{called}, {variant}", x, y, number, dashed=variant == "plain"))
+        rows.append(
+            (
+                called,
+                float(len(setting.results)),
+                setting.mean("executions", "tracked"),
+                *(setting.mean("preparation", variant) for variant in ("plain", "tracked")),
+                setting.mean("execution", "plain"),
+                setting.mean("execution", "tracked"),
+                setting.ratio("execution", "tracked", "plain"),
+                paper.quoted(setting.kind, setting.parameters),
+                setting.mean("store", "tracked"),
+            )
+        )
+    columns = (
+        *("setting", "runs", "executions", "plain before, s", "tracked before, s"),
+        *("plain s", "tracked s", "ratio", "paper", "store B"),
+    )
+    return Section(
+        experiment,
+        [
+            Picture(
+                lines(drawn, "prior executions", "seconds per execution"),
+                "Seconds per execution, by the number of executions before it; means of all runs.",
+            ),
+            Table(columns, rows),
+            "Before: what is done once, before the first execution.",
+        ],
+    )
+
+
+def _improvement(experiment: str, own: Sequence[Setting]) -> Section:
+    """How much better an execution is than with the least parallelism: figure 5c."""
+    names = [name for name in _PARALLEL if name in varied(own)]
+    first = min(own, key=lambda s: [float(s.parameters.get(name, 0)) for name in names])
+    base = {variant: first.mean("execution", variant) for variant in ("plain", "tracked")}
+    heights: dict[str, list[float]] = {"plain": [], "tracked": []}
+    called = [label(setting, names) for setting in own]
+    for setting in own:
+        for variant, found in heights.items():
+            seconds, least = setting.mean("execution", variant), base[variant]
+            found.append(100 * (1 - seconds / least) if seconds and least else 0.0)
+    rows = list(zip(called, heights["plain"], heights["tracked"], strict=True))
+    return Section(
+        f"{experiment}: parallelism",
+        [
+            Picture(
+                bars(called, heights, "% better", 0),
+                f"Improvement of an execution over {label(first, names)}.",
+            ),
+            Table(("setting", "plain %", "tracked %"), rows),
+            paper.PARALLELISM,
+        ],
+    )
+
+
+def _graphs(experiment: str, own: Sequence[Setting]) -> Section:
+    """Milliseconds of questions by the size of the graph."""
+    asked = own[0].measures()
+    asked = asked[asked.index("load and build") :]
+    names = varied(own)
+    grouped: dict[str, list[Setting]] = {}
+    shaped = [name for name in names if name in ("topology", "selectivity", "fan_out")]
+    for setting in sorted(own, key=lambda setting: setting.mean("nodes") or 0):
+        grouped.setdefault(label(setting, shaped), []).append(setting)
+    content: list[str | Picture | Table] = []
+    for question in asked:
+        drawn = [
+            Line(
+                called,
+                [setting.mean("nodes") or 0 for setting in same],
+                [max(1e3 * (setting.mean(question) or 0), _SHORTEST) for setting in same],
+                number,
+            )
+            for number, (called, same) in enumerate(grouped.items())
+        ]
+        picture = lines(drawn, "nodes", "milliseconds", logarithmic=True)
+        content.append(Picture(picture, f"{question}, by the size of the graph."))
+    rows = [
+        (
+            label(setting, names),
+            *(setting.mean(size) for size in _SIZES),
+            *(_milliseconds(setting.mean(question)) for question in asked),
+        )
+        for setting in own
+    ]
+    columns = ("setting", *_SIZES, *(f"{question}, ms" for question in asked))
+    return Section(f"{experiment}: graphs", [*content, Table(columns, rows), paper.GRAPHS])
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else 1e3 * seconds
+
+
+def _queries(experiment: str, setting: Setting) -> Section:
+    """Ratios of queries to the plain query, with what they shuffled, captured and needed."""
+    every = setting.measures()
+    queries = [name for name in every if " " not in name]
+    refused = [name.removesuffix(" refused") for name in every if name.endswith(" refused")]
+    timed = [row.variant for row in setting.rows(queries[0])] if queries else []
+    variants = [name for name in dict.fromkeys(timed) if name not in ("plain", "asked")]
+    ratios = {
+        variant: [setting.ratio(query, variant, "plain") or 0.0 for query in queries]
+        for variant in variants
+    }
+    title = f"{experiment}, scale {setting.parameters.get('scale', 0.1)}"
+    content: list[str | Picture | Table] = []
+    if queries and variants:
+        caption = "Time of each query over that of the plain query."
+        content.append(Picture(bars(queries, ratios, "× plain", 1), caption))
+        means = [
+            (variant, geometric_mean(found), max(found), queries[found.index(max(found))])
+            for variant, found in ratios.items()
+            if min(found) > 0
+        ]
+        content.append(Table(("variant", "geometric mean", "worst", "of"), means))
+    if refused:
+        content.append(f"Refused, and not measured: {', '.join(refused)}.")
+    columns = ("query", "variant", "s", "× plain", "written B", "shuffled B", "memory B", "members")
+    rows = [
+        (
+            query,
+            variant,
+            setting.mean(query, variant),
+            setting.ratio(query, variant, "plain"),
+            *(setting.mean(f"{query} {of}", variant) for of in ("bytes", "shuffle", "memory")),
+            setting.mean(f"{query} members", variant),
+        )
+        for query in queries
+        for variant in dict.fromkeys(timed)
+    ]
+    return Section(title, [*content, Table(columns, rows)])

@@ -1,0 +1,89 @@
+"""Means and ratios of measurements, by setting."""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark_workflowgen.measure.rows import Measurement
+from benchmark_workflowgen.results import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The repetitions of one setting of an experiment.
+
+    Parameters
+    ----------
+    kind, parameters
+        Of the setting.
+    results
+        Its repetitions.
+    """
+
+    kind: str
+    parameters: Mapping[str, Any]
+    results: tuple[Result, ...]
+
+    def rows(self, measure: str, variant: str | None = None) -> list[Measurement]:
+        """The measurements of a name, of all repetitions."""
+        return [
+            row
+            for result in self.results
+            for row in result.measurements
+            if row.measure == measure and variant in (None, row.variant)
+        ]
+
+    def mean(self, measure: str, variant: str | None = None) -> float | None:
+        """The mean of a measure over repetitions and positions; None: it was not measured."""
+        values = [row.value for row in self.rows(measure, variant)]
+        return statistics.fmean(values) if values else None
+
+    def series(self, measure: str, variant: str) -> tuple[list[int], list[float]]:
+        """The means of a measure by position."""
+        found: dict[int, list[float]] = {}
+        for row in self.rows(measure, variant):
+            found.setdefault(row.position or 0, []).append(row.value)
+        positions = sorted(found)
+        return positions, [statistics.fmean(found[position]) for position in positions]
+
+    def ratio(self, measure: str, variant: str, base: str) -> float | None:
+        """How many times the mean of `base` that of `variant` is; None without either."""
+        above, below = self.mean(measure, variant), self.mean(measure, base)
+        return above / below if above is not None and below else None
+
+    def measures(self) -> list[str]:
+        """The names of all measures, in their order."""
+        names = (row.measure for result in self.results for row in result.measurements)
+        return list(dict.fromkeys(names))
+
+
+def settings(results: Iterable[Result]) -> list[Setting]:
+    """Return the settings of results, in their order."""
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(json.dumps(result.parameters, sort_keys=True), []).append(result)
+    return [Setting(same[0].kind, same[0].parameters, tuple(same)) for same in found.values()]
+
+
+def varied(found: Sequence[Setting]) -> tuple[str, ...]:
+    """Return the parameters in which some settings differ."""
+    names = dict.fromkeys(name for setting in found for name in setting.parameters)
+    return tuple(
+        name for name in names if len({str(setting.parameters.get(name)) for setting in found}) > 1
+    )
+
+
+def label(setting: Setting, names: Sequence[str]) -> str:
+    """Return what a setting is called by some of its parameters."""
+    shown = [f"{name} {setting.parameters[name]}" for name in names if name in setting.parameters]
+    return ", ".join(shown) or setting.kind
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean of positive numbers."""
+    return math.exp(statistics.fmean(math.log(value) for value in values))

@@ -1,0 +1,105 @@
+"""The text of a data frame of a classic session, from its analysed plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from lipstick.dataframes.hidden import register_functions, show_pivot_values
+from lipstick.dataframes.jvm import Json, Plan, analysed, described, kind, node_at, sizes
+from lipstick.errors import SourceChangedError, TrackingError
+from rewriter import catalyst
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lipstick.tracking import Tracked
+
+_NAMING = ("SubqueryAlias", "View")
+
+
+def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
+    """Return the text of a frame; it is not proven yet.
+
+    The plan is fetched by one call; others find the tracked relations in it, and register the
+    Python functions that only the frame knows.
+    """
+    plan = analysed(frame)
+    nodes = described(plan)
+    _mark_relations(plan, nodes, [_Relation(one) for one in tracked])
+    register_functions(spark, plan, nodes)
+    show_pivot_values(plan, nodes)
+    return catalyst.query_text(nodes)
+
+
+class _Relation:
+    """A tracked relation with its plan, below the names that views and tables give it."""
+
+    def __init__(self, tracked: Tracked) -> None:
+        self.tracked = tracked
+        plan = analysed(tracked.source.frame)
+        nodes = described(plan)
+        names = 0
+        while kind(nodes[names]) in _NAMING:
+            plan, names = plan.children().apply(0), names + 1
+        self.plan: Plan = plan
+        self.shape = [kind(node) for node in nodes[names:]]
+
+
+def _mark_relations(plan: Plan, nodes: Json, relations: Sequence[_Relation]) -> None:
+    """Mark the operators that are a tracked relation, from the top down."""
+    size, shape = sizes(nodes), [kind(node) for node in nodes]
+    position, name = 0, ""
+    while position < len(nodes):
+        node = nodes[position]
+        if shape[position] == "SubqueryAlias":
+            name = node["identifier"]["name"]
+        alike = [r for r in relations if r.shape == shape[position : position + size[position]]]
+        found = []
+        if alike:
+            here = node_at(plan, nodes, size, position)
+            found = [one.tracked for one in alike if here.sameResult(one.plan)]
+        if not found:
+            position += 1
+            continue
+        chosen = _only(found, name)
+        _check_files(here, chosen)
+        columns = [
+            [_expression_id(here.output().apply(number)), column]
+            for number, column in enumerate(chosen.columns)
+        ]
+        node["tracked"] = {"name": chosen.name, "columns": columns}
+        position += size[position]
+        name = ""
+
+
+def _only(found: Sequence[Tracked], name: str) -> Tracked:
+    """Return the relation that is meant where several are of one source."""
+    named = [one for one in found if one.name.lower().rpartition(".")[2] == name.lower()]
+    chosen = named or found
+    if len(chosen) > 1:
+        names = ", ".join(one.name for one in chosen)
+        raise TrackingError(
+            f"This data frame reads a source that is tracked more than once: {names}.\n"
+            f'Say which is meant by spark.table("{chosen[0].name}"), or untrack the others.'
+        )
+    return chosen[0]
+
+
+def _check_files(node: Plan, tracked: Tracked) -> None:
+    """Refuse a frame that read the files of a source at another time, and found others."""
+    if node.getClass().getSimpleName() != "LogicalRelation":
+        return
+    relation = node.relation()
+    if relation.getClass().getSimpleName() != "HadoopFsRelation":
+        return
+    files = {state[0] for state in tracked.source.fingerprint}
+    if set(relation.location().inputFiles()) != files:
+        raise SourceChangedError(
+            f"This data frame reads other files than {tracked.name!r} had when it was tracked.\n"
+            f"untrack({tracked.name!r}), then track it again."
+        )
+
+
+def _expression_id(attribute: Any) -> int:
+    return int(attribute.exprId().id())

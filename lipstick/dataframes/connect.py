@@ -1,0 +1,211 @@
+"""The text of a data frame over Spark Connect, from the plan that its client has."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyspark.errors import PySparkException
+
+from lipstick.errors import SourceChangedError
+from lipstick.guard import settings
+from rewriter import connect_plan
+from rewriter.errors import NotUnderstoodError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lipstick.tracking import Tracked
+
+Message: TypeAlias = dict[str, Any]
+"""A message of the protocol as data."""
+
+_NEUTRAL = ("hint", "repartition", "repartition_by_expression")
+_SETTINGS = {
+    "spark.sql.debug.maxToStringFields": "2147483000",
+    "spark.sql.maxMetadataStringLength": "2147483000",
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+    ),
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
+}
+_OPTIMISED = re.compile(
+    r"^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==", re.MULTILINE | re.DOTALL
+)
+_EXPRESSION_ID = re.compile(r"#(\d+)")
+_PREFIX = "_lipstick_udf"
+_ADVICE = (
+    "The text made of this data frame has another meaning to Spark than the frame. Write the part "
+    "that differs in another way, or as a query for sql()."
+)
+
+
+def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
+    """Return the text of a frame, proven by Spark's explanations of both.
+
+    Raises
+    ------
+    NotUnderstoodError
+        With the first line of the optimised plans that differs.
+    """
+    relation = _relation(spark, frame)
+    known = {_key(_relation(spark, one.source.frame)): one for one in tracked}
+    used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
+    _check_files(frame, used)
+    _register_functions(spark, relation)
+
+    def names_of(part: Mapping[str, Any]) -> Sequence[str]:
+        return list(_client(spark).schema(_plan(part)).names)
+
+    text = connect_plan.query_text(relation, [one.name for one in tracked], names_of)
+    _prove(spark, relation, text)
+    return text
+
+
+def _client(spark: SparkSession) -> Any:
+    return spark.client
+
+
+def _relation(spark: SparkSession, frame: DataFrame) -> Message:
+    from google.protobuf.json_format import MessageToDict
+
+    plan: Any = frame._plan
+    message = plan.plan(_client(spark))
+    found: Message = MessageToDict(message, preserving_proto_field_name=True)
+    return found
+
+
+def _plan(relation: Mapping[str, Any]) -> Any:
+    """Return a plan of the protocol whose root is a relation."""
+    from google.protobuf.json_format import ParseDict
+    from pyspark.sql.connect.proto import Plan
+
+    plan, depth = {"root": relation}, sys.getrecursionlimit()
+    return ParseDict(plan, Plan(), ignore_unknown_fields=True, max_recursion_depth=depth)
+
+
+def _key(relation: Message) -> str:
+    """Return what two relations that read the same have in common."""
+    return json.dumps(_without_common(relation), sort_keys=True)
+
+
+def _without_common(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_common(one) for k, one in value.items() if k != "common"}
+    return [_without_common(one) for one in value] if isinstance(value, list) else value
+
+
+def _mark_relations(
+    value: Any, known: Mapping[str, Tracked], by_name: Mapping[str, Tracked]
+) -> Iterator[Tracked]:
+    """Mark the relations that are a tracked one, from the top down; yield those."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _mark_relations(one, known, by_name)
+    elif isinstance(value, dict):
+        found = _table(value, by_name) or (known.get(_key(value)) if "common" in value else None)
+        if found is not None:
+            value["tracked"] = {"name": found.name, "columns": list(found.columns)}
+            yield found
+        else:
+            yield from _mark_relations(list(value.values()), known, by_name)
+
+
+def _table(relation: Message, by_name: Mapping[str, Tracked]) -> Tracked | None:
+    read = relation.get("read")
+    table = read.get("named_table", {}) if isinstance(read, dict) else {}
+    return by_name.get(table.get("unparsed_identifier", "").replace("`", "").lower())
+
+
+def _check_files(frame: DataFrame, used: Sequence[Tracked]) -> None:
+    """Refuse a frame that reads files which its relations had not when they were tracked."""
+    files = {state[0] for one in used for state in one.source.fingerprint}
+    if used and all(one.source.fingerprint for one in used) and set(frame.inputFiles()) - files:
+        names = ", ".join(sorted({one.name for one in used}))
+        raise SourceChangedError(
+            f"This data frame reads other files than {names} had when tracked.\n"
+            "Untrack them, then track them again."
+        )
+
+
+def _register_functions(spark: SparkSession, value: Any) -> None:
+    """Register the Python functions of a plan, and call them by their names."""
+    if isinstance(value, list):
+        for one in value:
+            _register_functions(spark, one)
+        return
+    if not isinstance(value, dict):
+        return
+    for one in value.values():
+        _register_functions(spark, one)
+    function = value.pop("common_inline_user_defined_function", None)
+    if function is not None:
+        call = {"function_name": _registered(spark, function)}
+        value["unresolved_function"] = {**call, "arguments": function.get("arguments", [])}
+
+
+def _registered(spark: SparkSession, function: Message) -> str:
+    import hashlib
+
+    from google.protobuf.json_format import ParseDict
+    from pyspark.sql.connect.proto import CommonInlineUserDefinedFunction
+
+    own = {k: v for k, v in function.items() if k not in ("arguments", "function_name")}
+    digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
+    name = f"{_PREFIX}_{digest}"
+    if not spark.catalog.functionExists(name):
+        client = _client(spark)
+        request = client._execute_plan_request_with_metadata()
+        message = ParseDict({**own, "function_name": name}, CommonInlineUserDefinedFunction())
+        request.plan.command.register_function.CopyFrom(message)
+        client._execute(request)
+    return name
+
+
+def _prove(spark: SparkSession, relation: Message, text: str) -> None:
+    try:
+        other = _relation(spark, spark.sql(text))
+        with settings(spark, _SETTINGS):
+            theirs, ours = (_explained(spark, _placed(one)) for one in (relation, other))
+    except PySparkException as error:
+        reason = str(error).strip().splitlines()[0]
+        problem = f"The text made of this data frame is no query of Spark's: {reason}"
+        raise NotUnderstoodError(problem, _ADVICE, text) from error
+    if theirs != ours:
+        pairs = zip(theirs.splitlines(), ours.splitlines(), strict=False)
+        mine, other_line = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+        raise NotUnderstoodError(
+            f"This data frame is not understood: Spark plans\n  {mine.strip()[:160]}\n"
+            f"and of the text made of it\n  {other_line.strip()[:160]}\nThe text is\n{text}",
+            _ADVICE,
+        )
+
+
+def _placed(value: Any) -> Any:
+    """Return a plan without what only says where rows are computed."""
+    if isinstance(value, list):
+        return [_placed(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    for kind in _NEUTRAL:
+        if "common" in value and kind in value:
+            return _placed(value[kind]["input"])
+    return {key: _placed(one) for key, one in value.items() if key != "tracked"}
+
+
+def _explained(spark: SparkSession, relation: Message) -> str:
+    """Return the optimised plan of a relation and its types, ids in order of appearance."""
+    client, plan = _client(spark), _plan(relation)
+    text = client.explain_string(plan, "extended")
+    found = _OPTIMISED.search(text)
+    if found is None:
+        raise NotUnderstoodError(f"Spark cannot plan this data frame: {text[:300]}", _ADVICE)
+    numbers: dict[str, int] = {}
+
+    def number(match: re.Match[str]) -> str:
+        return f"#{numbers.setdefault(match[1], len(numbers))}"
+
+    return _EXPRESSION_ID.sub(number, found[1]) + str(client.schema(plan).simpleString())

@@ -1,0 +1,93 @@
+"""What the description of a plan hides: Python functions, and the values of a pivot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from lipstick.dataframes.jvm import Json, Plan, kind, node_at, sizes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PYTHON = "PythonUDF"
+_PIVOT = "PivotFirst"
+_PREFIX = "_lipstick_udf"
+
+
+def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
+    """Register the Python functions of a plan, and write their names into its description."""
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        described = [one for one in _objects(node) if kind(one) == _PYTHON]
+        if not described:
+            continue
+        names = {}
+        for function in _expressions(node_at(plan, nodes, size, position), _PYTHON):
+            names[int(function.resultId().id())] = _registered(spark, function)
+        for one in described:
+            one["registered"] = names.get(one["resultId"]["id"])
+
+
+def _registered(spark: SparkSession, function: Plan) -> str:
+    """Return the name of a function, registered unless it is."""
+    own = f"{_PREFIX}_{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
+    if not spark.catalog.functionExists(own):
+        spark._jsparkSession.udf().registerPython(own, _made(spark, function))
+    return own
+
+
+def _made(spark: SparkSession, function: Plan) -> Any:
+    """Return a function that can be registered: what calls it is ``function``."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    made = jvm.org.apache.spark.sql.execution.python.UserDefinedPythonFunction
+    (constructor,) = jvm.java.lang.Class.forName(made._fqn).getConstructors()
+    known = [
+        function.name(),
+        function.func(),
+        function.dataType(),
+        function.evalType(),
+        function.udfDeterministic(),
+    ]
+    added: list[list[Any]] = [[] for _ in range(constructor.getParameterCount() - len(known))]
+    return made(*known, *added)
+
+
+def show_pivot_values(plan: Plan, nodes: Json) -> None:
+    """Write the values of a pivot, as text, into the description of its plan."""
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        described = [one for one in _objects(node) if kind(one) == _PIVOT]
+        if not described:
+            continue
+        first = next(_expressions(node_at(plan, nodes, size, position), _PIVOT))
+        values = first.pivotColumnValues()
+        found = [values.apply(number) for number in range(values.size())]
+        for one in described:
+            one["pivotColumnValues"] = [None if v is None else _text(v) for v in found]
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _expressions(node: Plan, name: str) -> Iterator[Plan]:
+    """Yield the expressions of a class in an operator."""
+    expressions = node.expressions()
+    todo = [expressions.apply(number) for number in range(expressions.size())]
+    while todo:
+        expression = todo.pop()
+        if expression.getClass().getSimpleName() == name:
+            yield expression
+        below = expression.children()
+        todo += [below.apply(number) for number in range(below.size())]
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield the descriptions of nodes in the parameters of an operator."""
+    for one in value.values() if isinstance(value, dict) else value:
+        if isinstance(one, dict) and "num-children" in one:
+            yield one
+        if isinstance(one, dict | list):
+            yield from _objects(one)

@@ -1,0 +1,102 @@
+"""Catalyst's trees in the JVM of a classic session: reaching a node, and changing some.
+
+A position is that of a node in the pre-order of its tree, as ``toJSON`` lists them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias
+
+from pyspark.sql import DataFrame, SparkSession
+
+Plan: TypeAlias = Any
+"""A ``TreeNode`` in the JVM."""
+Json: TypeAlias = list[dict[str, Any]]
+"""What ``TreeNode.toJSON`` writes of it."""
+
+
+def analysed(frame: DataFrame) -> Plan:
+    """Return the analysed plan of a frame of a classic session."""
+    return frame._jdf.queryExecution().analyzed()
+
+
+def described(plan: Plan) -> Json:
+    """Return a tree as data."""
+    return json.loads(plan.toJSON())  # type: ignore[no-any-return]
+
+
+def kind(node: dict[str, Any]) -> str:
+    """Return the name of a node's class."""
+    return str(node["class"]).rpartition(".")[2]
+
+
+def sizes(nodes: Json) -> list[int]:
+    """Return how many nodes the subtree at each position has."""
+    found = [1] * len(nodes)
+    for position in range(len(nodes) - 1, -1, -1):
+        child = position + 1
+        for _ in range(nodes[position]["num-children"]):
+            found[position] += found[child]
+            child += found[child]
+    return found
+
+
+def children(nodes: Json, size: Sequence[int], position: int) -> list[int]:
+    """Return the positions of a node's children."""
+    found, child = [], position + 1
+    for _ in range(nodes[position]["num-children"]):
+        found.append(child)
+        child += size[child]
+    return found
+
+
+def node_at(plan: Plan, nodes: Json, size: Sequence[int], position: int) -> Plan:
+    """Return the node at a position."""
+    here = 0
+    while here != position:
+        for number, child in enumerate(children(nodes, size, here)):
+            if child <= position < child + size[child]:
+                plan, here = plan.children().apply(number), child
+                break
+    return plan
+
+
+def changed(
+    spark: SparkSession,
+    plan: Plan,
+    nodes: Json,
+    positions: Collection[int],
+    change: Callable[[Plan], Plan],
+) -> Plan:
+    """Return a tree in which the nodes at some positions are changed, the lowest first."""
+    size = sizes(nodes)
+
+    def visit(node: Plan, here: int) -> Plan:
+        if not any(here <= position < here + size[here] for position in positions):
+            return node
+        below = children(nodes, size, here)
+        if any(c <= p < c + size[c] for c in below for p in positions):
+            kept = [visit(node.children().apply(number), c) for number, c in enumerate(below)]
+            node = node.withNewChildren(sequence(spark, kept))
+        return change(node) if here in positions else node
+
+    return visit(plan, 0)
+
+
+def with_parameters(spark: SparkSession, node: Plan, values: dict[int, Any]) -> Plan:
+    """Return a node with other parameters at some places of its constructor."""
+    gateway = spark.sparkContext._gateway
+    assert gateway is not None
+    array = gateway.new_array(gateway.jvm.java.lang.Object, node.productArity())
+    for place in range(node.productArity()):
+        array[place] = values[place] if place in values else node.productElement(place)
+    return node.makeCopy(array)
+
+
+def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
+    """Return a sequence of Scala."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    return jvm.PythonUtils.toSeq(list(items))

@@ -1,0 +1,174 @@
+"""The proof that a text is the query of a data frame: both optimised plans are one.
+
+Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, what a text must
+say and a data frame need not is taken from both: names that columns are given on the way, the
+names of lateral views, and operators that only say where rows are computed; and the condition of
+``dropna``, which has no text, is said in other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import PySparkException
+
+from lipstick.dataframes.jvm import (
+    Json,
+    Plan,
+    analysed,
+    changed,
+    described,
+    kind,
+    sequence,
+    with_parameters,
+)
+from lipstick.guard import settings
+from rewriter.catalyst.refusals import is_placement
+from rewriter.errors import NotUnderstoodError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SETTINGS = {
+    # Local rows are not evaluated: the expressions are compared.
+    "spark.sql.optimizer.excludedRules": (
+        "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
+    ),
+    # Steps of a text are other ones than those of the frame: neither decides what is computed once.
+    "spark.sql.optimizer.collapseProjectAlwaysInline": "true",
+}
+_LISTS = {"Aggregate": (1, "aggregateExpressions"), "Project": (0, "projectList")}
+_QUALIFIER = 3
+"""The place of the view's name among the parameters of ``Generate``."""
+_NOT_MISSING = "AtLeastNNonNulls"
+"""The condition of ``dropna``, which no function of Spark SQL calls."""
+_ADVICE = (
+    "The text made of this data frame has another meaning to Spark than the frame. Write the part "
+    "that differs in another way, or as a query for sql()."
+)
+
+
+def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
+    """Refuse a text that is not the query of the frame.
+
+    Raises
+    ------
+    NotUnderstoodError
+        With the first line of the plans that differs.
+    """
+    try:
+        other = spark.sql(text)
+    except PySparkException as error:
+        reason = str(error).strip().splitlines()[0]
+        problem = f"The text made of this data frame is no query of Spark's: {reason}"
+        raise NotUnderstoodError(problem, _ADVICE, text) from error
+    if _columns(frame) != _columns(other):
+        problem = "The text made of this data frame has other columns than the frame"
+        raise NotUnderstoodError(problem, _ADVICE, text)
+    with settings(spark, _SETTINGS):
+        theirs, ours = (_optimised(spark, analysed(each)) for each in (frame, other))
+    if not theirs.sameResult(ours):
+        raise _difference(text, theirs, ours)
+
+
+def _columns(frame: DataFrame) -> list[tuple[str, str]]:
+    return [(field.name, field.dataType.simpleString()) for field in frame.schema]
+
+
+def _optimised(spark: SparkSession, plan: Plan) -> Plan:
+    nodes = described(plan)
+    origins = _origins(nodes)
+    positions = {n for n, node in enumerate(nodes) if not _is_common(node, origins)}
+    common = changed(spark, plan, nodes, positions, lambda node: _common(spark, node, origins))
+    return spark._jsparkSession.sessionState().optimizer().execute(common)
+
+
+def _origins(nodes: Json) -> dict[int, str]:
+    """Return, for each alias of an attribute, the name of the attribute that it is in the end."""
+    found: dict[int, str] = {}
+    for node in reversed(nodes):
+        for item in _items(node):
+            if _renames(item):
+                name = str(found.get(_id(item[1]), item[1]["name"]))
+                found[_id(item[0])] = name
+    return found
+
+
+def _items(node: dict[str, Any]) -> Sequence[Json]:
+    name = kind(node)
+    return node[_LISTS[name][1]] if name in _LISTS else ()
+
+
+def _id(named: dict[str, Any]) -> int:
+    return int(named["exprId"]["id"])
+
+
+def _renames(item: Json) -> bool:
+    return len(item) == 2 and kind(item[0]) == "Alias" and kind(item[1]) == "AttributeReference"
+
+
+def _is_common(node: dict[str, Any], origins: Mapping[int, str]) -> bool:
+    """Tell whether an operator is as it would be in a text and in a frame."""
+    name = kind(node)
+    if name == "Filter":
+        return kind(node["condition"][0]) != _NOT_MISSING
+    if name == "Generate":
+        return not node.get("qualifier")
+    if is_placement(name, node):
+        return False
+    return all(item[0]["name"] == origins[_id(item[0])] for item in _items(node) if _renames(item))
+
+
+def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan:
+    """Return an operator without what only its text, or only its frame, says."""
+    name = node.getClass().getSimpleName()
+    if name == "Filter":
+        return with_parameters(spark, node, {0: _present(spark, node.condition())})
+    if name == "Generate":
+        jvm = spark.sparkContext._jvm
+        assert jvm is not None
+        return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
+    if name not in _LISTS:
+        return node.children().apply(0)
+    place, _ = _LISTS[name]
+    items = node.productElement(place)
+    own = [_unnamed(spark, items.apply(n), origins) for n in range(items.size())]
+    return with_parameters(spark, node, {place: sequence(spark, own)})
+
+
+def _present(spark: SparkSession, condition: Plan) -> Plan:
+    """Return the condition of ``dropna`` as conditions on single columns, which a text has."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    catalyst = jvm.org.apache.spark.sql.catalyst.expressions
+    children = condition.children()
+    parts = []
+    for value in (children.apply(number) for number in range(children.size())):
+        part = catalyst.IsNotNull(value)
+        if value.dataType().typeName() in ("double", "float"):
+            part = catalyst.And(part, catalyst.Not(catalyst.IsNaN(value)))
+        parts.append(part)
+    connective = catalyst.And if condition.n() == len(parts) else catalyst.Or
+    return reduce(connective, parts)
+
+
+def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Plan:
+    """Return the alias of an attribute under the attribute's name: the optimiser drops it."""
+    if item.getClass().getSimpleName() != "Alias":
+        return item
+    name = origins.get(int(item.exprId().id()))
+    return item if name is None else with_parameters(spark, item, {1: name})
+
+
+def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:
+    left, right = (plan.canonicalized().toString().splitlines() for plan in (theirs, ours))
+    pairs = zip(left, right, strict=False)
+    mine, other = next((pair for pair in pairs if pair[0] != pair[1]), (left[-1], right[-1]))
+    problem = (
+        "This data frame is not understood: Spark plans\n"
+        f"  {mine.strip()[:160]}\nand of the text made of it\n  {other.strip()[:160]}\n"
+        f"The text is\n{text}\n"
+    )
+    return NotUnderstoodError(problem.rstrip(), _ADVICE)

@@ -1,0 +1,63 @@
+"""Operators that a text leaves out, and those that it cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rewriter.catalyst.errors import unsupported
+from rewriter.catalyst.tree import Node
+from rewriter.errors import QueryError, UntrackedError
+
+_PLACEMENTS = frozenset(
+    [
+        "CollectMetrics",
+        "RebalancePartitions",
+        "Repartition",
+        "RepartitionByExpression",
+        "ResolvedHint",
+    ]
+)
+
+_UNTRACKED = frozenset(
+    [
+        "DataSourceV2Relation",
+        "DataSourceV2ScanRelation",
+        "HiveTableRelation",
+        "LocalRelation",
+        "LogicalRDD",
+        "LogicalRelation",
+        "OneRowRelation",
+        "StreamingRelationV2",
+    ]
+)
+_PYTHON_ROWS = {
+    "FlatMapCoGroupsInArrow": "cogroup().applyInArrow",
+    "FlatMapCoGroupsInPandas": "cogroup().applyInPandas",
+    "FlatMapGroupsInArrow": "groupBy().applyInArrow",
+    "FlatMapGroupsInPandas": "groupBy().applyInPandas",
+    "MapInArrow": "mapInArrow",
+    "MapInPandas": "mapInPandas",
+    "MapPartitionsInR": "dapply",
+    "PythonMapInArrow": "mapInArrow",
+}
+
+
+def is_placement(kind: str, fields: Mapping[str, Any]) -> bool:
+    """Tell whether an operator says where and in which order rows are computed, not which."""
+    return kind in _PLACEMENTS or (kind == "Sort" and not fields.get("global"))
+
+
+def refusal(node: Node) -> QueryError:
+    """Return the error of an operator without a rule."""
+    if node.kind in _UNTRACKED:
+        return UntrackedError(
+            f"this data frame reads rows that are not tracked ({node.kind})",
+            'Track the frame or table that it is made of: ls.track("name", frame, ...).',
+        )
+    if node.kind in _PYTHON_ROWS:
+        return unsupported(
+            f"{_PYTHON_ROWS[node.kind]} makes rows of which nothing says what they came from",
+            "Use expressions or a udf() of one row, or track the frame that it returns.",
+        )
+    return unsupported(f"the operator {node.kind} has no rule")

@@ -1,0 +1,47 @@
+"""The front end for data frames over Spark Connect: a plan of the protocol becomes a query's text.
+
+A plan comes as ``MessageToDict`` makes it of the message, pure data, without analysis: names are
+resolved here as Spark does, and whoever made the text proves that Spark plans both alike.
+
+``tracked`` in a relation, ``{"name": ..., "columns": [name, ...]}``, is added by whoever reads the
+plan: the relation is this tracked one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from rewriter.catalyst.selects import Steps
+from rewriter.connect_plan.plans import Plans
+from rewriter.dialect import emit
+
+__all__ = ["query_text"]
+
+
+def query_text(
+    relation: Mapping[str, Any],
+    names: Collection[str],
+    names_of: Callable[[Mapping[str, Any]], Sequence[str]],
+) -> str:
+    """Return Spark SQL with the meaning of a plan.
+
+    Parameters
+    ----------
+    relation
+        The root of the plan.
+    names
+        The tracked relations' names, which steps must not have.
+    names_of
+        Asks Spark for the names of the columns of a relation in the plan.
+
+    Raises
+    ------
+    UntrackedError
+        The plan reads what is not tracked.
+    UnsupportedError
+        A relation or an expression of the plan has no rule.
+    """
+    steps = Steps(name.rpartition(".")[2] for name in names)
+    frame = Plans(steps, names_of).frame(relation)
+    return emit(steps.query(frame.rows))

@@ -1,0 +1,80 @@
+"""EXCEPT ALL and INTERSECT ALL: one tuple per distinct row, read as often as it is there.
+
+The rows of both sides are the members of a block, grouped by all columns: Σ1 ⊖ Σ2 annotates a
+group, and the counts of its members on each side say how often the row is there. What reads the
+block refers to the group once, and its tail repeats the row: an annotation is that of all copies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
+from rewriter.blocks import GROUP, Difference, Kind, qualified
+from rewriter.lower.close import close_post
+from rewriter.lower.scope import OpenCore, OpenPost
+from rewriter.lower.state import Lowering
+from rewriter.position import Span
+
+
+class BagDifferences(Lowering):
+    """The rule of set operations that keep duplicates."""
+
+    def _bag_difference(self, relation: BagDifference) -> OpenCore:
+        union = self._both_sides(relation)
+        self._made.append(union)
+        core = self._core(union)
+        *columns, side = (core.env[attribute.id] for attribute in union.output)
+        keys = tuple(
+            (attribute.id, scalar)
+            for attribute, scalar in zip(relation.output, columns, strict=True)
+        )
+        left, right, count = (self._fresh_id(hint) for hint in ("left", "right", "copies"))
+        one = exp.Literal.number(1)
+        aggregates: tuple[tuple[str, Scalar], ...] = (
+            (left, exp.Sum(this=exp.Sub(this=one, expression=side.copy()))),
+            (right, exp.Sum(this=side.copy())),
+        )
+        copies = _copies(qualified(GROUP, left), qualified(GROUP, right), common=relation.common)
+        env = {key: qualified(GROUP, key) for key, _ in keys}
+        post = OpenPost(
+            Kind.GROUP,
+            {**env, count: copies},
+            core,
+            keys,
+            aggregates,
+            having=(exp.GT(this=copies.copy(), expression=exp.Literal.number(0)),),
+            difference=Difference(side, relation.common),
+        )
+        outputs = (*relation.output, Attribute(count, "copies"))
+        reader = self._reader(close_post(post, outputs, self._name()), relation.span)
+        return replace(reader, copies=(reader.env[count],))
+
+    def _both_sides(self, relation: BagDifference) -> UnionAll:
+        """Return the rows of both sides, with the number of their side as the last column."""
+        sides = []
+        for number, side in enumerate((relation.left, relation.right)):
+            columns = tuple(attribute.column() for attribute in side.attributes)
+            marked = (*columns, exp.Literal.number(number))
+            sides.append(Project(side, self._renamed(relation), marked))
+        return UnionAll(tuple(sides), self._renamed(relation), relation.span)
+
+    def _renamed(self, relation: BagDifference) -> tuple[Attribute, ...]:
+        output = (*relation.output, Attribute("side", "side"))
+        return tuple(Attribute(self._fresh_id(a.id), a.name) for a in output)
+
+    def _refuse_copies(self, where: str, span: Span | None) -> None:
+        self._refuse(
+            f"{where} over EXCEPT ALL or INTERSECT ALL is not supported",
+            "Use EXCEPT or INTERSECT, or group the rows and count them.",
+            span,
+        )
+
+
+def _copies(left: Scalar, right: Scalar, *, common: bool) -> Scalar:
+    """Return how often a row is there that is there so often on either side."""
+    if common:
+        return exp.Anonymous(this="least", expressions=[left, right])
+    return exp.Sub(this=left, expression=right)

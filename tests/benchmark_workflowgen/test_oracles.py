@@ -1,0 +1,244 @@
+"""Both workloads under the oracles: provenance changes no answer, and deletions in the graph are
+what the workflow gives without the deleted tuples."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from benchmark_workflowgen.arctic import ArcticStations
+from benchmark_workflowgen.dealerships import Dealerships
+from benchmark_workflowgen.workload import Workload
+from graphquery import ProvenanceGraph
+from lipstick.workflow import Run, open_run
+
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
+
+State = Mapping[str, Mapping[str, pa.Table]]
+Inputs = Sequence[Mapping[str, Any]]
+
+STATIONS = ArcticStations(stations=3, topology="dense", fan_out=2, until=1962, executions=4)
+ASKED: Inputs = [
+    {"Asked": [(1963, month, selectivity)]}
+    for month, selectivity in enumerate(("all", "season", "month", "year"), start=1)
+]
+DEALERSHIPS = Dealerships(cars=24, executions=2, acceptance=1.0, reserve=2.0, seed=5)
+BOUGHT: Inputs = [DEALERSHIPS.input(execution) for execution in range(2)]
+
+
+def _run(
+    spark: SparkSession,
+    workload: Workload,
+    inputs: Inputs,
+    store: Path,
+    *,
+    state: State | None = None,
+    tracked: bool = True,
+) -> Run:
+    state = workload.state() if state is None else state
+    workload.workflow.run(spark, inputs, store=store, state=state, tracked=tracked)
+    return open_run(store)
+
+
+def _everything(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """Outputs and states of all executions."""
+    found = {}
+    for execution in range(run.executions):
+        for node, module in run.workflow.shape.nodes.items():
+            for name in module.outputs:
+                found[f"{execution} {node} {name}"] = run.output(execution, node, name).to_pylist()
+        for name_of_module, module in run.workflow.modules.items():
+            for name in module.state:
+                rows = run.state(name_of_module, name, after=execution).to_pylist()
+                found[f"{execution} {name_of_module} {name}"] = rows
+    return found
+
+
+# -- Arctic stations ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stations(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Four executions, one of each selectivity."""
+    return _run(spark, STATIONS, ASKED, tmp_path_factory.mktemp("stations") / "run")
+
+
+def _lowest(state: State, asked: Sequence[int]) -> Iterator[dict[str, float | None]]:
+    """The lowest temperatures by station and execution, computed without Spark.
+
+    Parameters
+    ----------
+    asked
+        The executions whose input is there.
+    """
+    seen = {name: found["Observations"].to_pylist() for name, found in state.items()}
+    for execution, given in enumerate(ASKED):
+        found: dict[str, list[float | None]] = {}
+        [(year, month, selectivity)] = given["Asked"]
+        if execution in asked:
+            for name, relations in state.items():
+                seen[name] += [
+                    row
+                    for row in relations["Instrument"].to_pylist()
+                    if (row["Year"], row["Month"]) == (year, month)
+                ]
+                chosen = {
+                    "all": lambda row: True,
+                    "season": lambda row, m=month: row["Season"] == m % 12 // 3,
+                    "month": lambda row, m=month: row["Month"] == m,
+                    "year": lambda row, y=year: row["Year"] == y,
+                }[selectivity]
+                found[name] = [row["AirTemperature"] for row in seen[name] if chosen(row)]
+            told = [_least(found[name]) for name in ("station1", "station2") if found[name]]
+            found["station3"] += told
+            found["out"] = [_least(found["station3"])] if found["station3"] else []
+        yield {name: _least(values) for name, values in found.items() if values}
+
+
+def _least(values: Sequence[float | None]) -> float | None:
+    return min((value for value in values if value is not None), default=None)
+
+
+def _left(graph: ProvenanceGraph) -> list[dict[str, float | None]]:
+    """The lowest temperatures that a graph has, by station and execution."""
+    found: list[dict[str, float | None]] = [{} for _ in ASKED]
+    for node in graph.select(kind="o", relation="MinTemp").ids.tolist():
+        segment = graph.segment(node)
+        assert segment.module is not None
+        assert segment.execution is not None
+        invocation = f"{segment.module}#{segment.invocation}"
+        value = graph.value(f"{invocation}/MinTemp.Temperature")
+        found[segment.execution][segment.module] = value
+    return found
+
+
+def test_stations_give_the_same_without_provenance(
+    stations: Run, spark: SparkSession, tmp_path: Path
+) -> None:
+    plain = _run(spark, STATIONS, ASKED, tmp_path / "plain", tracked=False)
+    assert _everything(plain) == _everything(stations)
+
+
+def test_stations_give_the_lowest_temperatures(stations: Run) -> None:
+    expected = list(_lowest(STATIONS.state(), range(4)))
+    assert _left(stations.graph()) == expected
+    for execution, found in enumerate(expected):
+        [row] = stations.output(execution).to_pylist()
+        assert row["Temperature"] == found["out"]
+
+
+def test_deleted_observations_are_as_if_they_had_not_been_made(stations: Run) -> None:
+    graph, state = stations.graph(), STATIONS.state()
+    tokens = [
+        (int(node), module, relation, place)
+        for module, relations in state.items()
+        for relation in relations
+        for place, node in enumerate(
+            graph.select(kind="token", module=module, relation=relation).ids
+        )
+    ]
+    inputs = [(int(node), "", "", 0) for node in graph.select(kind="token", relation="Asked").ids]
+    assert len(inputs) == 4
+    cold = [
+        (node, module, relation, place)
+        for node, module, relation, place in tokens
+        if (state[module][relation]["AirTemperature"][place].as_py() or 0) < -22
+    ]
+    draws = random.Random(1)
+    changed = 0
+    before = list(_lowest(state, range(4)))
+    for number in range(60):
+        chosen = draws.sample(cold, draws.randint(1, len(cold))) + draws.sample(tokens, 3)
+        if number % 10 == 0:
+            chosen += draws.sample(inputs, 1)
+        gone = {node for node, *_ in chosen}
+        reduced = {
+            module: {
+                relation: table.filter(
+                    pa.array(
+                        [
+                            (module, relation, place) not in {row[1:] for row in chosen}
+                            for place in range(table.num_rows)
+                        ],
+                        pa.bool_(),
+                    )
+                )
+                for relation, table in relations.items()
+            }
+            for module, relations in state.items()
+        }
+        asked = [place for place, (node, *_) in enumerate(inputs) if node not in gone]
+        expected = list(_lowest(reduced, asked))
+        assert _left(graph.delete(sorted(gone))) == expected
+        changed += expected != before
+    assert changed >= 30
+
+
+# -- car dealerships ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def dealerships(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Two executions, in each of which the buyer buys."""
+    return _run(spark, DEALERSHIPS, BOUGHT, tmp_path_factory.mktemp("dealerships") / "run")
+
+
+def test_dealerships_give_the_same_without_provenance(
+    dealerships: Run, spark: SparkSession, tmp_path: Path
+) -> None:
+    plain = _run(spark, DEALERSHIPS, BOUGHT, tmp_path / "plain", tracked=False)
+    assert _everything(plain) == _everything(dealerships)
+    assert [plain.output(execution).num_rows for execution in range(2)] == [1, 1]
+
+
+def test_deleted_cars_are_as_if_they_had_not_been_there(
+    dealerships: Run, spark: SparkSession, tmp_path: Path
+) -> None:
+    """A car that is not sold at one dealer, and at another all that the buyer could have."""
+    model = DEALERSHIPS.buyer.model
+    state = {name: found["Cars"] for name, found in DEALERSHIPS.state().items()}
+    of_model = {
+        name: [row["CarId"] for row in cars.to_pylist() if row["Model"] == model]
+        for name, cars in state.items()
+    }
+    sold = {dealerships.output(k).to_pylist()[0]["CarId"] for k in range(2)}
+    seller = next(name for name, cars in of_model.items() if sold & set(cars))
+    idle = next(name for name, cars in of_model.items() if cars and not sold & set(cars))
+    deleted = {
+        seller: [max(set(of_model[seller]) - sold)],
+        idle: of_model[idle],
+    }
+    names = [f"{dealer}/Cars:{car}" for dealer, cars in deleted.items() for car in cars]
+    left = dealerships.graph().delete(names)
+    reduced = {
+        dealer: {
+            "Cars": cars.filter(
+                pa.array([c not in deleted.get(dealer, ()) for c in cars["CarId"].to_pylist()])
+            )
+        }
+        for dealer, cars in state.items()
+    }
+    again = _run(spark, DEALERSHIPS, BOUGHT, tmp_path / "again", state=reduced).graph()
+    assert _called(left, kind="o") == _called(again, kind="o")
+    assert f"{idle}#1/Bids:B0001" not in left
+    counts = [name for name in _called(again, kind="v") if name.endswith(".NumAvail")]
+    assert len(counts) >= 4
+    assert [left.value(name) for name in counts] == [again.value(name) for name in counts]
+    unknown = set(left.names(left.stale().ids))
+    known = [name for name in _prices(again) if name not in unknown]
+    assert known
+    assert [left.value(name) for name in known] == [again.value(name) for name in known]
+
+
+def _called(graph: ProvenanceGraph, **conditions: Any) -> list[str]:
+    return sorted(graph.names(graph.select(**conditions).ids))
+
+
+def _prices(graph: ProvenanceGraph) -> list[str]:
+    return [name for name in _called(graph, kind="v") if name.endswith("/Bids.Price")]

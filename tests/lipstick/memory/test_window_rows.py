@@ -1,0 +1,143 @@
+"""Blocks with window functions in memory: hypothetical answers, annotations, tensors, lineage."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from rewriter.blocks import topological
+from semiring.expression import Expression
+from semiring.semirings import Counting
+from semiring.token import Token
+from tests.oracle.captured import blocks_of
+from tests.oracle.database import Database, Deletion, Relation
+from tests.oracle.duck import Duck, loosened
+from tests.oracle.rows import Bag, assert_same_bag, from_arrow
+from tests.oracle.stored import stored
+
+
+def relation(name: str, value: str, size: int, seed: int) -> Relation:
+    """Return a relation of few different values, with NULLs."""
+    rng = random.Random(seed)
+    columns = {
+        "id": range(1, size + 1),
+        "k": [rng.choice([None, 1, 2, 3]) for _ in range(size)],
+        value: [rng.choice([None, -1, 1, 2, 5]) for _ in range(size)],
+    }
+    data = pa.table({column: pa.array(values, pa.int32()) for column, values in columns.items()})
+    return Relation(name, ("id",), f"id int, k int, {value} int", data)
+
+
+DATABASE = Database(
+    {
+        r.name: r
+        for r in (relation("a", "x", 9, 5), relation("b", "y", 8, 6), relation("c", "z", 5, 7))
+    }
+)
+DUCK = Duck(DATABASE)
+
+OF_ROWS = (
+    "SELECT id, x FROM (SELECT id, x, avg(x) OVER (PARTITION BY k) AS m, row_number() OVER"
+    " (PARTITION BY k ORDER BY id) AS n FROM a) t WHERE x >= m AND n < 4",
+    "SELECT id FROM (SELECT id, x, sum(x) OVER (ORDER BY k) AS s, rank() OVER (ORDER BY x) AS r"
+    " FROM a) t WHERE x < s AND r > 1",
+    "SELECT i, j FROM (SELECT a.id AS i, b.id AS j, row_number() OVER (PARTITION BY a.k"
+    " ORDER BY a.id, b.id) AS r FROM a LEFT JOIN b ON a.k = b.k AND b.y > 1 WHERE NOT EXISTS"
+    " (SELECT 1 FROM c WHERE c.k = a.k AND c.z > a.x)) t WHERE r <> 2",
+    "SELECT k, x FROM (SELECT k, x, rank() OVER (PARTITION BY k ORDER BY x DESC) AS r"
+    " FROM (SELECT k, x FROM a GROUP BY k, x) u) t WHERE r = 1",
+    "SELECT k, count(*) AS n FROM (SELECT k, rank() OVER (ORDER BY x) AS r FROM a) t WHERE r > 3"
+    " GROUP BY k",
+    "SELECT id FROM (SELECT id, count(*) FILTER (WHERE x > 0) OVER"
+    " (ORDER BY id RANGE BETWEEN 3 PRECEDING AND CURRENT ROW) AS n FROM a) t WHERE n >= 2",
+)
+"""Queries whose rows are told apart by columns that are shown."""
+OF_VALUES = (
+    "SELECT id, lag(x) OVER (ORDER BY id) AS l, lead(x, 2, 0) OVER (PARTITION BY k ORDER BY id)"
+    " AS e, ntile(2) OVER (ORDER BY id) AS n, x - max(x) OVER (PARTITION BY k) AS d FROM a",
+    "SELECT k, sum(x) AS t, sum(sum(x)) OVER (ORDER BY k ROWS 1 PRECEDING) AS s FROM a GROUP BY k",
+    "SELECT k, s, rank() OVER (ORDER BY s DESC) AS r FROM (SELECT k, sum(x) AS s FROM a GROUP BY k"
+    " UNION ALL SELECT k, sum(y) FROM b GROUP BY k) t",
+    "SELECT id FROM (SELECT id, rank() OVER (ORDER BY x) AS r FROM a) t ORDER BY r, id LIMIT 3",
+    "SELECT id, last_value(x) OVER (ORDER BY k) AS v, nth_value(x, 2) OVER (ORDER BY k, id) AS w"
+    " FROM a WHERE x IS NOT NULL AND k <> 2",
+)
+
+
+def deletions() -> list[Deletion]:
+    """Return nothing, everything, and some of every relation several times."""
+    rng = random.Random(1)
+    chances = [0.0, 1.0, *[0.35] * 8]
+    return [
+        Deletion(
+            "chosen",
+            {
+                r.name: frozenset(key for key in r.row_keys() if rng.random() < chance)
+                for r in DATABASE.relations.values()
+            },
+        )
+        for chance in chances
+    ]
+
+
+@pytest.mark.parametrize("sql", [*OF_ROWS, *OF_VALUES])
+def test_hypothetical_answers(sql: str, tmp_path: Path) -> None:
+    """A what-if has the values that the query has over what is left."""
+    memory = stored(sql, DATABASE, tmp_path)
+    blocks = topological(blocks_of(sql, DATABASE))
+    read = {token.relation for block in blocks for token in block.tokens}
+    for deletion in deletions():
+        keys = {
+            name: pa.table({"id": pa.array([key[0] for key in gone], pa.int32())})
+            for name, gone in deletion.keys.items()
+            if name in read
+        }
+        found = loosened(from_arrow(memory.what_if(keys).answer))
+        expected = loosened(DUCK.answer(sql, deletion))
+        assert_same_bag(Bag(found.columns, found.types, expected.rows), found, str(deletion))
+
+
+@pytest.mark.parametrize("sql", OF_ROWS)
+def test_annotations_follow_deletions(sql: str, tmp_path: Path) -> None:
+    """The conditions on window functions in an annotation say which rows a deletion leaves."""
+    answer = stored(sql, DATABASE, tmp_path).annotations()
+    size = 1 if sql.endswith("GROUP BY k") else 2
+    rows = [(tuple(row.values())[:size], Expression.of(found)) for row, found in answer]
+    gone = 0
+    for deletion in deletions():
+        tokens = [Token(name, key) for name, keys in deletion.keys.items() for key in keys]
+        left = {row[:size] for row in DUCK.answer(sql, deletion).rows}
+        for row, annotation in rows:
+            there = annotation.delete(tokens).evaluate(Counting()) != 0
+            assert there == (row in left), f"{row} of {sql} with {annotation}, {deletion}"
+            gone += not there
+    assert gone
+
+
+def test_tensors_are_of_frames(tmp_path: Path) -> None:
+    """An aggregate over a window, and a rank, which counts; also of the grouping below."""
+    rows = "SELECT id, sum(x) OVER w AS s, rank() OVER w AS r FROM a WINDOW w AS (ORDER BY id)"
+    memory = stored(f"{rows}", DATABASE, tmp_path / "rows")
+    x = DATABASE.relations["a"].data["x"].to_pylist()
+    terms = [f"a:{n}⊗{value}" for n, value in enumerate(x[:3], start=1) if value is not None]
+    summed = str(memory.tensors("s", limit=3)[2][1])
+    assert sorted(summed.split(" + ")) == sorted(terms)
+    assert str(memory.tensors("r", limit=3)[2][1]) == "a:1⊗1 + a:2⊗1 + a:3⊗1"
+    groups = "SELECT k, count(*) AS n, max(count(*)) OVER () AS m FROM a GROUP BY k"
+    memory = stored(groups, DATABASE, tmp_path / "groups")
+    (row, counted), *_ = memory.tensors("n")
+    assert str(counted).count("⊗1") == row["n"]
+    assert str(memory.tensors("m")[0][1]).count("δ") == 4
+
+
+def test_lineage_has_what_decides(tmp_path: Path) -> None:
+    """The rows that a value comes from are in the lineage of its row."""
+    sql = "SELECT id, lag(x, 2) OVER (ORDER BY id) AS l FROM a"
+    memory = stored(sql, DATABASE, tmp_path)
+    found = memory.lineage(lambda rows: np.arange(rows.num_rows) == 4)["a"]
+    assert sorted(found["id"].to_pylist()) == [3, 4, 5]
+    assert memory.lineage()["a"].num_rows == 9

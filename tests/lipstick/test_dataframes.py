@@ -1,0 +1,255 @@
+"""Data frames over tracked relations: the same as the equivalent SQL, or refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.errors import LipstickError, SourceChangedError, TrackingError
+from rewriter.errors import UnsupportedError, UntrackedError
+from tests.oracle.rows import assert_same_bag, from_spark
+from tests.oracle.small import Oracles, annotated, oracles, small
+
+LEFT = small(
+    "l", "id int, k int, v string", [(1, 1, "a"), (2, 1, "b"), (3, 2, "c"), (4, None, "d")]
+)
+RIGHT = small("r", "rid int, k int, w int", [(1, 1, 10), (2, 1, 20), (3, None, 30), (4, 2, 40)])
+
+Build = Callable[[DataFrame, DataFrame], DataFrame]
+
+
+@pytest.fixture(scope="module")
+def on(spark: SparkSession) -> Iterator[Oracles]:
+    """Two relations with duplicate and NULL keys."""
+    with oracles(spark, LEFT, RIGHT) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def frames(on: Oracles) -> tuple[DataFrame, DataFrame]:
+    """The very frames that were tracked."""
+    return on.ls.tracked["l"].source.frame, on.ls.tracked["r"].source.frame
+
+
+def _self_join(left: DataFrame, right: DataFrame) -> DataFrame:
+    pairs = left.alias("a").join(left.alias("b"), F.col("a.k") == F.col("b.k"))
+    ordered = pairs.where(F.col("a.id") < F.col("b.id"))
+    return ordered.select("a.id", F.col("b.id").alias("other"))
+
+
+def _join_back(left: DataFrame, right: DataFrame) -> DataFrame:
+    groups = right.groupBy("k").agg(F.count("*").alias("n"), F.max("w").alias("most"))
+    return left.join(groups, "k").where("n > 1").select("id", "k", "most")
+
+
+def _same_names(left: DataFrame, right: DataFrame) -> DataFrame:
+    both = left.join(right, left.k == right.k).withColumn("c", left.id + right.w)
+    return both.groupBy(left.k, right.k).agg(F.sum("c").alias("s")).toDF("a", "b", "s")
+
+
+def _chain(left: DataFrame, right: DataFrame) -> DataFrame:
+    frame = left.join(right, "k")
+    for number in range(100):
+        frame = frame.withColumn(f"c{number}", F.col("id") + number)
+    return frame.where("c99 > 100").select("id", "rid", "c0", "c99")
+
+
+CASES: dict[str, tuple[Build, str]] = {
+    "grouping": (
+        lambda left, right: right.groupBy("k").agg(F.sum("w").alias("s"), F.count("*").alias("n")),
+        "SELECT k, sum(w) AS s, count(*) AS n FROM r GROUP BY k",
+    ),
+    "join": (
+        lambda left, right: left.join(right, "k").select("id", (F.col("w") * 2).alias("w2")),
+        "SELECT id, w * 2 AS w2 FROM l JOIN r USING (k)",
+    ),
+    "outer join": (
+        lambda left, right: left.join(right, "k", "full"),
+        "SELECT * FROM l FULL JOIN r USING (k)",
+    ),
+    "anti join": (
+        lambda left, right: left.join(right, "k", "left_anti"),
+        "SELECT k, id, v FROM l LEFT ANTI JOIN r USING (k)",
+    ),
+    "self join": (
+        _self_join,
+        "SELECT a.id, b.id AS other FROM l a JOIN l b ON a.k = b.k WHERE a.id < b.id",
+    ),
+    "join back": (
+        _join_back,
+        "SELECT l.id, l.k, g.most FROM l JOIN"
+        " (SELECT k, count(*) AS n, max(w) AS most FROM r GROUP BY k) g ON l.k = g.k WHERE g.n > 1",
+    ),
+    "columns of one name": (
+        _same_names,
+        "SELECT a, b, sum(c) AS s FROM (SELECT l.k AS a, r.k AS b, l.id + r.w AS c"
+        " FROM l JOIN r ON l.k = r.k) GROUP BY a, b",
+    ),
+    "a hundred columns": (
+        _chain,
+        "SELECT id, rid, id + 0 AS c0, id + 99 AS c99 FROM l JOIN r USING (k) WHERE id + 99 > 100",
+    ),
+    "sets": (
+        lambda left, right: left.select("k").union(right.select("k")).distinct(),
+        "SELECT k FROM l UNION SELECT k FROM r",
+    ),
+    "difference": (
+        lambda left, right: left.select("k").subtract(right.where("w > 10").select("k")),
+        "SELECT k FROM l EXCEPT SELECT k FROM r WHERE w > 10",
+    ),
+    "order and limit": (
+        lambda left, right: right.orderBy(F.desc("w")).limit(2).select("rid", "w"),
+        "SELECT rid, w FROM (SELECT * FROM r ORDER BY w DESC LIMIT 2)",
+    ),
+    "generator": (
+        lambda left, right: left.select("id", F.explode(F.array("k", "id")).alias("e")),
+        "SELECT id, explode(array(k, id)) AS e FROM l",
+    ),
+    "missing values": (
+        lambda left, right: (
+            left.join(right, "k", "left").dropna(subset=["k", "w"]).fillna({"v": "?"})
+        ),
+        "SELECT l.k, id, coalesce(v, '?') AS v, rid, w FROM l LEFT JOIN r ON l.k = r.k"
+        " WHERE l.k IS NOT NULL AND w IS NOT NULL",
+    ),
+    "where rows are computed": (
+        lambda left, right: (
+            left.repartition(3).join(F.broadcast(right).coalesce(1), "k").sortWithinPartitions("id")
+        ),
+        "SELECT * FROM l JOIN r USING (k)",
+    ),
+    "table and text": (
+        lambda left, right: left.sparkSession.table("l").selectExpr("id + 1 AS n").filter("n > 2"),
+        "SELECT id + 1 AS n FROM l WHERE id + 1 > 2",
+    ),
+}
+
+
+ON_CLASSIC = ("columns of one name", "missing values")
+"""Over Spark Connect these are refused."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.classic] if name in ON_CLASSIC else [])
+        for name in CASES
+    ],
+)
+def test_as_sql(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> None:
+    """Answer, types and annotations are those of the query that says the same."""
+    build, sql = CASES[name]
+    frame = build(*frames)
+    q, other = on.ls.annotate(frame), on.ls.sql(sql)
+    assert q.schema.names == frame.columns
+    assert q.annotation_type == other.annotation_type
+    assert_same_bag(from_spark(frame), from_spark(q.df), q.query)
+    assert annotated(q) == annotated(other)
+
+
+@pytest.mark.classic
+@pytest.mark.parametrize("name", ["join back", "columns of one name"])
+def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> None:
+    """The text that is made of a frame holds against both oracles."""
+    build, _ = CASES[name]
+    q = on.ls.annotate(build(*frames))
+    on.hold(q.query, {"r": [2]}, {"l": [1]}, grouping=name != "join back", offline=False)
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "problem"),
+    [
+        (lambda left, right: left.dropDuplicates(["k"]), UnsupportedError, "dropDuplicates"),
+        (
+            lambda left, right: left.mapInPandas(lambda rows: rows, "id int, k int, v string"),
+            UnsupportedError,
+            "has no rule|mapInPandas",
+        ),
+        (
+            lambda left, right: left.crossJoin(left.sparkSession.createDataFrame([(1,)], "z int")),
+            UntrackedError,
+            "not tracked",
+        ),
+        (lambda left, right: left.sample(0.5, seed=1), UnsupportedError, "has no rule"),
+        (lambda left, right: left.select(F.rand(3).alias("x")), UnsupportedError, "rand|Rand"),
+    ],
+)
+def test_refused(
+    on: Oracles,
+    frames: tuple[DataFrame, DataFrame],
+    build: Build,
+    error: type[LipstickError],
+    problem: str,
+) -> None:
+    """What has no rule is named, before anything runs."""
+    with pytest.raises(error, match=problem):
+        on.ls.annotate(build(*frames))
+
+
+def test_python_function(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
+    """A function that only the frame knows is registered."""
+    double = F.udf(lambda value: None if value is None else 2 * value, "int")
+    frame = frames[1].select(double("w").alias("d")).where("d > 20")
+    q = on.ls.annotate(frame)
+    assert "_lipstick_udf_" in q.query
+    rows = Counter(row["d"] for row, _ in q.polynomials())
+    assert rows == Counter([40, 60, 80])
+
+
+@pytest.mark.classic
+def test_cached_frames_are_looked_through(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
+    cached = frames[0].where("id > 1").cache()
+    try:
+        q = on.ls.annotate(cached.groupBy("k").count())
+        assert annotated(q) == annotated(
+            on.ls.sql("SELECT k, count(*) AS count FROM l WHERE id > 1 GROUP BY k")
+        )
+    finally:
+        cached.unpersist()
+
+
+def test_files_read_again(on: Oracles, spark: SparkSession, tmp_path: Path) -> None:
+    """Another frame over the same files is the relation, unless there are new files."""
+    path = str(tmp_path / "files")
+    spark.range(3).write.parquet(path)
+    tracked = on.ls.track("files", path, format="parquet")
+    assert tracked.columns == ("id",)
+    try:
+        q = on.ls.annotate(spark.read.parquet(path).where("id > 0"))
+        assert len(q.polynomials()) == 2
+        spark.range(1).write.mode("append").parquet(path)
+        with pytest.raises(SourceChangedError, match="files"):
+            on.ls.annotate(spark.read.parquet(path).where("id > 0"))
+    finally:
+        on.ls.untrack("files")
+
+
+@pytest.mark.classic
+def test_source_tracked_twice(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
+    """Its name says which relation is meant."""
+    on.ls.track("same", frames[0], key="id")
+    try:
+        with pytest.raises(TrackingError, match="more than once: l, same"):
+            on.ls.annotate(frames[0].where("id > 1"))
+        q = on.ls.annotate(frames[0].sparkSession.table("same").where("id > 1"))
+        assert list(q.relations) == ["same"]
+    finally:
+        on.ls.untrack("same")
+
+
+def test_pandas_on_spark(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
+    pytest.importorskip("pandas")
+    frame: Any = frames[0].pandas_api(index_col="id")
+    q = on.ls.annotate(frame[frame["k"] == 1])
+    assert sorted(row["v"] for row, _ in q.polynomials()) == ["a", "b"]
+
+
+def test_no_frame(on: Oracles) -> None:
+    with pytest.raises(LipstickError, match="str is not a data frame"):
+        on.ls.annotate("SELECT 1")  # type: ignore[arg-type]

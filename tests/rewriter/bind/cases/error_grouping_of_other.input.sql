@@ -1,0 +1,1 @@
+SELECT grouping(b) FROM t GROUP BY ROLLUP (a)

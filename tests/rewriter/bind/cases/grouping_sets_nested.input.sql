@@ -1,0 +1,1 @@
+SELECT a, b FROM t GROUP BY GROUPING SETS (ROLLUP (a, b), CUBE (b), (a, b))

@@ -1,0 +1,1 @@
+SELECT * FROM cars PIVOT (max(model), count(*) FOR dealer IN (1))

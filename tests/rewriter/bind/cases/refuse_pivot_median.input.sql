@@ -1,0 +1,1 @@
+SELECT * FROM t PIVOT (median(b) FOR a IN (1))

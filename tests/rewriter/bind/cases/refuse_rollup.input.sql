@@ -1,1 +1,0 @@
-SELECT a, grouping(a), sum(b) FROM t GROUP BY ROLLUP (a)

@@ -1,0 +1,1 @@
+SELECT stack(a, 1, 2) FROM t

@@ -1,1 +1,0 @@
-SELECT a, sum(b) FROM t GROUP BY a WITH CUBE

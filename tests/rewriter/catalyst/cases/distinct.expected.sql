@@ -1,0 +1,3 @@
+SELECT DISTINCT
+  l.k
+FROM l

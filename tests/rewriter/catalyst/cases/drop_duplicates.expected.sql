@@ -1,0 +1,5 @@
+SELECT DISTINCT
+  l.id,
+  l.k,
+  l.v
+FROM l

@@ -1,0 +1,6 @@
+SELECT
+  l.id,
+  g.e
+FROM l
+LATERAL VIEW
+explode(array(l.k, l.id)) g AS e

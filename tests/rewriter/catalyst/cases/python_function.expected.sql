@@ -1,0 +1,3 @@
+SELECT
+  my_udf(l.v) AS u
+FROM l

@@ -1,0 +1,5 @@
+SELECT
+  l.id,
+  l.k,
+  l.v
+FROM l

@@ -1,0 +1,12 @@
+WITH q1 AS (
+  SELECT
+    l.id,
+    l.k,
+    l.v
+  FROM l
+)
+SELECT
+  p.k,
+  p.v0 AS a
+FROM q1
+PIVOT(sum(q1.id) AS a0 FOR q1.v IN ('a' AS v0)) AS p

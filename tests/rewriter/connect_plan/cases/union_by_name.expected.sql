@@ -1,0 +1,9 @@
+SELECT
+  l.id,
+  l.k
+FROM l
+UNION ALL
+SELECT
+  l.id,
+  l.k
+FROM l

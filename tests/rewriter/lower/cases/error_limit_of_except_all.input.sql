@@ -1,0 +1,1 @@
+SELECT model FROM cars EXCEPT ALL SELECT city FROM dealers ORDER BY model LIMIT 2

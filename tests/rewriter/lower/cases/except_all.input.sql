@@ -1,0 +1,2 @@
+-- blocks
+SELECT model FROM cars EXCEPT ALL SELECT city FROM dealers
