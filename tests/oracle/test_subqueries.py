@@ -13,7 +13,7 @@ from tests.oracle.captured import check_captured
 from tests.oracle.database import Database, Deletion, Relation
 from tests.oracle.duck import Duck, loosened
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
-from tests.oracle.written import write_capture
+from tests.oracle.written import written
 
 Rows = Sequence[tuple[int | None, ...]]
 
@@ -59,16 +59,15 @@ def hold(sql: str, directory: Path, plain: str | None = None) -> None:
     """Hold deletions, by the tail's SQL and in memory, against the query on what is left."""
     assert check_captured(sql, DATABASE, DELETIONS, plain) > 1
     duck = Duck(DATABASE)
-    capture = write_capture(sql, DATABASE, directory)
+    capture = written(sql, DATABASE, directory)
     for deletion in DELETIONS:
         expected = loosened(duck.answer(plain or sql, deletion))
         deleted = {
-            name: [key for (key,) in keys]
+            name: pa.table({"id": pa.array([key for (key,) in keys], pa.int32())})
             for name, keys in deletion.keys.items()
-            if name in capture.manifest.relations
         }
         try:
-            found = loosened(from_arrow(capture.what_if(deleted).df))
+            found = loosened(from_arrow(capture.what_if(deleted).answer))
         except NeedsSparkError:
             continue
         expected = Bag(found.columns, found.types, expected.rows)
