@@ -13,6 +13,7 @@ from benchmark_workflowgen.cluster.command import cluster
 from benchmark_workflowgen.graph_cost import main as graph_cost
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
 from benchmark_workflowgen.results import Results
+from benchmark_workflowgen.semiring_cost import main as semiring_cost
 
 _PATH = click.Path(path_type=Path)
 
@@ -106,5 +107,6 @@ def report(folder: Path) -> None:
 
 
 main.add_command(capture_cost, "capture-cost")
+main.add_command(semiring_cost, "semiring-cost")
 main.add_command(graph_cost, "graph-cost")
 main.add_command(cluster)

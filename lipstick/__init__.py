@@ -79,7 +79,7 @@ _ORIGINS = {
     "open": ("lipstick.capture.capture", "open_capture"),
     "open_run": ("lipstick.workflow", "open_run"),
     "session": ("lipstick.sessions", "session"),
-    "semirings": ("semiring", "semirings"),
+    "semirings": ("semiring.semirings", ""),
 }
 
 
@@ -87,7 +87,9 @@ def __getattr__(name: str) -> Any:
     if name not in _ORIGINS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _ORIGINS[name]
-    found = getattr(import_module(module), attribute)
+    found: Any = import_module(module)
+    if attribute:
+        found = getattr(found, attribute)
     globals()[name] = found
     return found
 

@@ -21,7 +21,7 @@ from lipstick.capture.write import Progress, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.explain import explain, root_type
-from lipstick.memory import WhatIfMany
+from lipstick.memory import MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
@@ -93,10 +93,10 @@ class AnnotatedFrame(Analyses):
     def df(self) -> DataFrame:
         """The plain answer.
 
-        With LIMIT or window functions, ties are broken by the keys of the rows, so that it is a
-        function of the data.
+        With LIMIT, and window functions that depend on the order among rows that tie, ties are
+        broken by the keys of the rows, so that it is a function of the data.
         """
-        if any(block.limited or block.windowed for block in topological(self.root)):
+        if any(block.breaks_ties for block in topological(self.root)):
             return self._named(self._session.spark.sql(plain_sql(self.root)))
         return self._session.spark.sql(text(self._expression))
 
@@ -204,6 +204,12 @@ class AnnotatedFrame(Analyses):
         """See :meth:`lipstick.Capture.evaluate`."""
         return self.capture.evaluate(semiring, valuation, default)
 
+    def k_relation(
+        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+    ) -> pa.Table:
+        """See :meth:`lipstick.Capture.k_relation`."""
+        return self.capture.k_relation(semiring, valuation, default)
+
     def what_if(
         self, delete: Mapping[str, Any], cascade: Cascade | None = None, *, method: str = "auto"
     ) -> WhatIf:
@@ -230,6 +236,10 @@ class AnnotatedFrame(Analyses):
         found = self.capture.what_if(delete, cascade)
         assert isinstance(found, WhatIf)
         return found
+
+    def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
+        """See :meth:`lipstick.Capture.what_if_updated`."""
+        return self.capture.what_if_updated(update)
 
     def what_if_many(self, scenarios: Given) -> WhatIfMany:
         """See :meth:`lipstick.Capture.what_if_many`."""

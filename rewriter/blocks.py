@@ -25,6 +25,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
+from rewriter.windows import depends_on_ties
 
 MEMBER = "m"
 GROUP = "g"
@@ -339,6 +340,13 @@ class Block:
         """Whether outputs or sort keys are window functions over its rows."""
         scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
         return any(scalar.find(exp.Window) for scalar in scalars)
+
+    @property
+    def breaks_ties(self) -> bool:
+        """Whether its rows depend on the order among rows that tie, which Spark leaves open."""
+        scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
+        windows = (window for scalar in scalars for window in scalar.find_all(exp.Window))
+        return self.limited or any(map(depends_on_ties, windows))
 
     @property
     def tie_break(self) -> tuple[str, ...]:

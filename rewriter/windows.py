@@ -40,6 +40,23 @@ class Frame:
         return self.from_first and self.end == UNBOUNDED
 
 
+OF_ORDER = frozenset(
+    {
+        "any_value",
+        "array_agg",
+        "collect_list",
+        "first",
+        "first_value",
+        "last",
+        "last_value",
+        "nth_value",
+    }
+)
+"""Functions of the order of the rows in their frame."""
+_OF_PLACE = {"counter_diff", "lag", "lead", "ntile", "row_number"}
+"""Functions of the place of a row, without a frame."""
+_OF_PEERS = {"cume_dist", "dense_rank", "percent_rank", "rank"}
+"""Functions with one value for rows that tie."""
 _TO_ITSELF = {
     "rank": Frame(False, UNBOUNDED, CURRENT_ROW),
     "dense_rank": Frame(False, UNBOUNDED, CURRENT_ROW),
@@ -78,6 +95,15 @@ def _bound(spec: exp.Expr, which: str) -> str | Scalar:
     if isinstance(value, str) or spec.args[f"{which}_side"] != "PRECEDING":
         return value
     return exp.Neg(this=bracketed(value.copy()))
+
+
+def depends_on_ties(window: exp.Window) -> bool:
+    """Whether a value depends on the order among rows that tie, which Spark leaves open."""
+    name = function_name(window)
+    if name in _OF_PEERS:
+        return False
+    frame = frame_of(window)
+    return name in _OF_PLACE or name in OF_ORDER or (frame.rows and not frame.whole)
 
 
 def extent_of(window: exp.Window) -> Frame:

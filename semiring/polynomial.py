@@ -12,7 +12,15 @@ from typing import Any, TypeAlias, TypeVar
 
 from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
-from semiring.render import REPR_TERMS, html_code, join_terms, latex_text, left_out, superscript
+from semiring.render import (
+    PRINTED_TERMS,
+    REPR_TERMS,
+    html_code,
+    join_terms,
+    latex_text,
+    left_out,
+    superscript,
+)
 from semiring.token import Token
 
 K = TypeVar("K")
@@ -281,14 +289,14 @@ class Polynomial:
             terms[monomial] += int(coefficient)
         return cls(terms)
 
-    def truncated(self, limit: int = REPR_TERMS) -> str:
-        """The text of the first `limit` terms, saying how many are left out."""
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        """The text of the first `limit` terms, saying how many are left out; None: of all."""
         shown = [_term_text(monomial, n) for monomial, n in self._terms[:limit]]
         hidden = len(self._terms) - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
 
     def __str__(self) -> str:
-        return join_terms([_term_text(monomial, n) for monomial, n in self._terms], None)
+        return self.truncated(PRINTED_TERMS)
 
     def __repr__(self) -> str:
         return f"Polynomial({self.truncated()})"

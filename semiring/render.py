@@ -23,6 +23,9 @@ _LATEX = {
 REPR_TERMS = 20
 """How many summands `repr` and the notebook renderings show."""
 
+PRINTED_TERMS = 1_000
+"""How many summands `str` shows."""
+
 
 def superscript(exponent: int) -> str:
     """``2`` as ``²``; nothing for 1."""

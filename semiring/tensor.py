@@ -12,7 +12,7 @@ from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
 from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
-from semiring.render import REPR_TERMS, html_code, join_terms, left_out
+from semiring.render import PRINTED_TERMS, REPR_TERMS, html_code, join_terms, left_out
 from semiring.token import Token, format_value, normal_value, order_key
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class Tensor:
     @property
     def sort_key(self) -> tuple[Any, ...]:
         """A key for a deterministic order of tensors."""
-        return (self._monoid.name, tuple((str(k), order_key(v)) for k, v in self._terms))
+        terms = ((k.truncated(None), order_key(v)) for k, v in self._terms)
+        return (self._monoid.name, tuple(terms))
 
     def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
         """The aggregated value under a valuation; None is NULL.
@@ -150,15 +151,15 @@ class Tensor:
         """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
         return Tensor(self._monoid, ((k.delete(tokens), v) for k, v in self._terms))
 
-    def truncated(self, limit: int = REPR_TERMS) -> str:
-        """The text of the first `limit` simple tensors, saying how many are left out."""
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        """The text of the first `limit` simple tensors, saying how many are left out; None: all."""
         simple = self.simple_tensors
         shown = [_simple_text(k, v, limit) for k, v in simple[:limit]]
         hidden = len(simple) - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
 
     def __str__(self) -> str:
-        return join_terms([_simple_text(k, v, None) for k, v in self.simple_tensors], None)
+        return self.truncated(PRINTED_TERMS)
 
     def __repr__(self) -> str:
         return f"Tensor({self._monoid}: {self.truncated()})"
@@ -183,7 +184,7 @@ def _split(annotation: Annotation) -> list[Annotation]:
 
 
 def _simple_text(annotation: Annotation, value: Any, limit: int | None) -> str:
-    text = str(annotation) if limit is None else annotation.truncated(limit)
+    text = annotation.truncated(limit)
     if " + " in text or "⊖" in text:
         bare = annotation if isinstance(annotation, Polynomial) else annotation.is_factor
         text = text if bare else f"({text})"

@@ -102,6 +102,26 @@ class Valuation(Generic[K]):
             f" None, not {type(spec).__name__}"
         )
 
+    def exceptions(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
+        """The key columns of the tokens that may not be 1; None where that may be any token.
+
+        Parameters
+        ----------
+        kinds
+            The types of the key columns.
+
+        Raises
+        ------
+        ValuationError
+            As `lookup`.
+        """
+        if self._values is None or self._values[-1] != self.semiring.pack([self.semiring.one])[0]:
+            return None
+        self._indexed.setdefault(
+            tuple(map(str, kinds)), _Index(self.relation, self._typed_keys(list(kinds)))
+        )
+        return self._typed_keys(list(kinds))
+
     def lookup(
         self,
         key_columns: Sequence[pa.Array],

@@ -25,6 +25,7 @@ from lipstick.evaluate import Evaluation, check_comparisons, check_difference, n
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given, resolve_scenarios
+from lipstick.updates import resolve_update
 from lipstick.valuation import compile_valuations, is_valued, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
@@ -242,6 +243,23 @@ class Capture(Analyses):
         evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self.manifest.names, "_value")
 
+    def k_relation(
+        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+    ) -> pa.Table:
+        """The answer as a K-relation: every distinct row once, with the sum of its annotations.
+
+        Rows that are not in the answer but would be annotated other than 0, as those of an outer
+        join or NOT EXISTS may be, are not shown: see :meth:`what_if`.
+
+        Parameters and errors are those of :meth:`evaluate`; computed in memory.
+
+        Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
+        """
+        valuations = compile_valuations(
+            semiring, valuation, default, self.manifest.relations, self._spark
+        )
+        return self.memory.evaluate(semiring, valuations, merged=True)
+
     @property
     def _asked(self) -> Capture:
         return self
@@ -310,6 +328,27 @@ class Capture(Analyses):
             scenarios, self.manifest.relations, self._token_types(), self.memory, self._spark
         )
         return self.memory.what_if_many(found)
+
+    def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
+        """Return what the answer would be had some inputs had other values, computed in memory.
+
+        Parameters
+        ----------
+        update
+            Per relation an Arrow table of its key columns and of the columns that change, with
+            their new values; or, with Spark, a mapping from columns to expressions over the
+            relation's columns, in which a tuple is left as it was where the value is the same.
+
+        Raises
+        ------
+        CaptureError
+            When a column decides which rows are joined, selected or grouped, or the query has
+            several blocks: the capture then has not all there is to know.
+        TrackingError
+            For relations that the query does not read, and expressions without Spark.
+        """
+        found = resolve_update(self.manifest.relations, self._token_types(), update, self._spark)
+        return self.memory.what_if_updated(found)
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lipstick.dataframes.hidden import register_functions, show_pivot_values
-from lipstick.dataframes.jvm import Json, Plan, analysed, described, kind, node_at, sizes
+from lipstick.dataframes.jvm import (
+    Json,
+    Plan,
+    analysed,
+    described,
+    kind,
+    node_at,
+    sizes,
+    with_subqueries,
+)
 from lipstick.errors import SourceChangedError, TrackingError
 from rewriter import catalyst
 
@@ -26,9 +35,11 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     """
     plan = analysed(frame)
     nodes = described(plan)
-    _mark_relations(plan, nodes, [_Relation(one) for one in tracked])
-    register_functions(spark, plan, nodes)
-    show_pivot_values(plan, nodes)
+    relations = [_Relation(one) for one in tracked]
+    for part, described_part in with_subqueries(plan, nodes):
+        _mark_relations(part, described_part, relations)
+        register_functions(spark, part, described_part)
+        show_pivot_values(part, described_part)
     return catalyst.query_text(nodes)
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from lipstick.dataframes.jvm import Json, Plan, kind, node_at, sizes
+from lipstick.dataframes.jvm import (
+    Json,
+    Plan,
+    described_expressions,
+    expressions,
+    node_at,
+    sizes,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,11 +25,11 @@ def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
     """Register the Python functions of a plan, and write their names into its description."""
     size = sizes(nodes)
     for position, node in enumerate(nodes):
-        described = [one for one in _objects(node) if kind(one) == _PYTHON]
+        described = list(described_expressions(node, (_PYTHON,)))
         if not described:
             continue
         names = {}
-        for function in _expressions(node_at(plan, nodes, size, position), _PYTHON):
+        for function in expressions(node_at(plan, nodes, size, position), (_PYTHON,)):
             names[int(function.resultId().id())] = _registered(spark, function)
         for one in described:
             one["registered"] = names.get(one["resultId"]["id"])
@@ -58,10 +64,12 @@ def show_pivot_values(plan: Plan, nodes: Json) -> None:
     """Write the values of a pivot, as text, into the description of its plan."""
     size = sizes(nodes)
     for position, node in enumerate(nodes):
-        described = [one for one in _objects(node) if kind(one) == _PIVOT]
+        described = list(described_expressions(node, (_PIVOT,)))
         if not described:
             continue
-        first = next(_expressions(node_at(plan, nodes, size, position), _PIVOT))
+        first = next(expressions(node_at(plan, nodes, size, position), (_PIVOT,)), None)
+        if first is None:
+            continue
         values = first.pivotColumnValues()
         found = [values.apply(number) for number in range(values.size())]
         for one in described:
@@ -70,24 +78,3 @@ def show_pivot_values(plan: Plan, nodes: Json) -> None:
 
 def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _expressions(node: Plan, name: str) -> Iterator[Plan]:
-    """Yield the expressions of a class in an operator."""
-    expressions = node.expressions()
-    todo = [expressions.apply(number) for number in range(expressions.size())]
-    while todo:
-        expression = todo.pop()
-        if expression.getClass().getSimpleName() == name:
-            yield expression
-        below = expression.children()
-        todo += [below.apply(number) for number in range(below.size())]
-
-
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the descriptions of nodes in the parameters of an operator."""
-    for one in value.values() if isinstance(value, dict) else value:
-        if isinstance(one, dict) and "num-children" in one:
-            yield one
-        if isinstance(one, dict | list):
-            yield from _objects(one)

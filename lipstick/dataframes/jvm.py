@@ -6,7 +6,7 @@ A position is that of a node in the pre-order of its tree, as ``toJSON`` lists t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
@@ -15,6 +15,8 @@ Plan: TypeAlias = Any
 """A ``TreeNode`` in the JVM."""
 Json: TypeAlias = list[dict[str, Any]]
 """What ``TreeNode.toJSON`` writes of it."""
+
+_SUBQUERIES = ("Exists", "ListQuery", "ScalarSubquery")
 
 
 def analysed(frame: DataFrame) -> Plan:
@@ -61,6 +63,41 @@ def node_at(plan: Plan, nodes: Json, size: Sequence[int], position: int) -> Plan
                 plan, here = plan.children().apply(number), child
                 break
     return plan
+
+
+def expressions(node: Plan, kinds: Collection[str]) -> Iterator[Plan]:
+    """Yield the expressions of some classes in an operator."""
+    own = node.expressions()
+    todo = [own.apply(number) for number in range(own.size())]
+    while todo:
+        expression = todo.pop()
+        if expression.getClass().getSimpleName() in kinds:
+            yield expression
+        below = expression.children()
+        todo += [below.apply(number) for number in range(below.size())]
+
+
+def described_expressions(node: Any, kinds: Collection[str]) -> Iterator[dict[str, Any]]:
+    """Yield the descriptions of expressions of some classes in that of an operator."""
+    for one in node.values() if isinstance(node, dict) else node:
+        if isinstance(one, dict) and "num-children" in one and kind(one) in kinds:
+            yield one
+        if isinstance(one, dict | list):
+            yield from described_expressions(one, kinds)
+
+
+def with_subqueries(plan: Plan, nodes: Json) -> Iterator[tuple[Plan, Json]]:
+    """Yield a plan and those of all subqueries in it, with their descriptions."""
+    yield plan, nodes
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        own = {one["exprId"]["id"]: one for one in described_expressions(node, _SUBQUERIES)}
+        if not own:
+            continue
+        for subquery in expressions(node_at(plan, nodes, size, position), _SUBQUERIES):
+            found = own.get(int(subquery.exprId().id()))
+            if found is not None:
+                yield from with_subqueries(subquery.plan(), found["plan"])
 
 
 def changed(

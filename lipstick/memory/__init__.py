@@ -19,8 +19,10 @@ from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
 from lipstick.memory.scenarios import Deleted, Scenarios
 from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
+from lipstick.memory.updates import evaluate_update
 from lipstick.memory.whatif import MemoryWhatIf
 from lipstick.memory.whatif_many import WhatIfMany
+from rewriter.blocks import Block
 from semiring.base import Array, Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -55,6 +57,11 @@ class Memory:
         self._engine = Engine(directory, manifest, lookup)
         self._symbolic = Symbolic(self._engine)
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the query, inner ones first."""
+        return tuple(self._engine.blocks.values())
+
     def answer(self) -> pa.Table:
         """The answer, as captured."""
         return self._answer
@@ -82,6 +89,24 @@ class Memory:
         extreme, sums of floats and DISTINCT over those of every touched group.
         """
         return MemoryWhatIf(self._engine, self._engine.evaluate(deleted))
+
+    def what_if_updated(self, updates: Mapping[str, pa.Table]) -> MemoryWhatIf:
+        """The answer had some input tuples had other values.
+
+        Parameters
+        ----------
+        updates
+            Per relation a table of its token columns, and new values of other columns.
+
+        Raises
+        ------
+        CaptureError
+            Where a column that is changed is read by something else than an aggregate of a query of
+            one block, and as :meth:`what_if`.
+
+        Cost: that of deleting these tuples.
+        """
+        return MemoryWhatIf(self._engine, evaluate_update(self._engine, updates))
 
     def what_if_many(self, scenarios: Scenarios) -> WhatIfMany:
         """The answers without the input tuples of each of many scenarios.
@@ -164,7 +189,11 @@ class Memory:
         return tokens(self._engine, relation)
 
     def evaluate(
-        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+        self,
+        semiring: Semiring[Any],
+        valuations: Mapping[str, Valuation[Any]],
+        *,
+        merged: bool = False,
     ) -> pa.Table:
         """The answer's columns, then ``_value``: the annotation of each row in a semiring.
 
@@ -172,6 +201,8 @@ class Memory:
         ----------
         valuations
             One per relation that the query reads.
+        merged
+            Rows that are equal are one, annotated with their sum.
 
         Raises
         ------
@@ -179,7 +210,7 @@ class Memory:
             When the query compares aggregated values, unless every token is 1 in Counting or
             Boolean.
         """
-        return evaluate(self._engine, semiring, valuations)
+        return evaluate(self._engine, semiring, valuations, merged=merged)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per row of the answer and member of it.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from lipstick.capture.manifest import Manifest
@@ -122,5 +123,6 @@ class Engine:
 
     def table(self, state: State) -> pa.Table:
         """The answer, in its order, under the user's names."""
-        columns = self.columns(state, state.ordered)
+        ordered = state.ordered
+        columns = self.columns(state, np.repeat(ordered, state.copies(ordered)))
         return pa.Table.from_arrays(columns, names=list(self.manifest.names))

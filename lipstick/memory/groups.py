@@ -92,6 +92,14 @@ class GroupRows(Rows):
 
         return column
 
+    def sides(self, members: Array) -> Array:
+        """The side of some members of a difference, 0 or 1."""
+        difference = self.block.difference
+        assert difference is not None
+        found = interpret(difference.side).evaluate(self.members.resolve(members, self._base))
+        sides: Array = found.to_arrow(len(members)).to_numpy(zero_copy_only=False)
+        return sides
+
     def moved(self, members: Array, scenarios: Array) -> Moved:
         """Members, without deletion, and their groups: by scenario, then by position."""
         entries = self._entries(members)
@@ -230,6 +238,21 @@ class GroupRows(Rows):
         )
         size = self.base.size + (len(new_keys[0]) if new_keys else 0)
         return Patch(found.groups, found.columns), _Groups(size, found.exists, new_keys)
+
+    def updated(self, touched: Array, resolve: Callable[[Array], Resolve]) -> State:
+        """The groups once some members, all of them there, have other values.
+
+        Parameters
+        ----------
+        touched
+            Their sorted positions.
+        resolve
+            The columns of members with the new values.
+        """
+        moved = self.moved(touched, np.zeros(len(touched), dtype=np.int64))
+        found = regroup(self, moved, moved, self._base, resolve)
+        groups = _Groups(self.base.size, found.exists, [])
+        return self._post(self._base, Patch(found.groups, found.columns), groups)
 
     def stored(self, name: str, groups: Array) -> pa.Array | None:
         """The captured values of an aggregate, NULL for groups that are not captured.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from lipstick.errors import NeedsSparkError
 from lipstick.memory import order
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
@@ -59,9 +60,14 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
         name: Deleted(engine.tokens(name, part.tokens), part.scenarios)
         for name, part in scenarios.deleted.items()
     }
+    if engine.root.copies:
+        raise NeedsSparkError(
+            "Many scenarios over EXCEPT ALL or INTERSECT ALL are not answered at once.\n"
+            "Ask what_if() for each of them."
+        )
     rows = engine.rows(engine.root.name)
     members = members_of(rows)
-    if members is None or not members.alone:
+    if members is None or not members.alone or rows.block.windowed:
         return _one_by_one(engine, scenarios, deleted)
     owners, gone = members.lost(deleted)
     if isinstance(rows, GroupRows):

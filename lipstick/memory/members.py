@@ -23,7 +23,7 @@ from lipstick.memory.state import (
     values,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
-from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup, OuterLookup, Semi
+from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup, OuterLookup, Semi
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -90,10 +90,10 @@ class Members:
                 f"Block {block.name} takes apart arrays that a deletion may change, which is not "
                 "done without Spark.\n" + OPEN_WITH_SPARK
             )
-        if block.copies:
+        if block.copies and block.kind is Kind.GROUP:
             raise NeedsSparkError(
-                f"Block {block.name} repeats the rows of EXCEPT ALL or INTERSECT ALL, which is not "
-                "done without Spark.\n" + OPEN_WITH_SPARK
+                f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, "
+                "which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
         self._free = free[0] if free else None
         self.conditions = tuple(map(interpret, block.conditions))
@@ -338,7 +338,7 @@ class Members:
         """Whether what becomes of the members depends on their own tokens and nothing else."""
         block = self.block
         reads = (block.lookups, block.semis, block.outer_lookups, block.conditions)
-        return self.dataset is not None and not any(reads)
+        return self.dataset is not None and not any(reads) and not block.windowed
 
     def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
         """The members, sorted, whose presence or values a deletion may change.

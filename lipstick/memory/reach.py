@@ -13,7 +13,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.state import NOTHING, Rows, refuse_difference
+from lipstick.memory.state import NOTHING, Rows
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
@@ -94,6 +94,11 @@ def reach(
         if scalars and isinstance(rows, WindowRows):
             chosen = rows.deciding(chosen)
         members, owners = _members(rows, chosen, potential)
+        if scalars and block.difference is not None and not block.difference.common:
+            # A row of EXCEPT ALL was made from the left side alone.
+            assert isinstance(rows, GroupRows)
+            left = rows.sides(members) == 0
+            members, owners = members[left], owners[left]
         found[name] = Reached(block, chosen, members, owners)
         for referred in _references(rows, chosen, members, scalars):
             if referred.negated and not potential:
@@ -121,7 +126,6 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
         return positions, every(len(positions))
     if not isinstance(rows, GroupRows):
         return NOTHING, NOTHING
-    refuse_difference(rows.block)
     members, owners = rows.members_of(positions)
     alive = rows.members.base_alive
     if alive is not None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from lipstick.memory.aggregates import MEMBERS, Part, Touched, cut
 from lipstick.memory.scenarios import pairs
 from lipstick.memory.state import NOTHING, Context, matches
+from rewriter.interpret import Resolve
 from semiring.base import Array
 
 if TYPE_CHECKING:
@@ -57,26 +59,41 @@ class Regrouped:
     exists: Array
 
 
-def regroup(rows: GroupRows, lost: Moved, gained: Moved, context: Context) -> Regrouped:
+def regroup(
+    rows: GroupRows,
+    lost: Moved,
+    gained: Moved,
+    context: Context,
+    resolve: Callable[[Array], Resolve] | None = None,
+) -> Regrouped:
     """Aggregate anew the groups that lose or gain members.
 
     Parameters
     ----------
     context
         The rows of other blocks, as the gained members see them.
+    resolve
+        The columns of members that are there now; those they are captured with if None.
 
     Raises
     ------
     CaptureError
         When an aggregate is needed that only Spark can compute, or that is not in the capture.
     """
-    return _Regrouping(rows, lost, gained, context).run()
+    return _Regrouping(rows, lost, gained, context, resolve).run()
 
 
 class _Regrouping:
-    def __init__(self, rows: GroupRows, lost: Moved, gained: Moved, context: Context) -> None:
+    def __init__(
+        self,
+        rows: GroupRows,
+        lost: Moved,
+        gained: Moved,
+        context: Context,
+        resolve: Callable[[Array], Resolve] | None,
+    ) -> None:
         self._rows = rows
-        self._context = context
+        self._resolve = resolve or partial(rows.members.resolve, context=context)
         width = 1 + max((int(m.groups.max()) for m in (lost, gained) if len(m.groups)), default=0)
         own, new = (pairs(m.scenarios, m.groups, width) for m in (lost, gained))
         order = np.argsort(own, kind="stable")
@@ -89,11 +106,12 @@ class _Regrouping:
         self._gained, self._gained_places = gained.positions, np.searchsorted(touched, new)
 
     def run(self) -> Regrouped:
-        rows, base = self._rows, self._rows.members.base
+        rows = self._rows
+        old = rows.members.resolve(self._lost, rows.members.base)
         touched = Touched(
             len(self._groups),
-            self._part(self._lost, self._lost_places, base),
-            self._part(self._gained, self._gained_places, self._context),
+            Part(self._lost, self._lost_places, old),
+            Part(self._gained, self._gained_places, self._resolve(self._gained)),
             lambda name: rows.stored(name, self._groups),
             self._survivors,
             self._sums,
@@ -105,9 +123,6 @@ class _Regrouping:
         if rows.block.keys:
             exists = touched.members > 0
         return Regrouped(self._scenarios, self._groups, columns, exists)
-
-    def _part(self, positions: Array, places: Array, context: Context) -> Part:
-        return Part(positions, places, self._rows.members.resolve(positions, context))
 
     def _survivors(self, places: Array) -> Part:
         """The members left in the groups at some places."""
@@ -125,7 +140,7 @@ class _Regrouping:
         if len(arrived):
             by_group = np.lexsort([found, groups])
             found, groups = found[by_group], groups[by_group]
-        return Part(found, groups, members.resolve(found, self._context))
+        return Part(found, groups, self._resolve(found))
 
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
         """The groups of scenarios that touch many members, and their sums of what is left."""

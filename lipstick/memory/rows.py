@@ -11,6 +11,7 @@ import pyarrow as pa
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.members import Members
 from lipstick.memory.state import (
+    COPIES,
     SORT,
     Context,
     Rows,
@@ -46,6 +47,8 @@ class MemberRows(Rows):
         self.outputs |= {output.name: interpret(output.scalar) for output in block.outputs}
         for number, key in enumerate(block.order):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
+        for number, count in enumerate(block.copies):
+            self.outputs[f"{COPIES}{number}"] = interpret(count)
         self._stable = {output.name for output in block.outputs if output.stable}
 
     @cached_property

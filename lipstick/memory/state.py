@@ -24,6 +24,9 @@ NOTHING: Array = np.zeros(0, dtype=np.int64)
 
 SORT = "_o"
 
+COPIES = "_c"
+"""Columns of a block's rows that say how often each is there: their product."""
+
 
 class State:
     """The rows of one block, under one deletion or none.
@@ -90,6 +93,14 @@ class State:
     def _sorted(self, rows: Array) -> Array:
         keys = sort_keys(self.block, lambda name: self.take(name, rows))
         return rows[order.order(keys, len(rows))]
+
+    def copies(self, positions: Array) -> Array:
+        """How often the rows at some positions are there: int64, 1 but for bag differences."""
+        counts = np.ones(len(positions), dtype=np.int64)
+        for number in range(len(self.block.copies)):
+            found = self.take(f"{COPIES}{number}", positions).cast(pa.int64())
+            counts *= found.to_numpy(zero_copy_only=False)
+        return counts
 
     def scalar(self, name: str) -> pa.Array:
         """The single value of a block used as a scalar, as an array of length 1.
@@ -218,21 +229,6 @@ def needs_spark(text: str) -> NeedsSparkError:
         f"The value of {text} changes with the deleted rows, and is not computed without Spark.\n"
         + OPEN_WITH_SPARK
     )
-
-
-def refuse_difference(block: Block) -> None:
-    """Refuse to look at annotations of EXCEPT ALL and INTERSECT ALL.
-
-    Raises
-    ------
-    NeedsSparkError
-        For a block of such a difference.
-    """
-    if block.difference is not None:
-        raise NeedsSparkError(
-            f"The annotations of block {block.name}, of EXCEPT ALL or INTERSECT ALL, are not "
-            "evaluated without Spark.\n" + OPEN_WITH_SPARK
-        )
 
 
 def equal_scalars(a: Any, b: Any) -> bool:

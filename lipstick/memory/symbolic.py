@@ -17,7 +17,7 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Referred, members_of, references
-from lipstick.memory.state import needs_spark, refuse_difference
+from lipstick.memory.state import needs_spark
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
@@ -88,6 +88,8 @@ class Symbolic:
             return found
         if not isinstance(rows, GroupRows):
             return self.members(name, positions)
+        if rows.block.difference is not None:
+            return self._differences(rows, positions)
         if rows.block.keys:
             members, owners = self._of_groups(rows, positions)
             annotations = self.members(name, members)
@@ -101,8 +103,21 @@ class Symbolic:
                 found = _times(found, _compared(factor, positions))
         return found
 
+    def _differences(self, rows: GroupRows, positions: Array) -> list[Annotation]:
+        """The differences of the sums of two sides' members, of EXCEPT ALL and INTERSECT ALL."""
+        difference = rows.block.difference
+        assert difference is not None
+        members, owners = self._of_groups(rows, positions)
+        annotations, sides = self.members(rows.block.name, members), rows.sides(members)
+        found = []
+        for start, stop in _segments(owners, positions):
+            mine = list(zip(annotations[start:stop], sides[start:stop], strict=True))
+            left, right = (_ALGEBRA.sum([k for k, at in mine if at == side]) for side in (0, 1))
+            less = _ALGEBRA.monus(left, right)
+            found.append(_ALGEBRA.monus(left, less) if difference.common else less)
+        return found
+
     def _of_groups(self, rows: GroupRows, positions: Array) -> tuple[Array, Array]:
-        refuse_difference(rows.block)
         members, owners = rows.members_of(positions)
         eligible = self._eligible(rows.members, members)
         return members[eligible], owners[eligible]

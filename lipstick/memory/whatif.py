@@ -49,13 +49,15 @@ class MemoryWhatIf:
         key or the members they are made of. Rows of the answer come first, in its order.
         """
         before, after = self._old.ordered, self._new.ordered
-        was = np.zeros(self._new.size, dtype=np.bool_)
-        was[before] = True
-        remains = np.zeros(self._new.size, dtype=np.bool_)
-        remains[after] = True
-        rows = np.concatenate([before, after[~was[after]]])
-        is_old = np.arange(len(rows)) < len(before)
-        is_new = remains[rows]
+        was, remains = np.zeros((2, self._new.size), dtype=np.int64)
+        was[before] = self._old.copies(before)
+        remains[after] = self._new.copies(after)
+        rows = np.concatenate([before, after[was[after] == 0]])
+        # Of copies as many stay as are there before and after.
+        copies = np.maximum(was, remains)[rows]
+        number = np.arange(copies.sum()) - np.repeat(np.cumsum(copies) - copies, copies)
+        rows = np.repeat(rows, copies)
+        is_old, is_new = number < was[rows], number < remains[rows]
         old = self._side(self._old, rows, is_old)
         new = self._side(self._new, rows, is_new)
         kinds = np.where(~is_new, 1, np.where(~is_old, 2, 0))

@@ -47,6 +47,7 @@ from lipstick.workflow.columns import (
     table_function,
     union_columns,
 )
+from lipstick.workflow.errors import RunError
 from lipstick.workflow.factors import Factors
 from lipstick.workflow.functions import called
 from lipstick.workflow.nodes import Nodes, Trace
@@ -147,6 +148,11 @@ class _Derivation:
 
     def answer(self, positions: Array, target: Target) -> Tuples:
         root = self.engine.root
+        if any(block.difference is not None for block in self.engine.blocks.values()):
+            raise RunError(
+                "EXCEPT ALL and INTERSECT ALL have no place in a provenance graph.\n"
+                "Use EXCEPT or INTERSECT, or group the rows and count them."
+            )
         reached = reach(self.engine, positions)
         places = np.arange(0)
         for name in reversed(reached):

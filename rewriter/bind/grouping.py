@@ -20,7 +20,7 @@ from rewriter.algebra import (
 from rewriter.bind.calls import is_aggregate
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
-from rewriter.bind.grouping_sets import grouping_id, grouping_of, is_grouping_function
+from rewriter.bind.grouping_sets import grouping_flag, grouping_id, is_grouping_function
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.scope import Bound
 from rewriter.bind.subqueries import Subqueries
@@ -154,7 +154,7 @@ class Grouping:
         if key is None:
             advice = "Give it an expression of GROUP BY."
             raise source.error("grouping of what is not grouped by", advice, None)
-        return grouping_of(number, self._sets.without(self._place(key[0])))
+        return grouping_flag(number, self._sets.without(self._place(key[0])))
 
     def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:
         other = node.meta.get(OTHERWISE)

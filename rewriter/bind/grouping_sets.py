@@ -57,7 +57,7 @@ def is_grouping_function(node: exp.Expr) -> bool:
     return isinstance(node, exp.AnonymousAggFunc) and str(node.this).lower() in GROUPING_FUNCTIONS
 
 
-def grouping_of(number: Scalar, without: Sequence[int]) -> Scalar:
+def grouping_flag(number: Scalar, without: Sequence[int]) -> Scalar:
     """Return grouping(key): 1 in the grouping sets without the key."""
     missing = exp.In(this=number, expressions=[exp.Literal.number(one) for one in without])
     case = exp.Case().when(missing if without else exp.false(), _literal(1, "Y"))

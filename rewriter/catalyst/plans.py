@@ -131,7 +131,8 @@ class Plans:
         if pivot is not None:
             return self._pivot(pivot)
         rows = self.rows(node.children[0])
-        items = node.many("projectList")
+        every = node.many("projectList")
+        items = [one for one in every if self._steps.needs(attribute_id(one))] or every[:1]
         if not _fits(rows, items):
             rows = self._closed(rows)
         columns = self._items(rows, items)

@@ -158,10 +158,12 @@ class Steps:
         return replace(step, columns=own)
 
     def _pruned(self, rows: Rows) -> Rows:
-        if self._needed is None:
-            return rows
-        kept = tuple(one for one in rows.columns if one.id in self._needed)
+        kept = tuple(one for one in rows.columns if self.needs(one.id))
         return replace(rows, columns=kept or rows.columns[:1])
+
+    def needs(self, attribute: int) -> bool:
+        """Tell whether an attribute is used."""
+        return self._needed is None or attribute in self._needed
 
     def need(self, attributes: Iterable[int]) -> None:
         """Let steps keep these attributes too."""

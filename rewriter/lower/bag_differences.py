@@ -76,5 +76,6 @@ class BagDifferences(Lowering):
 def _copies(left: Scalar, right: Scalar, *, common: bool) -> Scalar:
     """Return how often a row is there that is there so often on either side."""
     if common:
-        return exp.Anonymous(this="least", expressions=[left, right])
+        fewer = exp.LT(this=left.copy(), expression=right.copy())
+        return exp.Case().when(fewer, left).else_(right)
     return exp.Sub(this=left, expression=right)

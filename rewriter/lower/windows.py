@@ -19,24 +19,20 @@ from sqlglot import exp
 from rewriter.algebra import Attribute, Scalar, Windows, bracketed
 from rewriter.windows import (
     CURRENT_ROW,
+    OF_ORDER,
     UNBOUNDED,
     Frame,
     called,
     condition_of,
+    depends_on_ties,
     frame_of,
     function_name,
     ignores_nulls,
 )
 
-_RANKS = {"rank", "dense_rank", "percent_rank", "cume_dist"}
-"""Rows that tie have the same value."""
-_PLACES = {"row_number", "ntile", "lag", "lead", "counter_diff"}
-"""Functions of the place of a row, without a frame."""
 _FIRST = {"first", "first_value", "any_value"}
 _LAST = {"last", "last_value"}
 _LISTS = {"collect_list", "array_agg"}
-_IN_ORDER = {*_FIRST, *_LAST, *_LISTS, "nth_value"}
-"""Functions of the order of the rows in their frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +94,21 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
 
 def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
     name, frame = function_name(window), frame_of(window)
-    if name in _RANKS:
+    if not depends_on_ties(window):
         return window.copy()
-    if name in _PLACES:
-        return _ordered_last(window, ties)
     if name in _FIRST and _starts_filled(window, frame):
         return _ordered_last(window, ties, Frame(True, UNBOUNDED, CURRENT_ROW))
-    if name in _IN_ORDER and frame.whole:
+    if name in OF_ORDER and frame.whole:
         return _ordered_last(window, ties, Frame(True, UNBOUNDED, UNBOUNDED))
-    if frame.rows and not frame.whole:
-        return _ordered_last(window, ties)
-    return window.copy()
+    if name in OF_ORDER and not frame.rows:
+        # What it lists is sorted by position.
+        return window.copy()
+    return _ordered_last(window, ties)
 
 
 def _needs_position(window: exp.Window) -> bool:
     name, frame = function_name(window), frame_of(window)
-    if frame.rows or frame.whole or name not in _IN_ORDER:
+    if frame.rows or frame.whole or name not in OF_ORDER:
         return False
     return not (name in _FIRST and _starts_filled(window, frame))
 

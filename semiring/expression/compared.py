@@ -66,7 +66,7 @@ class Compare(Expression):
     def _sympy(self) -> Any:
         import sympy
 
-        return sympy.Symbol(str(self))
+        return sympy.Symbol(self.truncated(None))
 
 
 def _side_key(side: Any) -> tuple[Any, ...]:
@@ -75,7 +75,7 @@ def _side_key(side: Any) -> tuple[Any, ...]:
 
 def _side_text(side: Any, limit: int | None) -> str:
     if isinstance(side, Tensor):
-        return f"{side.monoid}({side if limit is None else side.truncated(limit)})"
+        return f"{side.monoid}({side.truncated(limit)})"
     return format_value(side)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from semiring.base import Semiring, TokenValuation, token_values
 from semiring.errors import CapabilityError
 from semiring.polynomial import Polynomial, name_tokens
-from semiring.render import LATEX, REPR_TERMS, TEXT, Style, html_code
+from semiring.render import LATEX, PRINTED_TERMS, REPR_TERMS, TEXT, Style, html_code
 from semiring.token import Token
 
 if TYPE_CHECKING:
@@ -118,12 +118,13 @@ class Node(ABC):
         text = self._text(style, limit)
         return text if self.is_factor else f"({text})"
 
-    def truncated(self, limit: int = REPR_TERMS) -> str:
-        """The text with at most `limit` terms of every sum, saying how many are left out."""
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        """The text with at most `limit` terms of every sum, saying how many are left out; None:
+        all."""
         return self._text(TEXT, limit)
 
     def __str__(self) -> str:
-        return self._text(TEXT, None)
+        return self._text(TEXT, PRINTED_TERMS)
 
     def __repr__(self) -> str:
         return f"Expression({self.truncated()})"

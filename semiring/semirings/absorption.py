@@ -11,12 +11,19 @@ T = TypeVar("T")
 def minimal(
     items: Iterable[T], divides: Callable[[T, T], bool], size: Callable[[T], int]
 ) -> set[T]:
-    """The items that no other one divides, by sizes that grow along divisibility.
+    """The items that no other one divides.
 
-    Cost: quadratic in the number kept times that given.
+    Parameters
+    ----------
+    size
+        Grows along divisibility, so that of two items of one size neither divides the other.
+
+    Cost: linear for items of one size, else each is held against all smaller ones that are kept.
     """
+    by_size: dict[int, list[T]] = {}
+    for item in set(items):
+        by_size.setdefault(size(item), []).append(item)
     kept: list[T] = []
-    for item in sorted(set(items), key=size):
-        if not any(divides(smaller, item) for smaller in kept):
-            kept.append(item)
+    for _, same in sorted(by_size.items()):
+        kept += [item for item in same if not any(divides(smaller, item) for smaller in kept)]
     return set(kept)

@@ -23,7 +23,8 @@ class Worlds(Semiring[int]):
     """Bit i says whether a tuple is there in world i: (B⁶⁴, ∨, ∧, no world, all worlds).
 
     A token is in all worlds unless told. a ⊖ b = a ∧ ¬b. Not positive: two tuples may be in no
-    world together; so MIN and MAX have no value for all worlds at once.
+    world together; so MIN and MAX have no value for all worlds at once. In Arrow a value is its
+    bits as text, world 63 first.
     """
 
     name = "Worlds"
@@ -32,7 +33,6 @@ class Worlds(Semiring[int]):
     positive = False
     has_monus = True
     dtype = np.dtype(np.uint64)
-    arrow_type = pa.uint64()
 
     @property
     def zero(self) -> int:
@@ -86,3 +86,6 @@ class Worlds(Semiring[int]):
 
     def render(self, value: int) -> str:
         return f"{value:064b}"
+
+    def to_arrow(self, array: Array) -> pa.Array:
+        return pa.array([self.render(word) for word in array.tolist()], pa.string())

@@ -16,7 +16,8 @@ from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
 from benchmark_workflowgen.workload import Workload
 from graphquery import ProvenanceGraph
-from lipstick.workflow import Run, open_run
+from lipstick.workflow import Run, Workflow, open_run
+from tests.benchmark_workflowgen.on_duckdb import DuckRun, Rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
@@ -197,48 +198,74 @@ def test_dealerships_give_the_same_without_provenance(
     assert [plain.output(execution).num_rows for execution in range(2)] == [1, 1]
 
 
-def test_deleted_cars_are_as_if_they_had_not_been_there(
-    dealerships: Run, spark: SparkSession, tmp_path: Path
-) -> None:
-    """A car that is not sold at one dealer, and at another all that the buyer could have."""
-    model = DEALERSHIPS.buyer.model
-    state = {name: found["Cars"] for name, found in DEALERSHIPS.state().items()}
-    of_model = {
-        name: [row["CarId"] for row in cars.to_pylist() if row["Model"] == model]
-        for name, cars in state.items()
-    }
+def test_deleted_cars_are_as_if_they_had_not_been_there(dealerships: Run) -> None:
+    """Cars that were not sold: had a sold one not been there, another would have been sold."""
+    graph, model = dealerships.graph(), DEALERSHIPS.buyer.model
+    cars = {name: found["Cars"].to_pylist() for name, found in DEALERSHIPS.state().items()}
     sold = {dealerships.output(k).to_pylist()[0]["CarId"] for k in range(2)}
-    seller = next(name for name, cars in of_model.items() if sold & set(cars))
-    idle = next(name for name, cars in of_model.items() if cars and not sold & set(cars))
-    deleted = {
-        seller: [max(set(of_model[seller]) - sold)],
-        idle: of_model[idle],
-    }
-    names = [f"{dealer}/Cars:{car}" for dealer, cars in deleted.items() for car in cars]
-    left = dealerships.graph().delete(names)
-    reduced = {
-        dealer: {
-            "Cars": cars.filter(
-                pa.array([c not in deleted.get(dealer, ()) for c in cars["CarId"].to_pylist()])
-            )
+    unsold = [(d, car["CarId"]) for d, own in cars.items() for car in own]
+    unsold = [(dealer, car) for dealer, car in unsold if car not in sold]
+    asked = [(d, car["CarId"]) for d, own in cars.items() for car in own if car["Model"] == model]
+    draws = random.Random(1)
+    changed = 0
+    everything = _kept(dealerships, graph)
+    for number in range(20):
+        gone = set(draws.sample(unsold, 5))
+        # And all that some dealers have, but for the one who sells.
+        emptied = draws.sample(["dealer2", "dealer3", "dealer4"], number % 4)
+        gone |= {(dealer, car) for dealer, car in asked if dealer in emptied}
+        left = graph.delete([f"{dealer}/Cars:{car}" for dealer, car in gone])
+        reduced = {
+            dealer: {
+                "Cars": pa.Table.from_pylist([c for c in own if (dealer, c["CarId"]) not in gone])
+            }
+            for dealer, own in cars.items()
         }
-        for dealer, cars in state.items()
-    }
-    again = _run(spark, DEALERSHIPS, BOUGHT, tmp_path / "again", state=reduced).graph()
-    assert _called(left, kind="o") == _called(again, kind="o")
-    assert f"{idle}#1/Bids:B0001" not in left
-    counts = [name for name in _called(again, kind="v") if name.endswith(".NumAvail")]
-    assert len(counts) >= 4
-    assert [left.value(name) for name in counts] == [again.value(name) for name in counts]
+        again = DuckRun(DEALERSHIPS.workflow, reduced, BOUGHT)
+        kept = _kept(dealerships, left)
+        assert kept == [
+            {place: _keys(DEALERSHIPS.workflow, place, rows) for place, rows in found.items()}
+            for found in again.outputs
+        ]
+        _check_values(dealerships, left, again, reduced)
+        changed += kept != everything
+    assert changed >= 10
+
+
+def _kept(run: Run, graph: ProvenanceGraph) -> list[dict[tuple[str, str], list[str]]]:
+    """The keys of the outputs that are in a graph, per execution."""
+    names = graph.names(graph.select(kind="o").ids)
+    found = []
+    for execution in range(2):
+        prefixes = {
+            (node, relation): f"{run.invocation(execution, node).name}/{relation}:"
+            for node, module in run.workflow.shape.nodes.items()
+            for relation in module.outputs
+        }
+        found.append(
+            {
+                place: sorted(n.removeprefix(prefix) for n in names if n.startswith(prefix))
+                for place, prefix in prefixes.items()
+            }
+        )
+    return found
+
+
+def _keys(workflow: Workflow, place: tuple[str, str], rows: Rows) -> list[str]:
+    relation = workflow.shape.nodes[place[0]].outputs[place[1]]
+    [column] = relation.key
+    return sorted(row[relation.names.index(column)] for row in rows)
+
+
+def _check_values(run: Run, left: ProvenanceGraph, again: DuckRun, state: State) -> None:
+    """Check how many cars a dealer has, and all prices that are known without asking a dealer."""
     unknown = set(left.names(left.stale().ids))
-    known = [name for name in _prices(again) if name not in unknown]
-    assert known
-    assert [left.value(name) for name in known] == [again.value(name) for name in known]
-
-
-def _called(graph: ProvenanceGraph, **conditions: Any) -> list[str]:
-    return sorted(graph.names(graph.select(**conditions).ids))
-
-
-def _prices(graph: ProvenanceGraph) -> list[str]:
-    return [name for name in _called(graph, kind="v") if name.endswith("/Bids.Price")]
+    for execution, found in enumerate(again.outputs):
+        for number in range(1, 5):
+            invocation = run.invocation(execution, f"bid{number}").name
+            for row in found[f"bid{number}", "Bids"]:
+                own = state[f"dealer{number}"]["Cars"]["Model"].to_pylist()
+                count = left.value(f"{invocation}/NumCarsByModel.NumAvail")
+                assert count == own.count(DEALERSHIPS.buyer.model)
+                if f"{invocation}/Bids.Price" not in unknown:
+                    assert left.value(f"{invocation}/Bids.Price") == row[2]

@@ -36,7 +36,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
     ],
 )
 def test_multiplicities(on: Oracles, sql: str) -> None:
-    on.hold(sql, {"b": [1]}, {"a": [1, 4], "b": [2]}, {"a": [1, 2, 3, 4]}, offline=False)
+    on.hold(sql, {"b": [1]}, {"a": [1, 4], "b": [2]}, {"a": [1, 2, 3, 4]})
 
 
 def test_groups_count_copies(on: Oracles) -> None:

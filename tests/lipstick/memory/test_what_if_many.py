@@ -68,6 +68,13 @@ QUERIES = {
     "absence": "SELECT car FROM cars WHERE NOT EXISTS (SELECT 1 FROM bids WHERE wanted = model)",
     "outer": "SELECT car, bid FROM cars LEFT JOIN bids ON model = wanted AND round = 1",
     "union": "SELECT model FROM cars UNION SELECT wanted FROM bids",
+    "windows": """SELECT car, rank() OVER (ORDER BY price) r, sum(price) OVER (PARTITION BY model) s
+        FROM cars""",
+    "windows, limited": """SELECT car, row_number() OVER (ORDER BY price DESC, car) n FROM cars
+        ORDER BY n LIMIT 2""",
+    "windows of groups": """SELECT model, sum(count(*)) OVER (ORDER BY model) n FROM cars
+        GROUP BY model""",
+    "grouping sets": "SELECT model, price, count(*) n FROM cars GROUP BY ROLLUP (model, price)",
     "nothing": "SELECT model, sum(price) s FROM cars WHERE price > 100 GROUP BY model",
 }
 ALONE = ("aggregates", "no keys", "join", "having", "limit", "rows", "limited rows", "equal rows")

@@ -22,7 +22,7 @@ WITH `b1_members` AS (
 ), `b1` AS (
   SELECT
     g.`m_2` AS `m_2`,
-    LEAST(g.`left__7`, g.`right__8`) AS `copies__9`
+    CASE WHEN g.`left__7` < g.`right__8` THEN g.`left__7` ELSE g.`right__8` END AS `copies__9`
   FROM (
     SELECT
       m.`m_2` AS `m_2`,
@@ -33,7 +33,7 @@ WITH `b1_members` AS (
       m.`m_2`
   ) AS g
   WHERE
-    LEAST(g.`left__7`, g.`right__8`) > 0
+    CASE WHEN g.`left__7` < g.`right__8` THEN g.`left__7` ELSE g.`right__8` END > 0
 ), `b0_members` AS (
   SELECT
     dealers_2.`dealer` AS `dealer`,

@@ -1,4 +1,4 @@
-"""ROLLUP, CUBE and GROUPING SETS, and VALUES, without Spark, held against DuckDB."""
+"""Grouping sets, VALUES and bag differences without Spark, held against DuckDB."""
 
 from __future__ import annotations
 
@@ -36,6 +36,14 @@ JOINED = (
     "SELECT t.k, t.n, b.id FROM (SELECT k, count(*) AS n FROM a GROUP BY ROLLUP (k)"
     " HAVING count(*) > 1) AS t JOIN b ON t.k IS NOT DISTINCT FROM b.k WHERE t.n < 7"
 )
+DIFFERENCES = {
+    "except_all": "SELECT k, x FROM a EXCEPT ALL SELECT k, id FROM b",
+    "chain": "SELECT k FROM a EXCEPT ALL SELECT k FROM b EXCEPT ALL SELECT x FROM a ORDER BY k",
+    "joined": "SELECT t.k, b.id, t.k + b.id AS s FROM"
+    " (SELECT k FROM a INTERSECT ALL SELECT k FROM b) AS t JOIN b ON t.k = b.k",
+    "of_aggregates": "SELECT n FROM (SELECT k, count(*) AS n FROM a GROUP BY k)"
+    " EXCEPT ALL SELECT k FROM b",
+}
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +71,8 @@ def test_groups_of_sets(database: Database, sql: str, tmp_path: Path) -> None:
 
 def test_tuples_of_sets_are_joined(database: Database, tmp_path: Path) -> None:
     assert check_written(JOINED, database, _deletions(database), tmp_path) >= 3
+
+
+@pytest.mark.parametrize("sql", DIFFERENCES.values(), ids=DIFFERENCES)
+def test_bag_differences(database: Database, sql: str, tmp_path: Path) -> None:
+    assert check_written(sql, database, _deletions(database), tmp_path, many=False) >= 2

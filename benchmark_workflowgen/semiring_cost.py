@@ -1,0 +1,223 @@
+"""What questions to a saved capture cost, beside reading its bytes and beside running again.
+
+Captures of TPC-H queries are made once with Spark, and asked without it. An evaluation takes the
+medians of some repetitions; beside it stands the time to add up, once, the same bytes: the token
+columns that it values and the groups that it sums by, in memory. Batches of hypothetical deletions
+on Q1 are compared with the query run again in Spark on the reduced source.
+
+    python -m benchmark_workflowgen semiring-cost --data DIR --captures DIR --output results.json
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+import lipstick
+from benchmark_workflowgen import suites, tpch
+from benchmark_workflowgen.capture_cost import thousand_lineitems
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.sessions import Sparks
+from lipstick import semirings
+from semiring.base import Semiring
+
+NUMERIC: tuple[Semiring[Any], ...] = tuple(
+    one for one in semirings.ALL if one.dtype != np.dtype(object)
+)
+SYMBOLIC: tuple[Semiring[Any], ...] = tuple(one for one in semirings.ALL if one not in NUMERIC)
+_ABSENT = {"Boolean": False, "Counting": 0, "Integers": 0, "Worlds": 0}
+"""Values of a deleted tuple, in the semirings that are asked with a thousand deletions too."""
+
+
+@click.command()
+@click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
+@click.option("--captures", type=click.Path(path_type=Path), required=True, help="Made if missing.")
+@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@click.option("--queries", default="1,3,5,9,18", show_default=True)
+@click.option("--repetitions", default=3, show_default=True)
+@click.option("--symbolic-members", default=400_000, show_default=True, help="Of larger: skipped.")
+@click.option("--cores", default=2, show_default=True)
+@click.option("--memory", default="6g", show_default=True, help="Heap of the driver.")
+def main(
+    data: Path,
+    captures: Path,
+    output: Path | None,
+    queries: str,
+    repetitions: int,
+    symbolic_members: int,
+    cores: int,
+    memory: str,
+) -> None:
+    """Measure evaluations and batches of what-ifs over captures of TPC-H queries in DATA."""
+    numbers = [int(text) for text in queries.split(",")]
+    rerun = with_spark(data, captures, numbers, cores, memory)
+    click.echo(f"Q1 run again without 1,000 lineitems: {rerun:.2f} s")
+    evaluations = []
+    for number in numbers:
+        capture = lipstick.open(captures / f"q{number}")
+        for found in evaluation_times(capture, repetitions, symbolic_members):
+            evaluations.append({"query": number, **found})
+            click.echo(show(evaluations[-1]))
+    batches = batch_times(captures / "q1", rerun, repetitions)
+    for batch in batches:
+        click.echo(json.dumps(batch))
+    if output is not None:
+        document = {
+            "environment": environment(None),
+            "rerun_seconds": rerun,
+            "evaluations": evaluations,
+            "batches": batches,
+        }
+        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+
+
+def with_spark(
+    data: Path, captures: Path, numbers: Sequence[int], cores: int, memory: str
+) -> float:
+    """Make the captures that are missing; return the seconds of Q1 on a reduced source."""
+    with Sparks(None, None, memory) as sparks:
+        spark = sparks.get(cores, 2 * cores)
+        with lipstick.session(spark) as ls:
+            suites.track(ls, "tpch", data)
+            for number in {1, *numbers}:
+                if not (captures / f"q{number}").exists():
+                    ls.sql(tpch.query(number)).save(captures / f"q{number}")
+            gone = thousand_lineitems(captures / "q1")
+            again = ls.sql(tpch.query(1))
+            return min(
+                _seconds(again.what_if({"lineitem": gone}, method="rerun").df.collect)
+                for _ in range(3)
+            )
+
+
+def evaluation_times(
+    capture: lipstick.Capture, repetitions: int, symbolic_members: int
+) -> list[dict[str, Any]]:
+    """Time every semiring, and the reading of the bytes."""
+    counts = capture.manifest.counts.values()
+    members = sum(count.get("members", 0) for count in counts)
+    capture.evaluate(semirings.Counting())
+    reading = read_seconds(capture, repetitions)
+    found: list[dict[str, Any]] = []
+    gone = thousand_tokens(capture)
+    for semiring in (*NUMERIC, *SYMBOLIC):
+        if semiring in SYMBOLIC and members > symbolic_members:
+            continue
+        for given, valuation in _valuations(gone, semiring):
+            try:
+                ask = partial(capture.evaluate, semiring, valuation)
+                seconds = _median(ask, repetitions)
+            except lipstick.LipstickError as error:
+                found.append({"semiring": semiring.name, "refused": str(error).splitlines()[0]})
+                continue
+            found.append(
+                {
+                    "semiring": semiring.name,
+                    "valuation": given,
+                    "members": members,
+                    "seconds": seconds,
+                    "members_per_second": members / seconds,
+                    "times_reading": seconds / reading,
+                }
+            )
+    return found
+
+
+def thousand_tokens(capture: lipstick.Capture) -> pa.Table:
+    """Return the tokens of up to 1,000 lineitems that took part, spread evenly."""
+    tokens = capture.memory.tokens("lineitem")
+    rows = np.linspace(0, tokens.num_rows - 1, min(1000, tokens.num_rows)).astype(np.int64)
+    return tokens.take(pa.array(rows))
+
+
+def _valuations(gone: pa.Table, semiring: Semiring[Any]) -> list[tuple[str, Any]]:
+    """The default, and a thousand deleted tuples of the relation that the query reads most of."""
+    found: list[tuple[str, Any]] = [("default", None)]
+    if semiring.name in _ABSENT:
+        absent = pa.array([_ABSENT[semiring.name]] * gone.num_rows)
+        table = gone.append_column("value", absent)
+        found.append(("1,000 deleted", {"lineitem": table}))
+    return found
+
+
+def read_seconds(capture: lipstick.Capture, repetitions: int) -> float:
+    """The time to add up the bytes of the members' tokens and keys, held in memory."""
+    columns = []
+    for block in capture.memory.blocks:
+        if block.core is None:
+            continue
+        names = {name for token in block.tokens for name in token.columns}
+        table = ds.dataset(capture.directory / block.name / "members").to_table()
+        wanted = [name for name in table.column_names if name in names]
+        for column in table.select(wanted).combine_chunks().columns:
+            for buffer in column.chunk(0).buffers() if column.num_chunks else ():
+                if buffer is not None and buffer.size >= 8:
+                    columns.append(np.frombuffer(buffer, np.int64, buffer.size // 8))
+        # What the members are grouped by: a code each.
+        columns.append(np.zeros(table.num_rows // 2, dtype=np.int64))
+    return _median(lambda: [int(column.sum()) for column in columns], repetitions)
+
+
+def batch_times(path: Path, rerun: float, repetitions: int) -> list[dict[str, Any]]:
+    """Time batches of scenarios on Q1, which delete one lineitem each, or a thousand."""
+    capture = lipstick.open(path)
+    tokens = capture.memory.tokens("lineitem").combine_chunks()
+    random = np.random.default_rng(1)
+    found = []
+    first = _seconds(lambda: capture.what_if({"lineitem": tokens.slice(0, 1)}).df)
+    for deleted in (1, 1000):
+        for count in (1, 64, 4096):
+            rows = random.integers(0, tokens.num_rows, count * deleted)
+            scenario = pa.array(np.repeat(np.arange(count), deleted))
+            table = tokens.take(pa.array(rows)).append_column("scenario", scenario)
+            each = _median(partial(_changes, capture, table), repetitions) / count
+            found.append(
+                {
+                    "scenarios": count,
+                    "deleted_each": deleted,
+                    "seconds_each": each,
+                    "cheaper_than_rerun": rerun / each,
+                    "first_question_seconds": first,
+                }
+            )
+    return found
+
+
+def _changes(capture: lipstick.Capture, table: pa.Table) -> pa.Table:
+    return capture.what_if_many({"lineitem": table}).changes
+
+
+def _median(run: Callable[[], object], repetitions: int) -> float:
+    run()
+    return statistics.median(_seconds(run) for _ in range(repetitions))
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+def show(result: dict[str, Any]) -> str:
+    """Return one result as a line."""
+    if "refused" in result:
+        return f"Q{result['query']:<3}{result['semiring']:<20} refused: {result['refused']}"
+    return (
+        f"Q{result['query']:<3}{result['semiring']:<20}{result['valuation']:<15}"
+        f"{result['members']:>11,} members {result['seconds'] * 1e3:9.1f} ms "
+        f"{result['members_per_second'] / 1e6:8.1f} M/s {result['times_reading']:7.1f}x reading"
+    )
+
+
+if __name__ == "__main__":
+    main()

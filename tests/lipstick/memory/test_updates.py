@@ -1,0 +1,113 @@
+"""Other values of inputs: the captured aggregates follow, without Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lipstick.capture.capture import Capture
+from lipstick.errors import CaptureError, TrackingError
+from tests.oracle.database import Database, Relation
+from tests.oracle.duck import Duck, loosened
+from tests.oracle.rows import from_arrow
+from tests.oracle.written import write_capture
+
+CARS = pa.table(
+    {
+        "car": ["C1", "C2", "C3", "C4"],
+        "model": ["Accord", "Civic", "Civic", None],
+        "price": pa.array([24, 20, 22, None], pa.int32()),
+        "weight": [1.5, 0.25, 2.0, None],
+    }
+)
+BIDS = pa.table({"bid": pa.array([1, 2, 3], pa.int32()), "wanted": ["Civic", "Civic", "Accord"]})
+SQL = """SELECT model, count(price) n, sum(price * bid) s, min(price) lo, max(weight) hi,
+    sum(weight) w, count(DISTINCT price) d FROM cars JOIN bids ON model = wanted GROUP BY model
+    HAVING sum(price) > 30"""
+
+
+def _database(cars: pa.Table) -> Database:
+    return Database(
+        {
+            "cars": Relation("cars", ("car",), "car string, model string, price int", cars),
+            "bids": Relation("bids", ("bid",), "bid int, wanted string", BIDS),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> Capture:
+    return write_capture(SQL, _database(CARS), tmp_path_factory.mktemp("capture") / "c")
+
+
+@settings(max_examples=20)
+@given(
+    st.dictionaries(
+        st.sampled_from([0, 1, 2, 3]),
+        st.tuples(
+            st.one_of(st.none(), st.integers(0, 40)),
+            st.one_of(st.none(), st.integers(0, 20).map(lambda n: n / 4)),
+        ),
+    )
+)
+def test_updates_are_the_query_on_the_changed_data(
+    capture: Capture, changed: dict[int, tuple[int | None, float | None]]
+) -> None:
+    rows = CARS.to_pylist()
+    for place, (price, weight) in changed.items():
+        rows[place] |= {"price": price, "weight": weight}
+    new = pa.Table.from_pylist(rows, CARS.schema)
+    expected = loosened(Duck(_database(new)).answer(SQL))
+    updated = new.take(pa.array(sorted(changed), pa.int64())).select(["car", "price", "weight"])
+    found = loosened(from_arrow(capture.what_if_updated({"cars": updated}).df))
+    assert sorted(map(repr, found.rows)) == sorted(map(repr, expected.rows))
+
+
+def test_changes(capture: Capture) -> None:
+    """All Civics ten per cent cheaper."""
+    cheaper = pa.table({"car": ["C2", "C3"], "price": [18, 20]})
+    found = capture.what_if_updated({"cars": cheaper})
+    assert found.method == "annotations"
+    [row] = found.changes.to_pylist()
+    assert (row["_change"], row["old"]["s"], row["new"]["s"]) == ("changed", 126, 114)
+    assert capture.what_if_updated({}).df == capture.df
+
+
+REFUSED = [
+    ({"cars": pa.table({"car": ["C2"], "model": ["Jazz"]})}, CaptureError, "decides which rows"),
+    ({"cars": pa.table({"car": ["C2"], "price": ["x"]})}, CaptureError, "not of its type"),
+    ({"cars": pa.table({"car": ["C2", "C2"], "price": [1, 2]})}, CaptureError, "a key twice"),
+    ({"cars": pa.table({"car": ["C2"], "colour": [1]})}, TrackingError, "no column 'colour'"),
+    ({"cars": pa.table({"price": [1]})}, TrackingError, "needs its key 'car'"),
+    ({"cars": {"price": "price * 0.9"}}, TrackingError, "with Spark"),
+    ({"houses": pa.table({"id": [1]})}, TrackingError, "does not read"),
+]
+
+
+@pytest.mark.parametrize(("update", "error", "text"), REFUSED, ids=[t for _, _, t in REFUSED])
+def test_refused(
+    capture: Capture, update: dict[str, object], error: type[Exception], text: str
+) -> None:
+    with pytest.raises(error, match=text):
+        capture.what_if_updated(update)
+
+
+def test_several_blocks_are_refused(tmp_path: Path) -> None:
+    sql = (
+        "SELECT n, count(*) c FROM (SELECT model, sum(price) n FROM cars GROUP BY model) GROUP BY n"
+    )
+    found = write_capture(sql, _database(CARS), tmp_path / "c")
+    with pytest.raises(CaptureError, match="one grouping over joins"):
+        found.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
+
+
+def test_groups_that_were_not_captured_are_refused(tmp_path: Path) -> None:
+    """Where HAVING can only become false by deletions, the groups it drops are not kept."""
+    found = write_capture(SQL, _database(CARS), tmp_path / "c")
+    object.__setattr__(found.manifest, "pruned", (found.manifest.root.name,))
+    with pytest.raises(CaptureError, match="without HAVING"):
+        found.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
