@@ -73,7 +73,8 @@ class Relation:
         raise NotImplementedError
 
 
-def _require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
+def require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
+    """Raise if a scalar of an operator refers to what none of its inputs has."""
     known = {attribute.id for source in inputs for attribute in source.attributes}
     for reference in references(scalar):
         if reference not in known:
@@ -159,7 +160,7 @@ class Filter(Relation):
     span: Span | None = None
 
     def __post_init__(self) -> None:
-        _require(self, self.predicate, self.input)
+        require(self, self.predicate, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -182,7 +183,7 @@ class Project(Relation):
         if len(self.output) != len(self.scalars):
             raise ValueError("a projection computes each of its attributes once")
         for scalar in self.scalars:
-            _require(self, scalar, self.input)
+            require(self, scalar, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -204,7 +205,7 @@ class InnerJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -230,7 +231,7 @@ class SemiJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -255,7 +256,7 @@ class AntiJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -294,7 +295,7 @@ class OuterJoin(Relation):
 
     def __post_init__(self) -> None:
         if self.condition is not None:
-            _require(self, self.condition, self.left, self.right)
+            require(self, self.condition, self.left, self.right)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -320,45 +321,6 @@ class ScalarSubquery(Relation):
     def __post_init__(self) -> None:
         if len(self.query.attributes) != 1:
             raise ValueError("a scalar subquery has one attribute")
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.output)
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input, self.query)
-
-
-@dataclass(frozen=True, slots=True)
-class CorrelatedScalar(Relation):
-    """The input with one more attribute: the value of a scalar subquery for each of its rows.
-
-    Parameters
-    ----------
-    query
-        The subquery, grouped by what the outer row is compared with.
-    pairs
-        The outer row's scalars, and the attributes of ``query`` they are equal to: its keys.
-    value
-        The subquery's value, an attribute of ``query``.
-    empty
-        Its value where no row of the subquery is selected, a constant: of a COUNT it is 0.
-    """
-
-    input: Relation
-    query: Relation
-    pairs: tuple[tuple[Scalar, Attribute], ...]
-    value: Attribute
-    empty: Scalar | None
-    output: Attribute
-    span: Span | None = None
-
-    def __post_init__(self) -> None:
-        for scalar, _ in self.pairs:
-            _require(self, scalar, self.input)
-        if not self.pairs:
-            raise ValueError("a correlated subquery is tied to its outer row")
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -398,7 +360,7 @@ class Generate(Relation):
     span: Span | None = None
 
     def __post_init__(self) -> None:
-        _require(self, self.argument, self.input)
+        require(self, self.argument, self.input)
         if not self.output:
             raise ValueError("a generator has a column")
 
@@ -461,7 +423,7 @@ class Aggregate(Relation):
         if not self.keys and not self.aggregates and self.sets is None:
             raise ValueError("a grouping has a key or an aggregate")
         for scalar in (*self.keys, *self.aggregates):
-            _require(self, scalar, self.input)
+            require(self, scalar, self.input)
         for place in self.sets.sets if self.sets is not None else ():
             if not set(place) <= set(range(len(self.keys))):
                 raise ValueError("a grouping set has keys of the grouping alone")
@@ -491,7 +453,7 @@ class Windows(Relation):
         if not self.calls or len(self.output) != len(self.calls):
             raise ValueError("each window function has an attribute")
         for call in self.calls:
-            _require(self, call, self.input)
+            require(self, call, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -571,7 +533,7 @@ class Sort(Relation):
 
     def __post_init__(self) -> None:
         for key in self.keys:
-            _require(self, key.scalar, self.input)
+            require(self, key.scalar, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -584,7 +546,10 @@ class Sort(Relation):
 
 @dataclass(frozen=True, slots=True)
 class Limit(Relation):
-    """LIMIT and OFFSET over an ordered input. ``count`` None: no limit, an offset alone."""
+    """LIMIT and OFFSET. ``count`` None: no limit, an offset alone.
+
+    Rows that the order leaves equal, all of them where there is none, are ordered by identity.
+    """
 
     input: Relation
     count: int | None

@@ -407,6 +407,16 @@ def core_relations(core: Core) -> Iterator[ScanSource]:
                 yield from core_relations(branch)
 
 
+def has_values(core: Core) -> bool:
+    """Whether rows of a core are made of values that no token names, also inside unions."""
+    for source in core.sources:
+        if isinstance(source, ValuesSource):
+            return True
+        if isinstance(source, UnionSource) and any(map(has_values, source.branches)):
+            return True
+    return False
+
+
 def topological(root: Block) -> tuple[Block, ...]:
     """Return the root and every block it reads, directly or not, inner ones first."""
     order: dict[str, Block] = {}

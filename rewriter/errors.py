@@ -35,6 +35,13 @@ class UnsupportedError(QueryError):
     """An operator that has no rewrite rule (yet)."""
 
 
+class CorrelationError(UnsupportedError):
+    """A reference to the outer query for which the rule that was tried has no place.
+
+    Another rule may have one: who tries the simpler rule first catches this.
+    """
+
+
 class NotUnderstoodError(QueryError):
     """Text that is emitted with another meaning than Spark reads in it."""
 

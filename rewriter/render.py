@@ -11,7 +11,6 @@ from rewriter.algebra import (
     Attribute,
     BagDifference,
     Constant,
-    CorrelatedScalar,
     Filter,
     Generate,
     InnerJoin,
@@ -30,6 +29,7 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.dialect import SparkSQL
+from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 
 def render(relation: Relation) -> str:
@@ -78,12 +78,8 @@ def _header(relation: Relation) -> str:
         case InnerJoin() | SemiJoin() | AntiJoin() | OuterJoin():
             name = _kind(relation)
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
-        case ScalarSubquery():
-            return f"ScalarSubquery: {relation.output.id}"
-        case CorrelatedScalar():
-            tied = ", ".join(f"{_sql(left)} = {key.id}" for left, key in relation.pairs)
-            empty = f", else {_sql(relation.empty)}" if relation.empty else ""
-            return f"CorrelatedScalar {relation.output.id}: {relation.value.id} of {tied}{empty}"
+        case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():
+            return _subquery(relation)
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline
@@ -107,6 +103,24 @@ def _header(relation: Relation) -> str:
             return f"Limit: {number} offset {relation.offset}"
         case _:
             return type(relation).__name__
+
+
+def _subquery(
+    relation: ScalarSubquery | CorrelatedScalar | ExistenceJoin | OuterValues,
+) -> str:
+    match relation:
+        case ScalarSubquery():
+            return f"ScalarSubquery: {relation.output.id}"
+        case CorrelatedScalar():
+            equal = "<=>" if relation.null_safe else "="
+            tied = ", ".join(f"{_sql(left)} {equal} {key.id}" for left, key in relation.pairs)
+            empty = f", else {_sql(relation.empty)}" if relation.empty else ""
+            return f"CorrelatedScalar {relation.output.id}: {relation.value.id} of {tied}{empty}"
+        case ExistenceJoin():
+            condition = f": {_sql(relation.condition)}" if relation.condition else ""
+            return f"ExistenceJoin {relation.output.id}{condition}"
+        case OuterValues():
+            return f"OuterValues: {_definitions(relation.output, relation.scalars)}"
 
 
 def _kind(relation: Relation) -> str:

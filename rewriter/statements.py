@@ -18,8 +18,8 @@ from rewriter.blocks import (
     ConstantSource,
     Kind,
     Named,
-    ValuesSource,
     core_relations,
+    has_values,
     qualified,
     topological,
 )
@@ -305,9 +305,9 @@ def value_columns(block: Block) -> tuple[str, ...]:
     """
     if block.core is None or block.kind is not Kind.GROUP:
         return ()
-    untracked = BlockSource | ValuesSource | ConstantSource
+    untracked = BlockSource | ConstantSource
     derived = any(isinstance(source, untracked) for source in block.core.sources)
-    derived = derived or bool(block.core.generators)
+    derived = derived or has_values(block.core) or bool(block.core.generators)
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -14,6 +14,7 @@ from rewriter.bind.names import Names
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
 from rewriter.catalog import Catalog
+from rewriter.subqueries import OuterRow, OuterValues, with_outer_values
 
 
 class Binders(Protocol):
@@ -27,21 +28,52 @@ class Binders(Protocol):
         """Bind a scalar subquery, which WHERE of its own may correlate."""
         ...
 
+    def lateral(
+        self, query: exp.Query, left: Relation, context: Context, outer: Outer
+    ) -> LateralRows:
+        """Bind a subquery of FROM whose rows depend on those of ``left``, before it."""
+        ...
+
     def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
         """Bind the subquery of IN or EXISTS, which WHERE of its own may correlate."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
+class Tie:
+    """The outer values in a subquery: attributes of ``row``, and what they are in the outer row."""
+
+    row: OuterRow
+    values: tuple[tuple[Attribute, Scalar], ...]
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        """What the subquery uses of the outer row."""
+        return tuple(scalar for _, scalar in self.values)
+
+    def above(self, over: Callable[[Scalar, frozenset[str]], Scalar]) -> Tie:
+        """Return the same values in the groups of outer rows."""
+        values = tuple((attribute, over(scalar, frozenset())) for attribute, scalar in self.values)
+        return Tie(self.row, values)
+
+    def over(self, relation: Relation, outer: Relation) -> Relation:
+        """Return the subquery over the values that these outer rows have."""
+        output = tuple(attribute for attribute, _ in self.values)
+        return with_outer_values(relation, self.row, OuterValues(outer, output, self.scalars))
+
+
+@dataclass(frozen=True, slots=True)
 class Members:
     """The subquery of IN or EXISTS: its rows, the values IN compares, what ties it to the outer.
 
-    ``conditions`` refer to the outer query's attributes and those of ``relation``.
+    ``conditions`` refer to the outer query's attributes and those of ``relation``, in which the
+    values of ``tie`` are still to be put.
     """
 
     relation: Relation
     values: tuple[Scalar, ...]
     conditions: tuple[Scalar, ...]
+    tie: Tie | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +82,24 @@ class Correlated:
 
     ``relation`` has a row for each combination of the inner sides of the equalities: ``pairs`` are
     their outer sides and these columns, ``value`` the subquery's; see
-    :class:`rewriter.algebra.CorrelatedScalar`.
+    :class:`rewriter.subqueries.CorrelatedScalar`. With ``tie``, the pairs are the outer values,
+    which are still to be put in, and compared null-safe; ``count`` are the rows that had a value.
     """
 
     relation: Relation
     pairs: tuple[tuple[Scalar, Attribute], ...]
     value: Attribute
-    empty: Scalar | None
+    empty: Scalar | None = None
+    tie: Tie | None = None
+    count: Attribute | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LateralRows:
+    """A subquery of FROM and the conditions that join it with the rows before it."""
+
+    bound: Bound
+    conditions: tuple[Scalar, ...]
 
 
 @dataclass(slots=True)
@@ -85,6 +128,8 @@ class Context:
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
     reading: tuple[str, ...] = ()
+    referred: set[str] = field(default_factory=set)
+    """The ids of attributes that subqueries of the query refer to as columns around them."""
 
     def with_cte(self, definition: Definition) -> Context:
         """Return the context in which one more common table expression is defined."""

@@ -50,7 +50,7 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     if bounded or select.args.get("group") or not is_grouped(select):
         problem = "a correlated scalar subquery that is not one aggregate is not supported"
         advice = "Select an aggregate without GROUP BY, or write the subquery as a join."
-        raise source.unsupported(problem, advice, select)
+        raise source.untied(problem, advice, select)
     items = bind_items(rows.binder("the select list", None), select)
     if len(items) != 1:
         problem = f"a scalar subquery has one column, not {len(items)}"
@@ -64,7 +64,7 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     empty = _of_nothing(value, relation)
     if empty is not None and select.args.get("having"):
         problem = "HAVING in a correlated scalar subquery that counts is not supported"
-        raise source.unsupported(problem, "Write the subquery as a join.", select)
+        raise source.untied(problem, "Write the subquery as a join.", select)
     keys = {attribute.id: attribute for attribute in relation.attributes}
     names = list(dict.fromkeys(condition.this.name for condition in conditions))
     output = {name: context.names.attribute(keys[name].name) for name in names}

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Attribute, GroupingSets, Relation, Scalar, references
+from rewriter.algebra import (
+    Aggregate,
+    Attribute,
+    GroupingSets,
+    Project,
+    Relation,
+    Scalar,
+    UnionAll,
+    references,
+)
 from rewriter.bind.calls import is_aggregate
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
@@ -17,10 +26,15 @@ from rewriter.bind.scope import Bound
 from rewriter.bind.subqueries import Subqueries
 from rewriter.dialect import SparkSQL
 from rewriter.position import Span
+from rewriter.subqueries import OuterRow
 from rewriter.windows import changed
 
 OTHERWISE = "otherwise"
 """Marks a column of HAVING with what its name means where the column is no grouping key."""
+
+
+EVERY_ROW = "every row"
+"""Marks a grouping by outer values that was an aggregate without GROUP BY: no rows have a row."""
 
 
 class Grouping:
@@ -73,7 +87,6 @@ class Grouping:
         QueryError
             A column of the input is neither.
         """
-        kept |= self._subqueries.ids
 
         def replaced(node: exp.Expr) -> exp.Expr:
             if is_grouping_function(node):
@@ -85,6 +98,8 @@ class Grouping:
                 return changed(node, lambda operand: self.over(operand, kept))
             if is_aggregate(node):
                 return self.aggregate(node).column()
+            if isinstance(node, exp.Column) and node.name in self._subqueries.ids:
+                return self._subqueries.above(node.name, self.over).column()
             if isinstance(node, exp.Column) and node.name not in kept:
                 return self._otherwise(node, kept)
             return node
@@ -92,13 +107,23 @@ class Grouping:
         result: Scalar = scalar.copy().transform(replaced, copy=False)
         return result
 
-    def relation(self, source: Relation, span: Span | None) -> Relation:
-        """Return the grouping of an input, once all expressions over it are known."""
+    def relation(
+        self, source: Relation, span: Span | None, every: OuterRow | None = None
+    ) -> Relation:
+        """Return the grouping of an input, once all expressions over it are known.
+
+        With ``every`` there is a group for each of these rows, though no input row may have it.
+        """
         if not self._keys and not self._aggregates and self._sets is None:
             self.aggregate(exp.Count(this=exp.Star()))
         scalars = [scalar for _, scalar in (*self._keys.values(), *self._aggregates.values())]
         source, attached = self._subqueries.attach(source, scalars)
         count = len(self._keys)
+        if every is not None:
+            there = self._context.names.attribute("there")
+            used = {name for scalar in attached for name in references(scalar)}
+            source = _padded(source, every, there, used)
+            attached = (*attached[:count], *(_filtered(call, there) for call in attached[count:]))
         return Aggregate(
             source,
             tuple(attribute for attribute, _ in self._keys.values()),
@@ -141,6 +166,25 @@ class Grouping:
         raise self._context.source.error(
             problem, advice, place if isinstance(place, Span) else None
         )
+
+
+def _padded(source: Relation, every: OuterRow, there: Attribute, used: Set[str]) -> Relation:
+    """Return the input, where ``there`` is true, and each row of ``every`` with NULLs beside it."""
+    kept = tuple(attribute for attribute in source.attributes if attribute.id in used)
+    columns = tuple(attribute.column() for attribute in kept)
+    own = set(every.attributes)
+    beside = tuple(a.column() if a in own else exp.null() for a in kept)
+    output = (*kept, there)
+    rows = Project(source, output, (*columns, exp.true()))
+    return UnionAll((rows, Project(every, output, (*beside, exp.false()))), output)
+
+
+def _filtered(call: Scalar, there: Attribute) -> Scalar:
+    condition: Scalar = there.column()
+    if isinstance(call, exp.Filter):
+        condition = exp.and_(condition, call.expression.this, copy=False)
+        call = call.this
+    return exp.Filter(this=call, expression=exp.Where(this=condition))
 
 
 def _call_name(call: exp.Expr) -> str:

@@ -28,6 +28,14 @@ def is_grouped(select: exp.Select) -> bool:
     return any(map(has_aggregate, [*items, *filter(None, [select.args.get("qualify")])]))
 
 
+def without_keys(select: exp.Select) -> bool:
+    """Whether a SELECT has one group, which is there even if it has no rows."""
+    group = select.args.get("group")
+    if group is None or not group.args.get("all"):
+        return group is None and is_grouped(select)
+    return all(not is_star(item) and has_aggregate(item) for item in select.expressions)
+
+
 def key_scalars(
     binder: ScalarBinder, select: exp.Select, items: Sequence[Item]
 ) -> tuple[list[tuple[str, Scalar]], list[tuple[int, ...]] | None]:

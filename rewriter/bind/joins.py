@@ -23,11 +23,11 @@ from rewriter.bind.clauses import refuse_join_clauses
 from rewriter.bind.conditions import (
     Condition,
     bind_condition,
-    conjunction,
     restrict,
 )
 from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_lateral
+from rewriter.bind.memberships import conjunction
 from rewriter.bind.pivot import bind_pivoted
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
@@ -104,6 +104,8 @@ class _FromBinder:
     def _lateral(self, left: Bound, join: exp.Join) -> Bound:
         source = self._context.source
         span = keyword_before(source.sql, join.this, "LATERAL")
+        if isinstance(join.this.this, exp.Subquery):
+            return self._lateral_subquery(left, join, span)
         if join.side or join.args.get("on") or join.args.get("using"):
             advice = "Write it with LATERAL VIEW [OUTER], or after a comma."
             raise source.unsupported("a join with LATERAL is not supported", advice, span or join)
@@ -115,23 +117,42 @@ class _FromBinder:
         return bind_lateral(left, join.this, binder, span)
 
     def _on_join(
-        self, left: Bound, right: Bound, join: exp.Join, kind: Joined, span: Span | None
+        self,
+        left: Bound,
+        right: Bound,
+        join: exp.Join,
+        kind: Joined,
+        span: Span | None,
+        tied: tuple[Scalar, ...] = (),
     ) -> Bound:
         scope = left.scope + right.scope
-        condition = self._condition(join.args.get("on"), scope)
-        if kind is not InnerJoin and condition.memberships:
-            advice = "Put the condition into WHERE, or into a derived table on the right."
-            problem = f"a subquery in the condition of {_name(join)} is not supported"
-            raise self._context.source.unsupported(problem, advice, condition.memberships[0].span)
-        relation, predicates = self._subqueries.attach(left.relation, condition.predicates)
+        condition = self._condition(join.args.get("on"), scope, kind)
+        predicates = (*tied, *condition.predicates)
+        one, other = left.relation, right.relation
+        later: tuple[Scalar, ...] = ()
+        if kind is InnerJoin:
+            of_pairs = [p for p in predicates if self._subqueries.tied_to_both(p, one, other)]
+            predicates = tuple(p for p in predicates if p not in of_pairs)
+            later = tuple(of_pairs)
+        one, other, predicates = self._subqueries.attach_to_sides(one, other, predicates)
         predicate = conjunction(predicates) if predicates else None
-        joined = _joined(kind, relation, right.relation, predicate, span)
+        joined = _joined(kind, one, other, predicate, span)
         if kind in _MEMBERSHIPS:
             return Bound(joined, left.scope)
-        memberships = Condition((), condition.memberships)
-        return Bound(restrict(joined, memberships, self._subqueries), scope)
+        rest = Condition(later, condition.memberships)
+        return Bound(restrict(joined, rest, self._subqueries, span), scope)
 
-    def _condition(self, on: exp.Expr | None, scope: Scope) -> Condition:
+    def _lateral_subquery(self, left: Bound, join: exp.Join, span: Span | None) -> Bound:
+        """Join the rows before LATERAL with what a subquery has for each of them."""
+        around = self._outer.refused("LATERAL of a subquery") if self._outer else None
+        outer = Outer(left.scope, self._context.referred, around=around)
+        query = join.this.this.this
+        found = self._context.bind.lateral(query, left.relation, self._context, outer)
+        right = aliased_join(found.bound, join.this, self._context.source)
+        kind = _SIDES.get(join.side, InnerJoin)
+        return self._on_join(left, right, join, kind, span, found.conditions)
+
+    def _condition(self, on: exp.Expr | None, scope: Scope, kind: Joined) -> Condition:
         if on is None:
             return Condition((), ())
         source = self._context.source
@@ -142,7 +163,7 @@ class _FromBinder:
         binder = ScalarBinder(
             self._context, tuple(lookups), self._subqueries, scope, refusal, self._outer
         )
-        return bind_condition(on, binder)
+        return bind_condition(on, binder, memberships_apart=kind is InnerJoin)
 
     def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
         """Return the pairs of columns that USING or NATURAL equates; None without either."""
@@ -227,12 +248,6 @@ def _joined(
     if isinstance(kind, Side):
         return OuterJoin(left, right, kind, condition, span)
     return kind(left, right, condition, span)
-
-
-def _name(join: exp.Join) -> str:
-    if join.kind in _KINDS:
-        return f"LEFT {join.kind} JOIN"
-    return f"{join.side} OUTER JOIN"
 
 
 def _is_query(node: exp.Expr) -> bool:

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed, references
-from rewriter.bind.calls import has_aggregate
 from rewriter.bind.context import Context, Members
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import Grouping
-from rewriter.bind.groups import is_grouped
+from rewriter.bind.groups import is_grouped, without_keys
 from rewriter.bind.items import Item, bind_items
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.scope import Outer
@@ -24,7 +23,6 @@ from rewriter.bind.selects import (
     grouping_of,
     having_over,
 )
-from rewriter.bind.stars import is_star
 from rewriter.position import Span, keyword_before
 
 _BOUNDED = ("order", "limit", "offset")
@@ -47,7 +45,7 @@ def bind_members(
     if qualify is not None and rows.correlated:
         problem = "QUALIFY in a correlated subquery is not supported"
         place = keyword_before(context.source.sql, qualify, "QUALIFY")
-        raise context.source.unsupported(problem, "Write the subquery as a join.", place)
+        raise context.source.untied(problem, "Write the subquery as a join.", place)
     if not rows.correlated and (grouped or qualify or select.args.get("distinct") or not exists):
         bound = answer(rows)
         return Members(
@@ -63,19 +61,29 @@ def bind_members(
     return Members(relation, values, rows.correlated)
 
 
+def without_limit(query: exp.Query) -> exp.Query:
+    """Return a query that has rows where this one has: without ORDER BY, and LIMIT of some."""
+    if not keeps_a_row(query):
+        return query
+    query = query.copy()
+    query.set("order", None)
+    query.set("limit", None)
+    return query
+
+
+def keeps_a_row(query: exp.Query) -> bool:
+    """Tell whether LIMIT and OFFSET, if there are any, leave the first row."""
+    limit = query.args.get("limit")
+    number = unwrap(limit.expression) if isinstance(limit, exp.Limit) else None
+    some = isinstance(number, exp.Literal) and number.this.isdigit() and int(number.this) > 0
+    return not query.args.get("offset") and (limit is None or some)
+
+
 def refusal(query: exp.Query) -> str:
     """Return which subquery may not refer to the outer query; empty for one whose WHERE may."""
     if isinstance(query, exp.Select) and not any(query.args.get(clause) for clause in _BOUNDED):
-        return "a subquery that aggregates without GROUP BY and" if _without_keys(query) else ""
+        return "a subquery that aggregates without GROUP BY and" if without_keys(query) else ""
     return "a subquery with ORDER BY, LIMIT or UNION"
-
-
-def _without_keys(select: exp.Select) -> bool:
-    """Whether a SELECT has one group, which is there even if it has no rows."""
-    group = select.args.get("group")
-    if group is None or not group.args.get("all"):
-        return group is None and is_grouped(select)
-    return all(not is_star(item) and has_aggregate(item) for item in select.expressions)
 
 
 def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Members:
@@ -112,7 +120,7 @@ def over_key(predicate: Scalar, rows: Rows, grouping: Grouping) -> Scalar:
                 return exp.EQ(this=key.column(), expression=bracketed(unwrap(other)))
     places = [c.meta.get(PLACE) for c in predicate.find_all(exp.Column) if c.name in outer]
     place = next((place for place in places if isinstance(place, Span)), None)
-    raise rows.context.source.unsupported(
+    raise rows.context.source.untied(
         "a grouping subquery tied to the outer query by more than equalities is not supported",
         "Compare an expression of the subquery with one of the outer query by =, or write a join.",
         place,

@@ -13,6 +13,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Scope
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.text import Source
+from rewriter.cardinality import at_most_one_row
 from rewriter.position import keyword_before
 
 
@@ -59,7 +60,7 @@ def sorted_and_limited(
     relation = bound.relation
     if keys:
         relation = Sort(relation, tuple(keys))
-    relation = _limited(relation, query, context.source, ordered=bool(keys))
+    relation = _limited(relation, query, context.source)
     return without_hidden(Bound(relation, bound.scope), context)
 
 
@@ -90,7 +91,10 @@ def _is_all(node: exp.Expr) -> bool:
     return isinstance(node, exp.Var) and node.name.upper() == "ALL"
 
 
-def _limited(relation: Relation, query: exp.Query, source: Source, *, ordered: bool) -> Relation:
+def _limited(relation: Relation, query: exp.Query, source: Source) -> Relation:
+    """Return the rows that LIMIT and OFFSET leave; which these are among equal rows is settled
+    by their tokens, so that an order is not needed.
+    """
     limit, offset = query.args.get("limit"), query.args.get("offset")
     if limit is None and offset is None:
         return relation
@@ -100,9 +104,8 @@ def _limited(relation: Relation, query: exp.Query, source: Source, *, ordered: b
     if count is None and not skipped:
         return relation
     span = keyword_before(source.sql, clause, name) if clause is not None else None
-    if not ordered:
-        advice = "Which rows are meant is not defined; add ORDER BY."
-        raise source.unsupported(f"{name} without ORDER BY is not supported", advice, span)
+    if count != 0 and not skipped and at_most_one_row(relation):
+        return relation
     return Limit(relation, count, skipped or 0, span)
 
 

@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from rewriter.algebra import Project, Scalar, bracketed, references
 from rewriter.bind.calls import call_name, is_aggregate
-from rewriter.bind.conditions import conjunction
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import Grouping
+from rewriter.bind.memberships import conjunction
 from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope

@@ -6,17 +6,20 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import AntiJoin, BagDifference, SemiJoin, UnionAll
+from rewriter.algebra import AntiJoin, BagDifference, Relation, SemiJoin, UnionAll
 from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
 from rewriter.bind.constants import bind_values
-from rewriter.bind.context import Context, Correlated, Members
+from rewriter.bind.context import Context, Correlated, LateralRows, Members
 from rewriter.bind.correlated import bind_scalar_select
+from rewriter.bind.dependent import bind_dependent, members_of, scalar_of
 from rewriter.bind.grouping import distinct
-from rewriter.bind.members import bind_members, refusal
+from rewriter.bind.lateral_subqueries import bind_lateral_subquery
+from rewriter.bind.members import bind_members, refusal, without_limit
 from rewriter.bind.ordering import order_and_limit
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.selects import bind_select
 from rewriter.bind.sources import define_ctes
+from rewriter.errors import CorrelationError
 from rewriter.position import Span, keyword_after, keyword_before
 
 _CLAUSES = ("with_", "order", "limit", "offset")
@@ -46,21 +49,34 @@ class QueryBinder:
 
     def scalar(self, query: exp.Query, context: Context, outer: Outer) -> Bound | Correlated:
         """Bind a scalar subquery."""
-        while isinstance(query, exp.Subquery) and not _has_clauses(query):
-            query = query.this
-        if isinstance(query, exp.Select):
-            return bind_scalar_select(query, define_ctes(query, context, outer), outer)
-        return self.query(query, context, outer.refused("a scalar subquery"))
+        query = _bare(query)
+        try:
+            if isinstance(query, exp.Select):
+                return bind_scalar_select(query, define_ctes(query, context, outer), outer)
+            return self.query(query, context, outer.refused("a scalar subquery"))
+        except CorrelationError:
+            return scalar_of(bind_dependent(query, context, outer), query, context)
+
+    def lateral(
+        self, query: exp.Query, left: Relation, context: Context, outer: Outer
+    ) -> LateralRows:
+        """Bind a subquery of FROM whose rows depend on those before it."""
+        return bind_lateral_subquery(_bare(query), left, context, outer)
 
     def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
         """Bind the subquery of IN or EXISTS."""
-        while isinstance(query, exp.Subquery) and not _has_clauses(query):
-            query = query.this
-        if isinstance(query, exp.Select):
-            members = bind_members(query, define_ctes(query, context, outer), outer, exists=exists)
-            if members is not None:
-                return members
-        bound = self.query(query, context, outer.refused(refusal(query)))
+        query = _bare(query)
+        if exists:
+            query = without_limit(query)
+        try:
+            if isinstance(query, exp.Select):
+                inner = define_ctes(query, context, outer)
+                members = bind_members(query, inner, outer, exists=exists)
+                if members is not None:
+                    return members
+            bound = self.query(query, context, outer.refused(refusal(query)))
+        except CorrelationError:
+            return members_of(bind_dependent(query, context, outer))
         values = tuple(entry.attribute.column() for entry in bound.scope.entries)
         return Members(bound.relation, values, ())
 
@@ -71,7 +87,7 @@ class QueryBinder:
         refuse_set_operation(operation, source)
         name = type(operation).__name__.upper()
         operands = _operands(operation)
-        refused = outer.refused(f"{name} in a subquery") if outer else None
+        refused = outer.beyond(f"{name} in a subquery") if outer else None
         branches = [self.query(operand, context, refused) for operand in operands]
         first = branches[0]
         words = (name, "MINUS") if name == "EXCEPT" else (name,)
@@ -120,6 +136,13 @@ def _bag_difference(
     common = isinstance(operation, exp.Intersect)
     relation = BagDifference(left.relation, right, output, common, span)
     return Bound(relation, left.scope.over(output))
+
+
+def _bare(query: exp.Query) -> exp.Query:
+    """Return a query without brackets around it."""
+    while isinstance(query, exp.Subquery) and not _has_clauses(query):
+        query = query.this
+    return query
 
 
 def _has_clauses(query: exp.Query) -> bool:

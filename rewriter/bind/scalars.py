@@ -11,6 +11,7 @@ from rewriter.algebra import Scalar
 from rewriter.bind import functions
 from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.context import Context
+from rewriter.bind.existence import is_membership, membership_value, simplified
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping_sets import GROUPING_FUNCTIONS
 from rewriter.bind.scope import Lookup, Outer, Parts, Scope
@@ -55,6 +56,11 @@ class ScalarBinder:
     outer: Outer | None = None
     inside: bool = False
     windows: bool = False
+
+    @property
+    def around(self) -> Outer:
+        """The columns that a subquery in this clause may refer to."""
+        return Outer(self.scope, self.context.referred, around=self.outer)
 
     def bind(self, node: exp.Expr) -> Scalar:
         """Return the expression over attributes; the input is left as it is."""
@@ -108,7 +114,11 @@ class ScalarBinder:
         parts = name_parts(node)
         if parts is not None:
             return self._column(node, parts)
+        if is_membership(node):
+            return membership_value(node, self)
         match node:
+            case exp.Not() | exp.EQ() | exp.NEQ() if (known := simplified(node, self)) is not None:
+                return known
             case exp.Subquery() | exp.Select() | exp.SetOperation():
                 return self._scalar_subquery(node)
             case exp.Dot() if isinstance(node.expression, exp.Func):
@@ -165,21 +175,12 @@ class ScalarBinder:
         return bound
 
     def _scalar_subquery(self, node: exp.Query) -> exp.Expr:
-        outer = Outer(self.scope)
-        if self.outer is not None:
-            outer = Outer(self.scope + self.outer.scope)
-        attribute = self.subqueries.scalar(node, self.context, outer)
+        attribute = self.subqueries.scalar(node, self.context, self.around)
         return attribute.column()
 
     def _refuse(self, node: exp.Expr) -> None:
         sql = self.context.source.sql
         match node:
-            case exp.Exists() if isinstance(node.this, exp.Query):
-                place = keyword_before(sql, node.this, "EXISTS")
-                raise self._not_a_conjunct("EXISTS", place or node)
-            case exp.In() if node.args.get("query") is not None:
-                place = keyword_after(sql, node.this, "IN")
-                raise self._not_a_conjunct("IN (subquery)", place or node)
             case exp.Any() | exp.All() if isinstance(node.this, exp.Query):
                 name = type(node).__name__.upper()
                 place = keyword_before(sql, node.this, name)
@@ -189,11 +190,6 @@ class ScalarBinder:
             case exp.Any() if not isinstance(node.parent, exp.Predicate):
                 problem = "aggregate any has no tensor yet"
                 raise self._unsupported(problem, _TENSOR_ADVICE, node)
-
-    def _not_a_conjunct(self, name: str, place: exp.Expr | Span) -> UnsupportedError:
-        problem = f"{name} that is not itself a condition of WHERE or HAVING is not supported"
-        advice = "Use it as one of the conditions that AND combines, or write a join."
-        return self._unsupported(problem, advice, place)
 
     def _check_call(self, node: exp.Func) -> None:
         source = self.context.source

@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Relation, Scalar
+from rewriter.algebra import Attribute, Relation, Scalar, references
 from rewriter.bind.text import Source
+from rewriter.subqueries import OuterRow
 
 Parts = tuple[exp.Identifier, ...]
 """A name as written, ``a.b.c``: qualifiers, a column, and fields of it, not told apart yet."""
 
 Lookup = Callable[[Parts, bool], Scalar | None]
 """Finds what a name stands for; the flag says whether it stands inside an aggregate's argument."""
+
+
+CARRIED = "outer row"
+"""The qualifier under which items that only pass on outer values refer to them."""
 
 
 class AmbiguousError(Exception):
@@ -126,32 +131,58 @@ class Scope:
 class Outer:
     """The columns of the query around a subquery, and whether they may be used here.
 
-    ``refusal`` says where a reference to them would stand, if that has no rule.
+    Parameters
+    ----------
+    referred
+        Takes up the ids of the columns that are used.
+    refusal
+        Says where a reference to them would stand, if that has no rule.
+    row
+        The columns are those of this relation, which the subquery's FROM is joined with.
+    around
+        The columns of the query around that one: names that it does not have mean these.
     """
 
     scope: Scope
+    referred: set[str]
     refusal: str | None = None
+    row: OuterRow | None = None
+    around: Outer | None = None
 
     def refused(self, place: str) -> Outer:
         """Return the same columns for a place where they may not be used."""
-        return self if self.refusal else replace(self, refusal=place)
+        return self if self.refusal else replace(self, refusal=place, row=None)
+
+    def beyond(self, place: str) -> Outer:
+        """Return the same columns for a place where they may be used if FROM has them."""
+        return self if self.row is not None else self.refused(place)
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of the outer query's columns."""
-        return frozenset(entry.attribute.id for entry in self.scope.entries)
+        """The ids of the outer queries' columns."""
+        return frozenset(e.attribute.id for scope in self.scopes for e in scope.entries)
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The columns of the outer queries, the nearest first."""
+        return (self.scope,) if self.around is None else (self.scope, *self.around.scopes)
 
     def lookup(self, source: Source) -> Lookup:
         """Return the outer query's columns as a step of resolution."""
         find = self.scope.lookup(source)
+        find_further = None if self.around is None else self.around.lookup(source)
 
         def find_outer(parts: Parts, inside: bool) -> Scalar | None:
             found = find(parts, inside)
+            if found is None and find_further is not None:
+                found = find_further(parts, inside)
             if found is not None and self.refusal:
                 name = ".".join(part.name for part in parts)
                 advice = "Write the subquery as a join with the outer query's relation."
                 problem = f"{self.refusal} that refers to column {name} of the outer query"
-                raise source.unsupported(f"{problem} is not supported", advice, parts[0])
+                raise source.untied(f"{problem} is not supported", advice, parts[0])
+            if found is not None and parts[0].name != CARRIED:
+                self.referred.update(references(found))
             return found
 
         return find_outer

@@ -11,6 +11,7 @@ from sqlglot import exp
 from rewriter.algebra import (
     Attribute,
     Filter,
+    InnerJoin,
     Project,
     Relation,
     Scalar,
@@ -20,10 +21,10 @@ from rewriter.algebra import (
     references,
 )
 from rewriter.bind.clauses import group_span, refuse_query_clauses, refuse_rows_as_keys
-from rewriter.bind.conditions import Condition, Membership, bind_condition, restrict
+from rewriter.bind.conditions import Condition, bind_condition, restrict
 from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_laterals, bind_selected, selected_generator
-from rewriter.bind.grouping import Grouping, distinct
+from rewriter.bind.grouping import EVERY_ROW, Grouping, distinct
 from rewriter.bind.groups import having_lookup, is_grouped, key_scalars
 from rewriter.bind.items import Item, bind_items, named_items
 from rewriter.bind.joins import bind_from
@@ -63,7 +64,7 @@ class Rows:
         """Return the binder of a clause, where names mean columns of FROM unless told otherwise."""
         chosen = list(lookups) if lookups is not None else [self.scope.lookup(self.context.source)]
         if self.outer is not None:
-            chosen.append(self.outer.refused(f"{clause} of a subquery").lookup(self.context.source))
+            chosen.append(self.outer.beyond(f"{clause} of a subquery").lookup(self.context.source))
         return ScalarBinder(
             self.context,
             tuple(chosen),
@@ -87,7 +88,7 @@ def answer(rows: Rows) -> Bound:
     rows, generated = _with_generator(rows, grouped=grouped)
     items = bind_items(rows.binder("the select list", None, windows=True), select, generated)
     output = tuple(context.names.attribute(item.name) for item in items)
-    scope = _output_scope(items, output)
+    scope = output_scope(items, output)
     if select.args.get("distinct"):
         relation = projection(rows, items, output, [], grouped=grouped)[0]
         bound = without_hidden(Bound(relation, scope), context)
@@ -122,6 +123,8 @@ def bind_rows(
     select = with_named_windows(select, context.source)
     subqueries = Subqueries(context)
     from_ = bind_from(select, context, outer, subqueries)
+    if outer is not None and outer.row is not None:
+        from_ = Bound(InnerJoin(from_.relation, outer.row), from_.scope)
     rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)
     if select.args.get("laterals"):
         binder = rows.binder("LATERAL VIEW", "cannot stand in LATERAL VIEW")
@@ -145,7 +148,7 @@ def _split(
     condition: Condition, outer: Outer | None, context: Context
 ) -> tuple[Condition, tuple[Scalar, ...]]:
     """Take the predicates on the outer query's columns out of a condition."""
-    ids = outer.ids if outer is not None else frozenset()
+    ids = outer.ids if outer is not None and outer.row is None else frozenset()
     inner: list[Scalar] = []
     correlated: list[Scalar] = []
     for predicate in condition.predicates:
@@ -155,11 +158,12 @@ def _split(
             continue
         advice = "Write the inner subquery as a join with the outer query's relation."
         problem = "a subquery that compares columns of the query two levels out is not supported"
-        raise context.source.unsupported(problem, advice, membership.span)
+        raise context.source.untied(problem, advice, membership.span)
     return Condition(tuple(inner), condition.memberships), tuple(correlated)
 
 
-def _output_scope(items: Sequence[Item], output: Sequence[Attribute]) -> Scope:
+def output_scope(items: Sequence[Item], output: Sequence[Attribute]) -> Scope:
+    """Return the columns of an answer as the names that its items have."""
     return Scope(
         tuple(
             Entry(
@@ -269,26 +273,20 @@ def having_over(rows: Rows, grouping: Grouping, items: Sequence[Item]) -> Condit
     written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
     return Condition(
         tuple(grouping.over(part) for part in written.predicates),
-        tuple(_membership_over(part, grouping) for part in written.memberships),
+        tuple(part.above(grouping.over) for part in written.memberships),
     )
 
 
 def grouped_relation(rows: Rows, grouping: Grouping, having: Condition) -> Relation:
     """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
     source = rows.context.source
-    relation = grouping.relation(rows.relation, group_span(rows.select, source))
+    row = rows.outer.row if rows.outer is not None and rows.select.meta.get(EVERY_ROW) else None
+    relation = grouping.relation(rows.relation, group_span(rows.select, source), row)
     written = rows.select.args.get("having")
     if written is None:
         return relation
     span = keyword_before(source.sql, written, "HAVING")
     return restrict(relation, having, rows.subqueries, span)
-
-
-def _membership_over(membership: Membership, grouping: Grouping) -> Membership:
-    if membership.condition is None:
-        return membership
-    right = frozenset(attribute.id for attribute in membership.right.attributes)
-    return replace(membership, condition=grouping.over(membership.condition, right))
 
 
 def _distinct(bound: Bound, rows: Rows) -> Bound:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter import dialect
-from rewriter.errors import QueryError, UnsupportedError
+from rewriter.errors import CorrelationError, QueryError, UnsupportedError
 from rewriter.position import Span, keyword_spans, span_of
 
 
@@ -23,6 +23,12 @@ class Source:
     ) -> UnsupportedError:
         """Return the refusal of an operator, with its place in this text."""
         return UnsupportedError(self._problem(problem), advice, self.sql, self.span(place))
+
+    def untied(
+        self, problem: str, advice: str, place: exp.Expr | Span | None = None
+    ) -> CorrelationError:
+        """Return the refusal of a reference to the outer query, with its place in this text."""
+        return CorrelationError(self._problem(problem), advice, self.sql, self.span(place))
 
     def error(self, problem: str, advice: str, place: exp.Expr | Span | None = None) -> QueryError:
         """Return an error of the query, with its place in this text."""

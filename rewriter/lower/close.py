@@ -33,6 +33,7 @@ from rewriter.blocks import (
     Output,
     Semi,
     TokenColumns,
+    ValuesSource,
     aliases,
     qualified,
 )
@@ -265,6 +266,9 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
                 (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
             ]
     for source in members.split.core.sources:
+        if isinstance(source, ValuesSource):
+            values = [qualified(source.alias, column) for column, _ in source.core.select]
+            stored += [members.store.put(value).name for value in values]
         if isinstance(source, ConstantSource):
             stored.append(members.store.put(qualified(source.alias, source.position)).name)
     for generator in members.split.generators:

@@ -17,7 +17,6 @@ from rewriter.algebra import (
     Attribute,
     BagDifference,
     Constant,
-    CorrelatedScalar,
     Filter,
     Generate,
     InnerJoin,
@@ -45,8 +44,6 @@ from rewriter.blocks import (
     ConstantSource,
     Generator,
     Kind,
-    Lookup,
-    OuterLookup,
     ScanSource,
     TokenSource,
     qualified,
@@ -54,7 +51,6 @@ from rewriter.blocks import (
 from rewriter.lower.bag_differences import BagDifferences
 from rewriter.lower.close import is_stable
 from rewriter.lower.collected import Collected, collected_by
-from rewriter.lower.outer_joins import OuterJoins
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
@@ -64,8 +60,10 @@ from rewriter.lower.scope import (
     rewrite_columns,
 )
 from rewriter.lower.state import Open, cross, reference_counts
+from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import placed_by
+from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 
 def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:
@@ -86,10 +84,14 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
         Where an operator has no rule for what it is applied to.
     """
     views = {tokens[scan.relation].view for scan in walk(root) if isinstance(scan, Scan)}
-    return _Lowering(tokens, sql, reference_counts(root), views).root(root)
+    lowering = _Lowering(tokens, sql, reference_counts(root), views)
+    for operator in walk(root):
+        if isinstance(operator, OuterValues):
+            lowering.share(operator.input)
+    return lowering.root(root)
 
 
-class _Lowering(BagDifferences, OuterJoins):
+class _Lowering(BagDifferences, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
@@ -97,7 +99,7 @@ class _Lowering(BagDifferences, OuterJoins):
 
     # -- operators -------------------------------------------------------------------------
 
-    def _operator(self, relation: Relation) -> Open:  # noqa: C901 - a case for each operator
+    def _operator(self, relation: Relation) -> Open:
         match relation:
             case Scan():
                 return self._scan(relation)
@@ -113,10 +115,8 @@ class _Lowering(BagDifferences, OuterJoins):
                 return self._semi_join(relation)
             case OuterJoin():
                 return self._outer_join(relation)
-            case ScalarSubquery():
-                return self._scalar_subquery(relation)
-            case CorrelatedScalar():
-                return self._correlated_scalar(relation)
+            case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():
+                return self._subquery(relation)
             case Generate():
                 return self._generate(relation)
             case Aggregate():
@@ -188,33 +188,6 @@ class _Lowering(BagDifferences, OuterJoins):
         )
         return replace(joined, predicates=joined.predicates + predicates)
 
-    def _scalar_subquery(self, relation: ScalarSubquery) -> Open:
-        block = self._block(relation.query)
-        open_ = self._unlimited(relation.input)
-        alias = self._alias(f"{block.name}_value")
-        value = qualified(alias, block.outputs[0].name)
-        return replace(
-            open_,
-            env={**open_.env, relation.output.id: value},
-            scalars=(*open_.scalars, Lookup(alias, block, scalar=True)),
-        )
-
-    def _correlated_scalar(self, relation: CorrelatedScalar) -> OpenCore:
-        block = self._block(relation.query)
-        core = self._core(relation.input)
-        alias = self._alias(f"{block.name}_value")
-        pairs = tuple((core.resolve(scalar), key.id) for scalar, key in relation.pairs)
-        value: Scalar = qualified(alias, relation.value.id)
-        if relation.empty is not None:
-            there = exp.Is(this=qualified(alias, relation.pairs[0][1].id), expression=exp.null())
-            value = exp.Case().when(there, relation.empty.copy()).else_(value)
-        lookup = OuterLookup(alias, block, pairs, factor=False)
-        return replace(
-            core,
-            env={**core.env, relation.output.id: value},
-            outer_lookups=(*core.outer_lookups, lookup),
-        )
-
     def _generate(self, relation: Generate) -> OpenCore:
         collected = collected_by(relation)
         if collected is not None:
@@ -266,7 +239,7 @@ class _Lowering(BagDifferences, OuterJoins):
         Every element keeps the annotation of the tuple that it was collected from.
         """
         below = collected.below
-        self._share(below)
+        self.share(below)
         groups = self._derived(relation.input)
         (source,) = groups.sources
         if collected.distinct:

@@ -37,8 +37,8 @@ class OuterJoins(SemiJoins):
     """The rules of outer joins."""
 
     def _outer_join(self, relation: OuterJoin) -> Open:
-        self._share(relation.left)
-        self._share(relation.right)
+        self.share(relation.left)
+        self.share(relation.right)
         keyed = self._keyed_join(relation)
         if keyed is not None:
             return keyed

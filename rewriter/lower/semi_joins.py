@@ -25,7 +25,7 @@ from rewriter.blocks import (
     Semi,
     qualified,
 )
-from rewriter.lower.close import close_post
+from rewriter.lower.close import apart, close_post
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
 from rewriter.lower.outer import where_true
 from rewriter.lower.scope import (
@@ -33,7 +33,8 @@ from rewriter.lower.scope import (
     OpenPost,
     conjuncts,
 )
-from rewriter.lower.state import Lowering, cross
+from rewriter.lower.state import Lowering, Pairs, cross
+from rewriter.subqueries import ExistenceJoin
 
 
 class SemiJoins(Lowering):
@@ -43,7 +44,7 @@ class SemiJoins(Lowering):
         negated = isinstance(relation, AntiJoin)
         parts = correlation(relation.condition, relation.left, relation.right)
         if parts.others:
-            self._share(relation.left)
+            self.share(relation.left)
         left = self._core(relation.left)
         outer = tuple(p for c in parts.outer for p in conjuncts(left.resolve(c)))
         semi = self._membership(relation, parts, left)
@@ -59,14 +60,26 @@ class SemiJoins(Lowering):
         known = (id(relation.left), id(relation.right), id(relation.condition))
         if known not in self._memberships:
             made = self._by_values if parts.others else self._by_pairs
-            self._memberships[known] = made(relation.left, relation.right, parts)
+            self._memberships[known] = made(relation.left, relation.right, parts)[:2]
         block, pairs = self._memberships[known]
         resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
         return Semi(block, resolved, null_safe=parts.null_safe or bool(parts.others))
 
+    def _partners(self, relation: ExistenceJoin, parts: Correlation) -> tuple[Block, Pairs, str]:
+        """Return the block of the partners of rows of the left, and its column that is never NULL.
+
+        That is a side of an equality, or else a key more, which is TRUE.
+        """
+        if id(relation) not in self._found:
+            marked = bool(parts.others) or parts.null_safe or not parts.pairs
+            made = self._by_values if parts.others else self._by_pairs
+            found = made(relation.left, relation.right, parts, marked=marked)
+            self._found[id(relation)] = found
+        return self._found[id(relation)]
+
     def _by_pairs(
-        self, left: Relation, right: Relation, parts: Correlation
-    ) -> tuple[Block, list[tuple[Scalar, str]]]:
+        self, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
+    ) -> tuple[Block, Pairs, str]:
         """Return the rows of the right, grouped by their sides of the equalities."""
         del left
         columns = [column for _, column in parts.pairs]
@@ -74,16 +87,21 @@ class SemiJoins(Lowering):
             right = Filter(right, condition)
             self._made.append(right)
         outer = [scalar for scalar, _ in parts.pairs]
-        if not parts.inner and all(isinstance(column, exp.Column) for column in columns):
+        if (
+            not marked
+            and not parts.inner
+            and all(isinstance(column, exp.Column) for column in columns)
+        ):
             found = self._keyed_by(right, columns)
             if found is not None:
-                return found[0], list(zip(outer, found[1], strict=True))
+                return found[0], list(zip(outer, found[1], strict=True)), found[1][0]
         core = self._core(right)
-        keys_ = [
-            (f"k{number}", core.resolve(column)) for number, column in enumerate(columns, start=1)
-        ]
-        block = self._grouped(core, keys_ or [("k1", exp.true())])
-        return block, [(scalar, name) for scalar, (name, _) in zip(outer, keys_, strict=True)]
+        names = [f"k{number}" for number in range(1, len(columns) + 1)]
+        keys = [(name, core.resolve(column)) for name, column in zip(names, columns, strict=True)]
+        if marked or not keys:
+            keys.append((f"k{len(keys) + 1}", exp.true()))
+        block = self._grouped(core, keys)
+        return block, list(zip(outer, names, strict=True)), keys[-1][0]
 
     def _keyed_by(
         self, relation: Relation, columns: list[Scalar]
@@ -108,8 +126,8 @@ class SemiJoins(Lowering):
         return block, names
 
     def _by_values(
-        self, left: Relation, right: Relation, parts: Correlation
-    ) -> tuple[Block, list[tuple[Scalar, str]]]:
+        self, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
+    ) -> tuple[Block, Pairs, str]:
         """Return the partners of rows of the left, grouped by the values that the condition uses.
 
         Where these values are known from the sources, they take part as values; else as tuples.
@@ -126,8 +144,11 @@ class SemiJoins(Lowering):
         conditions += [equal(this=a.copy(), expression=b.copy()) for a, b in parts.pairs]
         predicates = tuple(p for c in conditions for p in conjuncts(joined.resolve(c)))
         joined = replace(joined, predicates=joined.predicates + predicates)
-        block = self._grouped(joined, [(name, joined.env[name]) for name in ids])
-        return block, [(column(name), name) for name in ids]
+        keys = [(name, joined.env[name]) for name in ids]
+        if marked:
+            keys.append((apart("found", set(ids)), exp.true()))
+        block = self._grouped(joined, keys)
+        return block, [(column(name), name) for name in ids], keys[-1][0]
 
     def _grouped(self, core: OpenCore, keys: list[Named]) -> Block:
         """Return the block of the groups of a core by some keys, without aggregates."""

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from rewriter.algebra import (
     Attribute,
@@ -37,6 +38,9 @@ from rewriter.lower.scope import (
 from rewriter.position import Span
 
 Open = OpenCore | OpenPost
+
+Pairs: TypeAlias = list[tuple[Scalar, str]]
+"""Scalars over outer rows, and the columns of a block they are equal to."""
 
 _RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES})
 """Aliases that scalars of blocks use for what is no source."""
@@ -72,7 +76,8 @@ class Lowering(ABC):
         self._sql = sql
         self._references = references
         self._closed: dict[int, Block] = {}
-        self._memberships: dict[tuple[int, ...], tuple[Block, list[tuple[Scalar, str]]]] = {}
+        self._memberships: dict[tuple[int, ...], tuple[Block, Pairs]] = {}
+        self._found: dict[int, tuple[Block, Pairs, str]] = {}
         self._peeked: dict[int, Open] = {}
         self._made: list[Relation] = []
         """Operators that are not part of the query: kept, since blocks are found by ``id``."""
@@ -164,7 +169,7 @@ class Lowering(ABC):
     def _operator(self, relation: Relation) -> Open:
         """Lower an operator by its rule."""
 
-    def _share(self, relation: Relation) -> None:
+    def share(self, relation: Relation) -> None:
         """Note that a relation is read more than once: what is a block in it is one block."""
         for operator in walk(relation):
             self._references[id(operator)] += 1

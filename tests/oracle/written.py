@@ -73,6 +73,7 @@ def write_capture(sql: str, database: Database, directory: Path) -> Capture:
 def _write_datasets(root: Block, database: Database, directory: Path) -> None:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():
             create_table(connection, relation.name, relation.data)
         for block in topological(root):

@@ -47,22 +47,39 @@ class Conditions(Tables, ABC):
             self.subtracts(table.reads)
         self.decides(*pair)
         grouped = self.chance(0.22)
-        conjuncts = self._correlated(source, table, equal=grouped)
+        conjuncts = self._correlated(source, table)
+        tied = bool(conjuncts)
         if self.chance(0.25):
             test = predicate(self.rng, table.scope, 0)
             self.decides(test)
             conjuncts.append(test.sql)
-        if roll < 0.55:
-            return self._in(source, table, pair, conjuncts, negated, grouped)
-        return self._exists(source, table, pair, conjuncts, negated, grouped)
+        if roll >= 0.55:
+            asked = self._exists(source, table, pair, conjuncts, negated, grouped)
+            return self._among(asked, source, table) if self.chance(0.3) else asked
+        asked = self._in(source, table, pair, conjuncts, negated, grouped)
+        # DuckDB is wrong about a correlated NOT IN of NULLs that is no conjunct.
+        return self._among(asked, source, table) if self.chance(0.3) and not tied else asked
 
-    def _correlated(self, source: From, table: Table, *, equal: bool) -> list[str]:
+    def _among(self, asked: str, source: From, table: Table) -> str:
+        """Return a condition in which a subquery is no conjunct."""
+        test = predicate(self.rng, source.scope, 0)
+        self.decides(test)
+        self.subtracts(table.reads)
+        return self.rng.choice(
+            (
+                f"({asked} OR {test.sql})",
+                f"NOT ({asked} AND {test.sql})",
+                f"CASE WHEN {test.sql} THEN {asked} ELSE {test.sql} IS NULL END",
+            )
+        )
+
+    def _correlated(self, source: From, table: Table) -> list[str]:
         """Return conditions between the outer and the inner row."""
         conjuncts: list[str] = []
         if self.chance(0.3):
             other = self.pair(source.scope, table.scope)
             if other is not None:
-                small = source.size * table.size < SMALL and not equal
+                small = source.size * table.size < SMALL
                 operator = self.rng.choice(_OPERATORS) if small and self.chance(0.5) else "="
                 self.decides(*other)
                 conjuncts.append(f"{other[1].sql} {operator} {other[0].sql}")

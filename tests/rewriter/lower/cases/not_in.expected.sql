@@ -6,43 +6,33 @@ WITH `b1_members` AS (
     dealers.`rating` > 3
 ), `b1` AS (
   SELECT
-    g.`k1` AS `k1`
+    g.`value` AS `value`
   FROM (
     SELECT
-      m.`dealer` AS `k1`
+      m.`dealer` AS `value`
     FROM `b1_members` AS m
     GROUP BY
       m.`dealer`
   ) AS g
-), `b2_members` AS (
-  SELECT
-    dealers_2.`dealer` AS `dealer`
-  FROM `dealers` AS dealers_2
-  WHERE
-    dealers_2.`rating` > 3
 ), `b2` AS (
   SELECT
     g.`k1` AS `k1`
   FROM (
     SELECT
       TRUE AS `k1`
-    FROM `b2_members` AS m
+    FROM `b1` AS b1_2
     GROUP BY
       TRUE
   ) AS g
-), `b3_members` AS (
-  SELECT
-    dealers_3.`dealer` AS `dealer`
-  FROM `dealers` AS dealers_3
-  WHERE
-    dealers_3.`rating` > 3 AND dealers_3.`dealer` IS NULL
 ), `b3` AS (
   SELECT
     g.`k1` AS `k1`
   FROM (
     SELECT
       TRUE AS `k1`
-    FROM `b3_members` AS m
+    FROM `b1` AS b1_3
+    WHERE
+      b1_3.`value` IS NULL
     GROUP BY
       TRUE
   ) AS g
@@ -74,7 +64,7 @@ WHERE
       1
     FROM `b1` AS k
     WHERE
-      k.`k1` = m.`dealer`
+      k.`value` = m.`dealer`
   )
   AND (
     NOT COALESCE((

@@ -1,0 +1,169 @@
+"""IN and EXISTS: which rows of a subquery are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Aggregate,
+    Project,
+    Relation,
+    Scalar,
+    bracketed,
+    column,
+    references,
+)
+from rewriter.bind.context import Context, Members, Tie
+from rewriter.bind.fingerprint import unwrap
+from rewriter.position import Span, keyword_after, keyword_before
+
+if TYPE_CHECKING:
+    from rewriter.bind.scalars import ScalarBinder
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """IN or EXISTS: some row of ``right`` makes the condition true; ``negated``: none does."""
+
+    right: Relation
+    condition: Scalar | None
+    span: Span | None
+    negated: bool = False
+    tie: Tie | None = None
+
+    @property
+    def outer_scalars(self) -> tuple[Scalar, ...]:
+        """What it uses of the row that it is asked of, as far as it has names."""
+        inner = {attribute.id for attribute in self.right.attributes}
+        names = () if self.condition is None else dict.fromkeys(references(self.condition))
+        tied = () if self.tie is None else self.tie.scalars
+        return (*(column(name) for name in names if name not in inner), *tied)
+
+    def above(self, over: Callable[[Scalar, frozenset[str]], Scalar]) -> Membership:
+        """Return the membership asked of groups of rows; see :class:`Tie`."""
+        inner = frozenset(attribute.id for attribute in self.right.attributes)
+        condition = None if self.condition is None else over(self.condition, inner)
+        return replace(
+            self, condition=condition, tie=None if self.tie is None else self.tie.above(over)
+        )
+
+    def right_of(self, relation: Relation) -> Relation:
+        """Return the rows of the subquery, for those of a relation."""
+        return self.right if self.tie is None else self.tie.over(self.right, relation)
+
+
+def conjunction(scalars: tuple[Scalar, ...]) -> Scalar:
+    """Return the conjunction of scalars."""
+    return exp.and_(*scalars, copy=False) if len(scalars) > 1 else scalars[0]
+
+
+def exists(node: exp.Exists, binder: ScalarBinder) -> Membership:
+    context = binder.context
+    members = context.bind.members(node.this, context, binder.around, exists=True)
+    condition = conjunction(members.conditions) if members.conditions else None
+    return Membership(members.relation, condition, _exists_span(node, binder), tie=members.tie)
+
+
+def is_in(node: exp.In, binder: ScalarBinder) -> Membership:
+    members, pairs = _compared(node, binder)
+    equalities = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
+    condition = conjunction((*equalities, *members.conditions))
+    return Membership(members.relation, condition, _in_span(node, binder), tie=members.tie)
+
+
+def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
+    """Return NOT IN: no row of the subquery is equal, or may be but for a NULL on either side.
+
+    Of one column these are three memberships, of which only the first compares two values.
+    """
+    members, pairs = _compared(node, binder, once=True)
+    equal = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
+    unknown = [
+        [exp.Is(this=bracketed(s.copy()), expression=exp.null()) for s in pair] for pair in pairs
+    ]
+    cases: list[Scalar]
+    if len(pairs) == 1:
+        cases = [equal[0], *unknown[0]]
+    else:
+        cases = [
+            conjunction(
+                tuple(
+                    exp.paren(exp.or_(one, *parts))
+                    for one, parts in zip(equal, unknown, strict=True)
+                )
+            )
+        ]
+    span = _in_span(node, binder)
+    return [
+        Membership(
+            members.relation,
+            conjunction((case, *(condition.copy() for condition in members.conditions))),
+            span,
+            negated=True,
+            tie=members.tie,
+        )
+        for case in cases
+    ]
+
+
+def _compared(
+    node: exp.In, binder: ScalarBinder, *, once: bool = False
+) -> tuple[Members, list[tuple[Scalar, Scalar]]]:
+    """Return the subquery of IN, and what it compares: the outer and the inner scalars.
+
+    With ``once``, one value is asked for in several ways: by reading the different ones.
+    """
+    context = binder.context
+    left = unwrap(node.this)
+    parts = left.expressions if isinstance(left, exp.Tuple) else [node.this]
+    query = node.args["query"]
+    members = context.bind.members(query, context, binder.around, exists=False)
+    if len(members.values) != len(parts):
+        problem = f"IN compares {len(parts)} with {len(members.values)} columns"
+        raise context.source.error(problem, "Select as many columns as stand before IN.", node)
+    if once and len(parts) == 1:
+        members = _different(members, context)
+    pairs = [
+        (binder.bind(part), value.copy()) for part, value in zip(parts, members.values, strict=True)
+    ]
+    return members, pairs
+
+
+def _different(members: Members, context: Context) -> Members:
+    """Return the different values of a subquery, for what ties it to the outer row."""
+    below = members.relation
+    while isinstance(below, Project):
+        below = below.input
+    if isinstance(below, Aggregate) or members.tie is not None:
+        return members
+    (value,) = members.values
+    inner = {attribute.id: attribute for attribute in members.relation.attributes}
+    tied = dict.fromkeys(n for c in members.conditions for n in references(c) if n in inner)
+    key = context.names.attribute("value")
+    renamed = {name: context.names.attribute(inner[name].name) for name in tied}
+    relation = Aggregate(
+        members.relation,
+        (key, *renamed.values()),
+        (value, *(column(name) for name in tied)),
+        (),
+        (),
+    )
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        known = renamed.get(node.name) if isinstance(node, exp.Column) else None
+        return node if known is None else known.column()
+
+    conditions = tuple(condition.transform(replaced) for condition in members.conditions)
+    return Members(relation, (key.column(),), conditions)
+
+
+def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:
+    return keyword_before(binder.context.source.sql, node.this, "EXISTS")
+
+
+def _in_span(node: exp.In, binder: ScalarBinder) -> Span | None:
+    return keyword_after(binder.context.source.sql, node.this, "IN")

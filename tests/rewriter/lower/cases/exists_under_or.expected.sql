@@ -1,0 +1,33 @@
+WITH `b1_members` AS (
+  SELECT
+    bids.`bid` AS `bid`,
+    bids.`buyer` AS `buyer`,
+    bids.`car_id` AS `k1`
+  FROM `bids` AS bids
+), `b1` AS (
+  SELECT
+    g.`k1` AS `k1`
+  FROM (
+    SELECT
+      m.`k1` AS `k1`
+    FROM `b1_members` AS m
+    GROUP BY
+      m.`k1`
+  ) AS g
+), `b0_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`price` AS `price`,
+    cars.`model` AS `model_2`
+  FROM `cars` AS cars
+)
+SELECT
+  m.`model_2` AS `model_2`,
+  NAMED_STRUCT('cars', m.`car_id`) AS `_prov`
+FROM `b0_members` AS m
+LEFT JOIN `b1` AS b1_found
+  ON b1_found.`k1` = m.`car_id`
+WHERE
+  (
+    NOT b1_found.`k1` IS NULL
+  ) OR m.`price` < 10
