@@ -47,7 +47,11 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             True,
             True,
         ),
-        ("SELECT price FROM sales UNION ALL VALUES (10), (10) ORDER BY price", False, True),
+        (
+            "SELECT price FROM sales UNION ALL SELECT * FROM VALUES (10), (10) ORDER BY price",
+            False,
+            True,
+        ),
         (
             "SELECT * FROM (SELECT shop, item, price FROM sales)"
             " PIVOT (sum(price) AS s, count(*) AS n FOR item IN ('p' AS pp, 'q', NULL))",

@@ -50,9 +50,9 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             True,
         ),
         (
-            "SELECT shop, item, count(DISTINCT price) AS n, avg(price) FROM sales"
-            " GROUP BY shop, item GROUPING SETS ((item), (shop, item), (item), ())"
-            " HAVING grouping(item) = 1 OR item = 'p'",
+            "SELECT shop, item, count(DISTINCT price) AS n, avg(price), grouping(item) AS g"
+            " FROM sales GROUP BY shop, item GROUPING SETS ((item), (shop, item), (item), ())"
+            " HAVING g = 1 OR item = 'p'",
             True,
         ),
         ("SELECT d, count(*), grouping(d), 'c' AS c FROM m GROUP BY d, 'c' WITH ROLLUP", True),
