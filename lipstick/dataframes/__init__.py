@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ __all__ = ["plain_frame", "query_text"]
 def plain_frame(frame: Any) -> DataFrame:
     """Return the Spark data frame of a frame: itself, or that of pandas on Spark.
 
+    The latter's index is columns before the others where it has names, else nothing.
+
     Raises
     ------
     LipstickError
@@ -36,7 +39,10 @@ def plain_frame(frame: Any) -> DataFrame:
             f"{type(frame).__name__} is not a data frame of Spark.\n"
             "Give a pyspark.sql.DataFrame, or a frame of pandas on Spark."
         )
-    return frame.to_spark()  # type: ignore[no-any-return]
+    index = list(frame.index.names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice on an index that is lost
+        return frame.to_spark(None if None in index else index)  # type: ignore[no-any-return]
 
 
 def query_text(spark: SparkSession, frame: DataFrame, tracked: Iterable[Tracked]) -> str:

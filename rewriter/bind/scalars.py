@@ -82,6 +82,8 @@ class ScalarBinder:
             call = exp.Avg(this=call.expressions[0])
         if isinstance(call.this, exp.Star):
             return call
+        if call == exp.Count(this=exp.Literal.number(1)):
+            return exp.Count(this=exp.Star())  # Spark reads the one for the other
         for key, value in list(call.args.items()):
             if isinstance(value, list):
                 call.set(key, [self.bind(element) for element in self._expanded(value)])
