@@ -246,8 +246,8 @@ OPERATORS = {
 
 
 def test_generator_draws_every_operator_often_enough() -> None:
-    """Of sixty queries some have each, and a good share has one that subtracts or generates."""
-    cases = [generate(seed) for seed in range(60)]
+    """Of eighty queries some have each, and a good share has one that subtracts or generates."""
+    cases = [generate(seed) for seed in range(80)]
     drawn = {
         name: {case.seed for case in cases if re.search(pattern, case.sql)}
         for name, pattern in OPERATORS.items()
