@@ -7,13 +7,12 @@ from itertools import count
 
 from rewriter.algebra import (
     Aggregate,
-    AntiJoin,
     Attribute,
     BagDifference,
     Constant,
     Filter,
     Generate,
-    InnerJoin,
+    Join,
     Limit,
     OuterJoin,
     Project,
@@ -21,7 +20,6 @@ from rewriter.algebra import (
     Scalar,
     ScalarSubquery,
     Scan,
-    SemiJoin,
     Sort,
     SortKey,
     UnionAll,
@@ -75,7 +73,7 @@ def _header(relation: Relation) -> str:
             return f"Filter: {_sql(relation.predicate)}"
         case Project():
             return f"Project: {_definitions(relation.output, relation.scalars)}"
-        case InnerJoin() | SemiJoin() | AntiJoin() | OuterJoin():
+        case Join():
             name = _kind(relation)
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():

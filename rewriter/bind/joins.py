@@ -246,7 +246,7 @@ def _joined(
     kind: Joined, left: Relation, right: Relation, condition: Scalar | None, span: Span | None
 ) -> Relation:
     if isinstance(kind, Side):
-        return OuterJoin(left, right, kind, condition, span)
+        return OuterJoin(left, right, condition, span, side=kind)
     return kind(left, right, condition, span)
 
 

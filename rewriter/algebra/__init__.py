@@ -1,0 +1,61 @@
+"""The relational algebra that front ends produce and rewriting consumes.
+
+One frozen dataclass per operator. Scalar expressions stay sqlglot expressions in which every
+column reference is ``exp.Column(this=Identifier(id, quoted=True))``, without a table: ``id`` is
+the :class:`Attribute` id, unique in the whole query, so that no operator needs to think of scope.
+
+An operator checks on construction that every reference it makes is to an attribute of its input;
+a plan that cannot be built is a bug in the front end, never an error of the user.
+"""
+
+from __future__ import annotations
+
+from rewriter.algebra.grouping import Aggregate, GroupingSets
+from rewriter.algebra.joins import (
+    AntiJoin,
+    InnerJoin,
+    Join,
+    OuterJoin,
+    ScalarSubquery,
+    SemiJoin,
+    Side,
+)
+from rewriter.algebra.leaves import Constant, OneRow, Scan
+from rewriter.algebra.order import Limit, Sort, SortKey
+from rewriter.algebra.relation import Relation, require, walk
+from rewriter.algebra.rows import Filter, Generate, Project, Windows
+from rewriter.algebra.scalars import Attribute, Scalar, bracketed, column, is_compound, references
+from rewriter.algebra.sets import BagDifference, UnionAll
+
+__all__ = [
+    "Aggregate",
+    "AntiJoin",
+    "Attribute",
+    "BagDifference",
+    "Constant",
+    "Filter",
+    "Generate",
+    "GroupingSets",
+    "InnerJoin",
+    "Join",
+    "Limit",
+    "OneRow",
+    "OuterJoin",
+    "Project",
+    "Relation",
+    "Scalar",
+    "ScalarSubquery",
+    "Scan",
+    "SemiJoin",
+    "Side",
+    "Sort",
+    "SortKey",
+    "UnionAll",
+    "Windows",
+    "bracketed",
+    "column",
+    "is_compound",
+    "references",
+    "require",
+    "walk",
+]

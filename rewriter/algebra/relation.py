@@ -1,0 +1,46 @@
+"""What every operator is, and plans made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rewriter.algebra.scalars import Attribute, Scalar, references
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """An operator; also the (sub)query whose root it is."""
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The output columns, in order."""
+        raise NotImplementedError
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The operators this one reads."""
+        raise NotImplementedError
+
+
+def require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
+    """Raise if a scalar of an operator refers to what none of its inputs has."""
+    known = {attribute.id for source in inputs for attribute in source.attributes}
+    for reference in references(scalar):
+        if reference not in known:
+            kind = type(relation).__name__
+            raise ValueError(f"{kind} refers to {reference!r}, which none of its inputs has")
+
+
+def walk(root: Relation) -> Iterator[Relation]:
+    """Yield the operators of a plan, inputs before the operators that read them, each once."""
+    seen: set[int] = set()
+    stack: list[tuple[Relation, bool]] = [(root, False)]
+    while stack:
+        relation, expanded = stack.pop()
+        if expanded:
+            yield relation
+        elif id(relation) not in seen:
+            seen.add(id(relation))
+            stack.append((relation, True))
+            stack.extend((child, False) for child in reversed(relation.inputs))

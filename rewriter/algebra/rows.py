@@ -1,0 +1,120 @@
+"""Operators that keep, change or multiply rows one by one, or see others through a window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rewriter.algebra.relation import Relation, require
+from rewriter.algebra.scalars import Attribute, Scalar
+from rewriter.position import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Filter(Relation):
+    """The rows of the input for which the predicate is true (not NULL)."""
+
+    input: Relation
+    predicate: Scalar
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        require(self, self.predicate, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class Project(Relation):
+    """A bag projection: one output row per input row."""
+
+    input: Relation
+    output: tuple[Attribute, ...]
+    scalars: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.output) != len(self.scalars):
+            raise ValueError("a projection computes each of its attributes once")
+        for scalar in self.scalars:
+            require(self, scalar, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.output
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class Generate(Relation):
+    """Every row of the input, once for each element of an array or entry of a map.
+
+    Parameters
+    ----------
+    argument
+        The array or map.
+    position
+        The attribute that holds an element's place, from 0.
+    output
+        One attribute for the element, two for key and value; with ``inline`` one for each field of
+        the struct that the element is.
+    outer
+        A row whose array is empty or NULL is there once, with NULLs.
+    function
+        The argument is the call of a table function, whose rows have the outputs as columns.
+    """
+
+    input: Relation
+    argument: Scalar
+    position: Attribute
+    output: tuple[Attribute, ...]
+    outer: bool = False
+    inline: bool = False
+    function: bool = False
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        require(self, self.argument, self.input)
+        if not self.output:
+            raise ValueError("a generator has a column")
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, self.position, *self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows(Relation):
+    """The input with one more attribute for each window function over its rows.
+
+    ``calls`` are ``exp.Window`` with everything in place: call, partition, order, frame.
+    """
+
+    input: Relation
+    output: tuple[Attribute, ...]
+    calls: tuple[Scalar, ...]
+
+    def __post_init__(self) -> None:
+        if not self.calls or len(self.output) != len(self.calls):
+            raise ValueError("each window function has an attribute")
+        for call in self.calls:
+            require(self, call, self.input)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return (*self.input.attributes, *self.output)
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
