@@ -119,7 +119,7 @@ class _Factors:
         self._tables = tables
         self._values = values
         self._select = read(block, tables, annotated=True)
-        self._left_joins: list[tuple[exp.Expr, Scalar]] = []
+        self._optional: list[_Optional] = []
         self._tokens: list[tuple[str, tuple[str, ...]]] = []
         self._references: list[Reference] = []
         if block.kind is Kind.ROWS:
@@ -173,11 +173,7 @@ class _Factors:
         if semi.negated and self._values is None:
             self._where([exists(semi, self._tables.rows(semi.block))])
         elif semi.negated or semi.guard is not None:
-            self._add_optional(alias, semi)
-            if semi.guard is not None and not semi.negated:
-                there = exp.Not(this=exp.Is(this=qualified(alias, _THERE), expression=exp.null()))
-                passes = exp.Not(this=bracketed(semi.guard.copy()))
-                self._where([exp.paren(exp.or_(passes, there, copy=False))])
+            self._add_optional(alias, semi, required=not semi.negated)
         else:
             self._select = from_(self._select, table(self._tables.rows(semi.block), alias))
             self._where(equalities(semi, alias))
@@ -189,13 +185,13 @@ class _Factors:
             alias, Semi(outer.block, outer.pairs, False, outer.null_safe, outer.guard)
         )
 
-    def _add_optional(self, alias: str, semi: Semi) -> None:
+    def _add_optional(self, alias: str, semi: Semi, *, required: bool = False) -> None:
         inner = semi.block
-        on = [] if semi.guard is None else [semi.guard]
-        on += equalities(semi, alias)
-        condition = exp.and_(*(self._fill(part) for part in on)) if on else exp.true()
-        found = _found(semi, self._tables, self._values).subquery(alias)
-        self._left_joins.append((found, condition))
+        pairs = tuple((self._fill(left), column) for left, column in semi.pairs)
+        guard = None if semi.guard is None else self._fill(semi.guard)
+        filled = replace(semi, pairs=pairs, guard=guard)
+        found = _found(semi, self._tables, self._values)
+        self._optional.append(_Optional(alias, filled, found, required))
         size = len(inner.identity) if self._values is None else 1
         scalars = [qualified(alias, f"{_FOUND}{part}") for part in range(size)]
         self._refer(inner, scalars, optional=True, negated=semi.negated)
@@ -203,14 +199,76 @@ class _Factors:
     def contributions(self) -> Contributions:
         if self._block.difference is not None:
             self._columns.append((SIDE, self._fill(self._block.difference.side)))
-        select = self._select
-        for found, condition in self._left_joins:
-            select = left_join(select, found, condition)
+        select, columns, optional = self._select, self._columns, self._optional
+        if optional and select.args.get("laterals"):
+            # A LATERAL VIEW comes after every join, whose condition does not see its columns.
+            select, columns, optional = _settled(select, columns, optional)
+        for each in optional:
+            select = each.joined_to(select)
         return Contributions(
-            select.select(*named(self._columns or NOTHING)),
+            select.select(*named(columns or NOTHING)),
             tuple(self._tokens),
             tuple(self._references),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Optional:
+    """Tuples that members may refer to: ``found``, joined as ``alias`` where they are there.
+
+    ``required``: members for which the guard holds are dropped without one.
+    """
+
+    alias: str
+    semi: Semi
+    found: exp.Select
+    required: bool
+
+    def joined_to(self, select: exp.Select) -> exp.Select:
+        guard = self.semi.guard
+        on = [] if guard is None else [guard.copy()]
+        on += equalities(self.semi, self.alias)
+        condition = exp.and_(*on) if on else exp.true()
+        select = left_join(select, self.found.subquery(self.alias), condition)
+        if guard is None or not self.required:
+            return select
+        there = exp.Not(this=exp.Is(this=qualified(self.alias, _THERE), expression=exp.null()))
+        passes = exp.Not(this=bracketed(guard.copy()))
+        return where(select, [exp.paren(exp.or_(passes, there, copy=False))])
+
+    def over_columns(self) -> tuple[_Optional, list[Named]]:
+        """Return the same over a table of members, and the columns that it has to have."""
+        columns = [(f"_{self.alias}_{n}", left) for n, (left, _) in enumerate(self.semi.pairs)]
+        compared = [column for _, column in self.semi.pairs]
+        pairs = tuple(
+            (qualified(MEMBER, name), column)
+            for (name, _), column in zip(columns, compared, strict=True)
+        )
+        guard = self.semi.guard
+        if guard is not None:
+            columns.append((f"_{self.alias}_guard", guard))
+            guard = qualified(MEMBER, f"_{self.alias}_guard")
+        return replace(self, semi=replace(self.semi, pairs=pairs, guard=guard)), columns
+
+
+def _settled(
+    select: exp.Select, columns: Sequence[Named], optional: Sequence[_Optional]
+) -> tuple[exp.Select, list[Named], list[_Optional]]:
+    """Return the members as a subquery, with columns and joins over it."""
+    joined = {each.alias for each in optional}
+    inside: list[Named] = []
+    outside: list[Named] = []
+    for name, scalar in columns:
+        if any(node.table in joined for node in scalar.find_all(exp.Column)):
+            outside.append((name, scalar))
+        else:
+            inside.append((name, scalar))
+            outside.append((name, qualified(MEMBER, name)))
+    over = [each.over_columns() for each in optional]
+    for _, compared in over:
+        inside += compared
+    members = select.select(*named(inside or NOTHING)).subquery(MEMBER)
+    return exp.select().from_(members), outside, [each for each, _ in over]
 
 
 def _found(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
