@@ -35,6 +35,8 @@ _SETTINGS = {
 _OPTIMISED = re.compile(
     r"^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==", re.MULTILINE | re.DOTALL
 )
+_GENERATED_AS = re.compile(r"(Generate .*, (?:true|false)), \w+(?=, \[)")
+"""The name of a LATERAL VIEW, which a frame has not."""
 _EXPRESSION_ID = re.compile(r"#(\d+)")
 _PREFIX = "_lipstick_udf"
 _ADVICE = (
@@ -208,4 +210,5 @@ def _explained(spark: SparkSession, relation: Message) -> str:
     def number(match: re.Match[str]) -> str:
         return f"#{numbers.setdefault(match[1], len(numbers))}"
 
-    return _EXPRESSION_ID.sub(number, found[1]) + str(client.schema(plan).simpleString())
+    optimised = _GENERATED_AS.sub(r"\1", found[1])
+    return _EXPRESSION_ID.sub(number, optimised) + str(client.schema(plan).simpleString())

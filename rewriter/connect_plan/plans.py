@@ -313,7 +313,7 @@ class Plans:
             equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
             condition = exp.and_(*equal, copy=False)
         frame = both.over(joined(left, right, side, kind, condition))
-        return self._using(frame, one, other, using, side) if using and not kind else frame
+        return self._using(frame, one, other, using, side) if using else frame
 
     def _using(
         self, frame: Frame, left: Frame, right: Frame, using: Sequence[str], side: str | None

@@ -131,7 +131,11 @@ CASES: dict[str, tuple[Build, str]] = {
 }
 
 
-ON_CLASSIC = ("columns of one name", "missing values")
+ON_CLASSIC = (
+    "columns of one name",
+    "missing values",
+    "where rows are computed",
+)
 """Over Spark Connect these are refused."""
 
 
@@ -191,6 +195,7 @@ def test_refused(
         on.ls.annotate(build(*frames))
 
 
+@pytest.mark.classic
 def test_python_function(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
     """A function that only the frame knows is registered."""
     double = F.udf(lambda value: None if value is None else 2 * value, "int")
@@ -242,6 +247,7 @@ def test_source_tracked_twice(on: Oracles, frames: tuple[DataFrame, DataFrame]) 
         on.ls.untrack("same")
 
 
+@pytest.mark.classic
 def test_pandas_on_spark(spark: SparkSession, on: Oracles, tmp_path: Path) -> None:
     """The index is a column where it has a name."""
     pytest.importorskip("pandas")

@@ -43,8 +43,8 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         "SELECT id FROM l WHERE k NOT IN (SELECT k FROM r WHERE r.w > l.g) OR g IS NULL",
         "SELECT id FROM l WHERE NOT (k IN (SELECT k FROM o) AND g = 1)",
         "SELECT id FROM l WHERE (k, g) NOT IN (SELECT k, w FROM r WHERE rid < 4) OR id = 4",
-        "SELECT id FROM l WHERE EXISTS (SELECT 1 FROM r WHERE r.k = l.k) = EXISTS"
-        " (SELECT 1 FROM o WHERE o.z > l.g)",
+        "SELECT id FROM l WHERE (EXISTS (SELECT 1 FROM r WHERE r.k = l.k)) ="
+        " (EXISTS (SELECT 1 FROM o WHERE o.z > l.g))",
         # Spark has no unknown here: IN is false where it is not known to be true.
         "SELECT id, k IN (SELECT k FROM r) AS i, k NOT IN (SELECT k FROM r) AS n,"
         " (k IN (SELECT k FROM o)) IS NULL AS u, (k NOT IN (SELECT k FROM e)) = false AS f,"
