@@ -190,6 +190,7 @@ def dealerships(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
     return _run(spark, DEALERSHIPS, BOUGHT, tmp_path_factory.mktemp("dealerships") / "run")
 
 
+@pytest.mark.slow
 def test_dealerships_give_the_same_without_provenance(
     dealerships: Run, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -198,6 +199,7 @@ def test_dealerships_give_the_same_without_provenance(
     assert [plain.output(execution).num_rows for execution in range(2)] == [1, 1]
 
 
+@pytest.mark.slow
 def test_deleted_cars_are_as_if_they_had_not_been_there(dealerships: Run) -> None:
     """Cars that were not sold: had a sold one not been there, another would have been sold."""
     graph, model = dealerships.graph(), DEALERSHIPS.buyer.model
