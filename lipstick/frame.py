@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick import display
@@ -105,16 +104,7 @@ class AnnotatedFrame(Analyses):
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``."""
         frame = self._session.spark.sql(self.rewritten_sql)
-        *columns, provenance = frame.columns
-        named = [
-            F.col(f"`{column}`").alias(name, **self._told_apart(name, place))
-            for place, (column, name) in enumerate(zip(columns, self._schema.names, strict=True))
-        ]
-        return frame.select(*named, F.col(f"`{provenance}`").alias("_prov"))
-
-    def _told_apart(self, name: str, place: int) -> dict[str, Any]:
-        """Metadata for columns of one name: else Spark's optimizer may take them for one."""
-        return {"metadata": {"place": place}} if self._schema.names.count(name) > 1 else {}
+        return frame.toDF(*self._schema.names, "_prov")
 
     def _named(self, frame: DataFrame) -> DataFrame:
         return frame.toDF(*self._schema.names)

