@@ -37,6 +37,7 @@ def test_equality(on: Oracles, side: str) -> None:
     on.hold(f"SELECT l.id, l.v, r.w FROM l {side} JOIN r ON l.k = r.k", PARTNERS, MIXED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "join"),
     [
@@ -115,6 +116,7 @@ def test_full_join_of_two_groupings(on: Oracles) -> None:
     on.hold(sql, PARTNERS, {"l": [1, 2], "r": [1, 4]}, offline=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sql", "grouping"),
     [

@@ -67,6 +67,7 @@ def test_membership_anywhere(on: Oracles, sql: str) -> None:
     on.hold(sql, *DELETIONS, offline=False, grouping="GROUP BY" in sql)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sql",
     [
@@ -91,6 +92,7 @@ def test_correlated_by_any_predicate(on: Oracles, sql: str) -> None:
     on.hold(sql, *DELETIONS, offline=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "sql",
     [
