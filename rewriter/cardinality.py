@@ -5,6 +5,8 @@ from __future__ import annotations
 from rewriter.algebra import (
     Aggregate,
     AntiJoin,
+    CorrelatedScalar,
+    ExistenceJoin,
     Filter,
     InnerJoin,
     Limit,
@@ -18,7 +20,6 @@ from rewriter.algebra import (
     Sort,
     Windows,
 )
-from rewriter.subqueries import CorrelatedScalar, ExistenceJoin
 
 
 def at_most_one_row(relation: Relation) -> bool:

@@ -10,11 +10,14 @@ from rewriter.algebra import (
     Attribute,
     BagDifference,
     Constant,
+    CorrelatedScalar,
+    ExistenceJoin,
     Filter,
     Generate,
     Join,
     Limit,
     OuterJoin,
+    OuterValues,
     Project,
     Relation,
     Scalar,
@@ -27,7 +30,6 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.dialect import SparkSQL
-from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 
 def render(relation: Relation) -> str:
@@ -73,11 +75,11 @@ def _header(relation: Relation) -> str:
             return f"Filter: {_sql(relation.predicate)}"
         case Project():
             return f"Project: {_definitions(relation.output, relation.scalars)}"
+        case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():
+            return _subquery(relation)
         case Join():
             name = _kind(relation)
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
-        case ScalarSubquery() | CorrelatedScalar() | ExistenceJoin() | OuterValues():
-            return _subquery(relation)
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline

@@ -16,16 +16,22 @@ from rewriter.algebra.joins import (
     InnerJoin,
     Join,
     OuterJoin,
-    ScalarSubquery,
     SemiJoin,
     Side,
 )
 from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, Sort, SortKey
-from rewriter.algebra.relation import Relation, require, walk
+from rewriter.algebra.relation import Relation, Unary, require, walk
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
 from rewriter.algebra.scalars import Attribute, Scalar, bracketed, column, is_compound, references
 from rewriter.algebra.sets import BagDifference, UnionAll
+from rewriter.algebra.subqueries import (
+    CorrelatedScalar,
+    ExistenceJoin,
+    OuterRow,
+    OuterValues,
+    ScalarSubquery,
+)
 
 __all__ = [
     "Aggregate",
@@ -33,6 +39,8 @@ __all__ = [
     "Attribute",
     "BagDifference",
     "Constant",
+    "CorrelatedScalar",
+    "ExistenceJoin",
     "Filter",
     "Generate",
     "GroupingSets",
@@ -41,6 +49,8 @@ __all__ = [
     "Limit",
     "OneRow",
     "OuterJoin",
+    "OuterRow",
+    "OuterValues",
     "Project",
     "Relation",
     "Scalar",
@@ -50,6 +60,7 @@ __all__ = [
     "Side",
     "Sort",
     "SortKey",
+    "Unary",
     "UnionAll",
     "Windows",
     "bracketed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewriter.algebra.relation import Relation, require
+from rewriter.algebra.relation import Unary, require
 from rewriter.algebra.scalars import Attribute, Scalar
 from rewriter.position import Span
 
@@ -30,7 +30,7 @@ class GroupingSets:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Relation):
+class Aggregate(Unary):
     """Grouping: one row per distinct value of the keys; without keys exactly one row.
 
     ``aggregates`` are sqlglot aggregate calls, possibly ``exp.Filter(this=call,
@@ -43,7 +43,6 @@ class Aggregate(Relation):
     with the number of the grouping set: it and the keys tell rows apart.
     """
 
-    input: Relation
     key_output: tuple[Attribute, ...]
     keys: tuple[Scalar, ...]
     aggregate_output: tuple[Attribute, ...]
@@ -68,7 +67,3 @@ class Aggregate(Relation):
     def attributes(self) -> tuple[Attribute, ...]:
         number = () if self.sets is None else (self.sets.number,)
         return self.key_output + self.aggregate_output + number
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input,)

@@ -87,28 +87,3 @@ class OuterJoin(Join):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return self.left.attributes + self.right.attributes
-
-
-@dataclass(frozen=True, slots=True)
-class ScalarSubquery(Relation):
-    """The input with one more attribute: the value of an uncorrelated scalar subquery.
-
-    ``query`` has one attribute; no row gives NULL, more than one is an error when it runs.
-    """
-
-    input: Relation
-    query: Relation
-    output: Attribute
-    span: Span | None = None
-
-    def __post_init__(self) -> None:
-        if len(self.query.attributes) != 1:
-            raise ValueError("a scalar subquery has one attribute")
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.output)
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input, self.query)

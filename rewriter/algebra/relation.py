@@ -23,6 +23,21 @@ class Relation:
         raise NotImplementedError
 
 
+@dataclass(frozen=True, slots=True)
+class Unary(Relation):
+    """An operator that reads one other; unless it says otherwise, with that one's columns."""
+
+    input: Relation
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.input.attributes
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        return (self.input,)
+
+
 def require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
     """Raise if a scalar of an operator refers to what none of its inputs has."""
     known = {attribute.id for source in inputs for attribute in source.attributes}

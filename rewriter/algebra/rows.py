@@ -4,36 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewriter.algebra.relation import Relation, require
+from rewriter.algebra.relation import Unary, require
 from rewriter.algebra.scalars import Attribute, Scalar
 from rewriter.position import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(Relation):
+class Filter(Unary):
     """The rows of the input for which the predicate is true (not NULL)."""
 
-    input: Relation
     predicate: Scalar
     span: Span | None = None
 
     def __post_init__(self) -> None:
         require(self, self.predicate, self.input)
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.input.attributes
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input,)
-
 
 @dataclass(frozen=True, slots=True)
-class Project(Relation):
+class Project(Unary):
     """A bag projection: one output row per input row."""
 
-    input: Relation
     output: tuple[Attribute, ...]
     scalars: tuple[Scalar, ...]
 
@@ -47,13 +37,9 @@ class Project(Relation):
     def attributes(self) -> tuple[Attribute, ...]:
         return self.output
 
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input,)
-
 
 @dataclass(frozen=True, slots=True)
-class Generate(Relation):
+class Generate(Unary):
     """Every row of the input, once for each element of an array or entry of a map.
 
     Parameters
@@ -71,7 +57,6 @@ class Generate(Relation):
         The argument is the call of a table function, whose rows have the outputs as columns.
     """
 
-    input: Relation
     argument: Scalar
     position: Attribute
     output: tuple[Attribute, ...]
@@ -89,19 +74,14 @@ class Generate(Relation):
     def attributes(self) -> tuple[Attribute, ...]:
         return (*self.input.attributes, self.position, *self.output)
 
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input,)
-
 
 @dataclass(frozen=True, slots=True)
-class Windows(Relation):
+class Windows(Unary):
     """The input with one more attribute for each window function over its rows.
 
     ``calls`` are ``exp.Window`` with everything in place: call, partition, order, frame.
     """
 
-    input: Relation
     output: tuple[Attribute, ...]
     calls: tuple[Scalar, ...]
 
@@ -114,7 +94,3 @@ class Windows(Relation):
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         return (*self.input.attributes, *self.output)
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input,)

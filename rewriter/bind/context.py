@@ -9,12 +9,12 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Project, Relation, Scalar
+from rewriter.algebra import Attribute, OuterRow, OuterValues, Project, Relation, Scalar
 from rewriter.bind.names import Names
+from rewriter.bind.outer_values import with_outer_values
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
 from rewriter.catalog import Catalog
-from rewriter.subqueries import OuterRow, OuterValues, with_outer_values
 
 
 class Binders(Protocol):
@@ -82,7 +82,7 @@ class Correlated:
 
     ``relation`` has a row for each combination of the inner sides of the equalities: ``pairs`` are
     their outer sides and these columns, ``value`` the subquery's; see
-    :class:`rewriter.subqueries.CorrelatedScalar`. With ``tie``, the pairs are the outer values,
+    :class:`rewriter.algebra.CorrelatedScalar`. With ``tie``, the pairs are the outer values,
     which are still to be put in, and compared null-safe; ``count`` are the rows that had a value.
     """
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Attribute, Scalar, bracketed
+from rewriter.algebra import Aggregate, Attribute, OuterRow, Scalar, bracketed
 from rewriter.bind.context import Context, Correlated, Members, Tie
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import EVERY_ROW
@@ -21,7 +21,6 @@ from rewriter.bind.members import keeps_a_row
 from rewriter.bind.scope import CARRIED, Bound, Entry, Outer, Scope
 from rewriter.bind.text import Source
 from rewriter.position import keyword_before
-from rewriter.subqueries import OuterRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from rewriter.algebra import (
     Aggregate,
     Attribute,
     GroupingSets,
+    OuterRow,
     Project,
     Relation,
     Scalar,
@@ -26,7 +27,6 @@ from rewriter.bind.scope import Bound
 from rewriter.bind.subqueries import Subqueries
 from rewriter.dialect import SparkSQL
 from rewriter.position import Span
-from rewriter.subqueries import OuterRow
 from rewriter.windows import changed
 
 OTHERWISE = "otherwise"

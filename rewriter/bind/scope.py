@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Relation, Scalar, references
+from rewriter.algebra import Attribute, OuterRow, Relation, Scalar, references
 from rewriter.bind.text import Source
-from rewriter.subqueries import OuterRow
 
 Parts = tuple[exp.Identifier, ...]
 """A name as written, ``a.b.c``: qualifiers, a column, and fields of it, not told apart yet."""

@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from rewriter.algebra import (
     Attribute,
+    CorrelatedScalar,
+    ExistenceJoin,
     Relation,
     Scalar,
     ScalarSubquery,
@@ -21,7 +23,6 @@ from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.memberships import Membership
 from rewriter.bind.scope import Outer
 from rewriter.position import Span
-from rewriter.subqueries import CorrelatedScalar, ExistenceJoin
 
 Over: TypeAlias = Callable[[Scalar, frozenset[str]], Scalar]
 """Rewrites an expression over rows as one over their groups, but for some attributes."""
@@ -99,7 +100,7 @@ class _Found:
 
     def over(self, relation: Relation, output: Attribute) -> Relation:
         right = self.membership.right_of(relation)
-        return ExistenceJoin(relation, right, self.membership.condition, output, self.span)
+        return ExistenceJoin(relation, right, self.membership.condition, self.span, output=output)
 
 
 class Subqueries:

@@ -17,12 +17,15 @@ from rewriter.algebra import (
     Attribute,
     BagDifference,
     Constant,
+    CorrelatedScalar,
+    ExistenceJoin,
     Filter,
     Generate,
     InnerJoin,
     Limit,
     OneRow,
     OuterJoin,
+    OuterValues,
     Project,
     Relation,
     Scalar,
@@ -63,7 +66,6 @@ from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import placed_by
-from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 
 def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:

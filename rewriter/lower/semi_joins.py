@@ -10,6 +10,7 @@ from sqlglot import exp
 from rewriter.algebra import (
     AntiJoin,
     Attribute,
+    ExistenceJoin,
     Filter,
     Relation,
     Scalar,
@@ -34,7 +35,6 @@ from rewriter.lower.scope import (
     conjuncts,
 )
 from rewriter.lower.state import Lowering, Pairs, cross
-from rewriter.subqueries import ExistenceJoin
 
 
 class SemiJoins(Lowering):

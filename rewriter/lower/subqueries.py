@@ -6,14 +6,21 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Project, Scalar, ScalarSubquery
+from rewriter.algebra import (
+    Aggregate,
+    CorrelatedScalar,
+    ExistenceJoin,
+    OuterValues,
+    Project,
+    Scalar,
+    ScalarSubquery,
+)
 from rewriter.blocks import Lookup, OuterLookup, qualified
 from rewriter.lower.memberships import correlation, distinct_values
 from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
 from rewriter.lower.scope import OpenCore, conjuncts
 from rewriter.lower.state import Open
-from rewriter.subqueries import CorrelatedScalar, ExistenceJoin, OuterValues
 
 _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery."
 

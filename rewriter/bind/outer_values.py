@@ -1,9 +1,9 @@
-"""Operators of the algebra for subqueries whose value or rows depend on an outer row."""
+"""Subqueries over the outer values they are tied to, once the rows around them are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from sqlglot import exp
@@ -12,6 +12,8 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    OuterRow,
+    OuterValues,
     Project,
     Relation,
     Scalar,
@@ -19,124 +21,7 @@ from rewriter.algebra import (
     UnionAll,
     Windows,
     references,
-    require,
 )
-from rewriter.position import Span
-
-
-@dataclass(frozen=True, slots=True)
-class CorrelatedScalar(Relation):
-    """The input with one more attribute: the value of a scalar subquery for each of its rows.
-
-    Parameters
-    ----------
-    query
-        The subquery, grouped by what the outer row is compared with.
-    pairs
-        The outer row's scalars, and the attributes of ``query`` they are equal to: its keys.
-    value
-        The subquery's value, an attribute of ``query``.
-    empty
-        Its value where no row of the subquery is selected, a constant: of a COUNT it is 0.
-    null_safe
-        NULL equals NULL in the pairs. Then ``empty`` is None.
-    count
-        How many rows the value was made of, an attribute of ``query``: an error if they are more
-        than one. None: there cannot be.
-    """
-
-    input: Relation
-    query: Relation
-    pairs: tuple[tuple[Scalar, Attribute], ...]
-    value: Attribute
-    empty: Scalar | None
-    output: Attribute
-    null_safe: bool = False
-    count: Attribute | None = None
-    span: Span | None = None
-
-    def __post_init__(self) -> None:
-        for scalar, _ in self.pairs:
-            require(self, scalar, self.input)
-        if not self.pairs:
-            raise ValueError("a correlated subquery is tied to its outer row")
-        if self.null_safe and self.empty is not None:
-            raise ValueError("with NULL among the keys no column tells that nothing was found")
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.output)
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input, self.query)
-
-
-@dataclass(frozen=True, slots=True)
-class ExistenceJoin(Relation):
-    """The left with one more attribute: whether some row of the right makes the condition true.
-
-    IN and EXISTS where they are not conjuncts. The attribute is true or false, never NULL.
-    """
-
-    left: Relation
-    right: Relation
-    condition: Scalar | None
-    output: Attribute
-    span: Span | None = None
-
-    def __post_init__(self) -> None:
-        if self.condition is not None:
-            require(self, self.condition, self.left, self.right)
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.left.attributes, self.output)
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.left, self.right)
-
-
-@dataclass(frozen=True, slots=True)
-class OuterValues(Relation):
-    """The different values of scalars over the rows around a subquery: values, annotated 1.
-
-    There may be more of them than rows have: each is a question, and only asked by a row.
-    """
-
-    input: Relation
-    output: tuple[Attribute, ...]
-    scalars: tuple[Scalar, ...]
-
-    def __post_init__(self) -> None:
-        if len(self.output) != len(self.scalars):
-            raise ValueError("each of the outer values has one attribute")
-        for scalar in self.scalars:
-            require(self, scalar, self.input)
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.output
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return (self.input,)
-
-
-@dataclass(frozen=True, slots=True)
-class OuterRow(Relation):
-    """The place of :class:`OuterValues` in a subquery while the rows around it are not known."""
-
-    output: tuple[Attribute, ...]
-
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.output
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        return ()
 
 
 def with_outer_values(relation: Relation, row: OuterRow, values: OuterValues) -> Relation:
