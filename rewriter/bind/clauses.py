@@ -28,6 +28,7 @@ _QUERY = {
     "this",
     "alias",
     "expression",
+    "step",
 }
 _TABLE = {"this", "alias", "db", "catalog", "joins", "pivots"}
 _JOIN = {"this", "on", "side", "kind", "using", "method", "pivots"}
@@ -45,7 +46,7 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-def refuse_query_clauses(query: exp.Query, source: Source) -> None:
+def refuse_query_clauses(query: exp.Expr, source: Source) -> None:
     """Raise for a clause of a query that has no rule."""
     _refuse(query, _QUERY, source)
     distinct = query.args.get("distinct")

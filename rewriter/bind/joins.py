@@ -43,14 +43,23 @@ _MEMBERSHIPS = (SemiJoin, AntiJoin)
 
 
 def bind_from(
-    select: exp.Select, context: Context, outer: Outer | None, subqueries: Subqueries
+    select: exp.Select,
+    context: Context,
+    outer: Outer | None,
+    subqueries: Subqueries,
+    given: Bound | None = None,
 ) -> Bound:
-    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns."""
+    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns.
+
+    ``given`` stands in the place of its first relation.
+    """
     from_ = select.args.get("from_")
-    if from_ is None:
-        return Bound(OneRow(), Scope())
     binder = _FromBinder(context, outer, subqueries)
-    return binder.joined(binder.source(from_.this), select.args.get("joins") or [])
+    if from_ is not None:
+        given = binder.source(from_.this)
+    if given is None:
+        return Bound(OneRow(), Scope())
+    return binder.joined(given, select.args.get("joins") or [])
 
 
 class _FromBinder:

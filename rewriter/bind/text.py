@@ -50,12 +50,8 @@ def parse(source: Source) -> exp.Query:
     NotUnderstoodError
         The text cannot be parsed.
     UnsupportedError
-        It is another statement, an inline table, or in pipe syntax.
+        It is another statement, or an inline table.
     """
-    pipe = next(keyword_spans(source.sql, "|>"), None)
-    if pipe is not None:
-        advice = "Write the pipe operators as clauses of a SELECT."
-        raise source.unsupported("pipe syntax is not supported", advice, pipe)
     try:
         tree = dialect.parse(source.sql)
     except QueryError as error:

@@ -15,6 +15,7 @@ from rewriter.dialect.nodes import (
     UnsignedRightShift,
     VariantExtract,
 )
+from rewriter.dialect.pipes import Piped, PipeSource, pipe_source_sql, piped_sql
 
 _TRANSLATIONS = (exp.From, exp.Pivot, exp.Select, exp.Table, exp.Unnest, exp.WithinGroup)
 """Nodes that sqlglot rewrites for engines without their syntax; Spark has it."""
@@ -46,6 +47,8 @@ class SparkSQLGenerator(SparkGenerator):
         exp.CurrentUser: lambda *_: "CURRENT_USER()",
         exp.Max: lambda self, node: self.func("max", node.this),
         exp.Min: lambda self, node: self.func("min", node.this),
+        Piped: piped_sql,
+        PipeSource: pipe_source_sql,
         DerivedValues: lambda self, node: self.values_sql(node),
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),

@@ -20,6 +20,7 @@ from rewriter.dialect.nodes import (
     UnsignedRightShift,
     VariantExtract,
 )
+from rewriter.dialect.pipes import PipeParser
 
 _JOIN_HINTS = (
     "BROADCAST",
@@ -56,7 +57,7 @@ _UNITS = frozenset(
 )
 
 
-class SparkSQLParser(SparkParser):
+class SparkSQLParser(PipeParser):
     """The parser of :class:`rewriter.dialect.SparkSQL`."""
 
     ADD_JOIN_ON_TRUE = False

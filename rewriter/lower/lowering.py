@@ -162,7 +162,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         open_ = self._unlimited(relation.input, windowed=False)
         predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
         if isinstance(open_, OpenCore):
-            return replace(open_, predicates=open_.predicates + predicates, post=Post())
+            return replace(open_, predicates=open_.predicates + predicates)
         keys = dict(open_.keys)
         having = list(open_.having)
         core = open_.core
@@ -172,7 +172,7 @@ class _Lowering(BagDifferences, SubqueryValues):
                 core = replace(core, predicates=(*core.predicates, below))
             else:
                 having.append(predicate)
-        return replace(open_, core=core, having=tuple(having), post=Post())
+        return replace(open_, core=core, having=tuple(having))
 
     def _project(self, relation: Project) -> Open:
         open_ = self._lower(relation.input)
