@@ -26,6 +26,7 @@ from lipstick.guard import (
 )
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
+from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, bind, substitute
 from rewriter.blocks import Block
 from rewriter.comparable import compared_exactly
@@ -167,10 +168,11 @@ class Session:
             functions=functions,
             aggregates=functions.aggregates,
         )
-        if functions.used:
-            check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}
         root = lower(bound.root, sources, query)
+        if functions.used:
+            drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
+            check_deterministic(self.spark, query, args, functions.used, drawn=drawn)
         if len(root.outputs) != len(schema):
             raise UnsupportedError(
                 f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",

@@ -51,9 +51,13 @@ MEMBERS = "_n"
 """Rows of a grouping's dataset: the number of members."""
 
 
-def rewritten_sql(root: Block) -> str:
-    """Return the rewritten query: the answer's columns, then ``_prov``."""
-    return pretty(program(root, provenance=True))
+def rewritten_sql(root: Block, views: ViewOf | None = None) -> str:
+    """Return the rewritten query: the answer's columns, then ``_prov``.
+
+    ``views`` are where captured members are, to be read instead of the sources.
+    """
+    members = None if views is None else _captured(views)
+    return pretty(program(root, provenance=True, members=members))
 
 
 def plain_sql(
@@ -303,7 +307,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     None where tokens alone do not tell members apart, so that values could not be looked up:
     members over tuples of other blocks, or of relations without provenance.
     """
-    if block.core is None or block.kind is not Kind.GROUP:
+    if block.core is None or block.kind is not Kind.GROUP or block.core.once:
         return ()
     untracked = BlockSource | ConstantSource
     derived = any(isinstance(source, untracked) for source in block.core.sources)

@@ -10,6 +10,7 @@ a plan that cannot be built is a bug in the front end, never an error of the use
 
 from __future__ import annotations
 
+from rewriter.algebra.chance import Draw, Sample
 from rewriter.algebra.grouping import Aggregate, GroupingSets
 from rewriter.algebra.joins import (
     AntiJoin,
@@ -40,6 +41,7 @@ __all__ = [
     "BagDifference",
     "Constant",
     "CorrelatedScalar",
+    "Draw",
     "ExistenceJoin",
     "Filter",
     "Generate",
@@ -53,6 +55,7 @@ __all__ = [
     "OuterValues",
     "Project",
     "Relation",
+    "Sample",
     "Scalar",
     "ScalarSubquery",
     "Scan",

@@ -30,7 +30,7 @@ _QUERY = {
     "expression",
     "step",
 }
-_TABLE = {"this", "alias", "db", "catalog", "joins", "pivots"}
+_TABLE = {"this", "alias", "db", "catalog", "joins", "pivots", "sample"}
 _JOIN = {"this", "on", "side", "kind", "using", "method", "pivots"}
 
 _ORDER = "Order the answer with ORDER BY."
@@ -39,7 +39,6 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "sort": (("SORT BY",), _ORDER),
     "distribute": (("DISTRIBUTE BY",), _ORDER),
     "cluster": (("CLUSTER BY",), _ORDER),
-    "sample": (("TABLESAMPLE",), "Store the sample in a relation and track it."),
     "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
     "hint": (("/*+",), "Leave the hint out: it cannot change the answer."),
     "hints": (("/*+",), "Leave the hint out: it cannot change the answer."),

@@ -29,6 +29,7 @@ from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_lateral
 from rewriter.bind.memberships import conjunction
 from rewriter.bind.pivot import bind_pivoted
+from rewriter.bind.samples import bind_sample
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
@@ -70,7 +71,8 @@ class _FromBinder:
 
     def source(self, node: exp.Expr) -> Bound:
         """Bind one item of FROM with the joins inside its own brackets."""
-        return self.joined(self._pivoted(self._item(node), node), node.args.get("joins") or [])
+        item = bind_sample(self._item(node), node.args.get("sample"), self._context)
+        return self.joined(self._pivoted(item, node), node.args.get("joins") or [])
 
     def _pivoted(self, bound: Bound, node: exp.Expr) -> Bound:
         for pivot in node.args.get("pivots") or []:

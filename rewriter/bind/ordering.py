@@ -43,7 +43,7 @@ def order_and_limit(bound: Bound, query: exp.Expr, context: Context) -> Bound:
     subqueries = Subqueries(context)
     lookup = bound.scope.lookup(context.source)
     refusal = "cannot stand in ORDER BY of this query"
-    binder = ScalarBinder(context, (lookup,), subqueries, bound.scope, refusal)
+    binder = ScalarBinder(context, (lookup,), subqueries, bound.scope, refusal, draws=True)
     keys = bind_sort_keys(query, binder, bound.scope)
     relation, attached = subqueries.attach(bound.relation, [key.scalar for key in keys])
     keys = [

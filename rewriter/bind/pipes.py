@@ -15,6 +15,7 @@ from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.ordering import order_and_limit, ordinal
 from rewriter.bind.pivot import bind_pivoted
+from rewriter.bind.samples import bind_sample
 from rewriter.bind.scope import Bound, Entry, Outer, Scope
 from rewriter.bind.selects import answer, bind_rows
 from rewriter.bind.set_operations import bind_set_operation
@@ -78,6 +79,8 @@ class _Pipe:
                 return self._rows(given, exp.Select(joins=[step.copy()]))
             case exp.Pivot():
                 return bind_pivoted(given, step, self.context)
+            case exp.TableSample():
+                return bind_sample(given, step, self.context)
             case OrderStep():
                 refuse_query_clauses(step, self.context.source)
                 return order_and_limit(_shown(given, self.context), step, self.context)

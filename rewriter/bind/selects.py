@@ -73,6 +73,7 @@ class Rows:
             refusal,
             self.outer,
             windows=windows,
+            draws=clause != "LATERAL VIEW",
         )
 
 
@@ -109,7 +110,8 @@ def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ..
         raise rows.context.source.unsupported(problem, advice, found[-1])
     bound = Bound(rows.relation, rows.scope)
     refusal = "cannot stand in a generator"
-    bound, generated = bind_selected(bound, found[0], rows.binder("the select list", refusal))
+    binder = replace(rows.binder("the select list", refusal), draws=False)
+    bound, generated = bind_selected(bound, found[0], binder)
     return replace(rows, relation=bound.relation), generated
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Limit, Relation, Scan, Windows, walk
+from rewriter.algebra import Aggregate, Draw, Limit, Relation, Sample, Scan, Windows, walk
 from rewriter.bind.clauses import refuse_table_clauses
 from rewriter.bind.constants import bind_range, bind_values
 from rewriter.bind.context import Context, Definition
@@ -85,13 +85,14 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     """Bind one reference to a named query.
 
     Its text is bound anew for each, but a query that groups or limits is computed once: all
-    references share its plan, each under attributes of its own.
+    references share its plan, each under attributes of its own. Where chance decides something,
+    that is a common table expression to Spark too; every reference to a view chooses anew.
     """
     context = definition.context
     bound = definition.shared
     if bound is None:
         bound = context.bind.query(definition.query, context, definition.outer)
-        if not _computed_once(bound.relation):
+        if not _computed_once(bound.relation, _is_view(definition)):
             return _renamed(bound, definition.columns, reference, source)
         definition.shared = bound
     names = [attribute.name for attribute in bound.relation.attributes]
@@ -101,8 +102,15 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     return _renamed(own, definition.columns, reference, source)
 
 
-def _computed_once(relation: Relation) -> bool:
-    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in walk(relation))
+def _computed_once(relation: Relation, is_view: bool) -> bool:
+    operators = list(walk(relation))
+    if any(isinstance(operator, (Draw, Sample)) for operator in operators):
+        return not is_view
+    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in operators)
+
+
+def _is_view(definition: Definition) -> bool:
+    return any(definition is view for view in definition.context.views.values())
 
 
 def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:

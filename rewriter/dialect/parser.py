@@ -202,6 +202,16 @@ class SparkSQLParser(PipeParser):
             join.set("kind", None)
         return join
 
+    def _parse_subquery(
+        self, this: exp.Expr | None, parse_alias: bool = True
+    ) -> exp.Subquery | None:
+        """Parse what stands after a query in brackets; a sample stands before the alias."""
+        sample = self._parse_table_sample()
+        subquery = super()._parse_subquery(this, parse_alias)
+        if subquery and sample:
+            subquery.set("sample", sample)
+        return subquery
+
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
         """Parse one row of an inline table; an alias after it is the table's."""
         if self._match(TokenType.L_PAREN):

@@ -18,6 +18,7 @@ from rewriter.algebra import (
     BagDifference,
     Constant,
     CorrelatedScalar,
+    Draw,
     ExistenceJoin,
     Filter,
     Generate,
@@ -28,6 +29,7 @@ from rewriter.algebra import (
     OuterValues,
     Project,
     Relation,
+    Sample,
     Scalar,
     ScalarSubquery,
     Scan,
@@ -51,7 +53,7 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
-from rewriter.lower.bag_differences import BagDifferences
+from rewriter.lower.chance import Chance
 from rewriter.lower.close import is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.scope import (
@@ -93,7 +95,7 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
     return lowering.root(root)
 
 
-class _Lowering(BagDifferences, SubqueryValues):
+class _Lowering(Chance, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
@@ -125,13 +127,16 @@ class _Lowering(BagDifferences, SubqueryValues):
                 return self._aggregate(relation)
             case UnionAll() | BagDifference():
                 return self._set_operation(relation)
-            case Windows():
-                return self._windows(relation)
+            case Windows() | Draw() | Sample():
+                return self._beside_rows(relation)
             case Sort():
                 return self._sort(relation)
             case Limit():
                 return self._limit(relation)
         raise TypeError(f"no rule for {type(relation).__name__}")
+
+    def _beside_rows(self, relation: Windows | Draw | Sample) -> OpenCore:
+        return self._windows(relation) if isinstance(relation, Windows) else self._chance(relation)
 
     def _scan(self, scan: Scan) -> OpenCore:
         source = self._tokens[scan.relation]
