@@ -24,6 +24,7 @@ from lipstick.guard import (
     understand,
     volatile_literals,
 )
+from lipstick.recursion import unfolded
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from rewriter.algebra import Draw, walk
@@ -161,14 +162,19 @@ class Session:
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
-        bound = bind(
-            query,
-            catalog,
-            expression=expression,
-            functions=functions,
-            aggregates=functions.aggregates,
-        )
         sources = {t.name: t.token_source for t in self._tracked.values()}
+        bound = unfolded(
+            self.spark,
+            lambda levels: bind(
+                query,
+                catalog,
+                expression=expression,
+                functions=functions,
+                aggregates=functions.aggregates,
+                levels=levels,
+            ),
+            sources,
+        )
         root = lower(bound.root, sources, query)
         if functions.used:
             drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))

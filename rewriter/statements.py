@@ -205,6 +205,17 @@ def lookup_sql(
     return text(select)
 
 
+def potential_sql(block: Block) -> str | None:
+    """Return the statement of one potential tuple of a block; None where they are not known.
+
+    A block has no tuples, whatever is deleted, where this has no row.
+    """
+    if not block.potential_known:
+        return None
+    one = exp.select(exp.Literal.number(1)).from_(table(CTE_TABLES.potential(block), "p"))
+    return text(statement(block, one.limit(1)))
+
+
 def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
     """Return the statement of the answer, and extra columns, over captured rows of the root."""
     return text(answer_query(root, rows_view, extra))

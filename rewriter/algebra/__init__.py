@@ -22,6 +22,7 @@ from rewriter.algebra.joins import (
 )
 from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, Sort, SortKey
+from rewriter.algebra.recursion import Level
 from rewriter.algebra.relation import Relation, Unary, require, walk
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
 from rewriter.algebra.scalars import Attribute, Scalar, bracketed, column, is_compound, references
@@ -48,6 +49,7 @@ __all__ = [
     "GroupingSets",
     "InnerJoin",
     "Join",
+    "Level",
     "Limit",
     "OneRow",
     "OuterJoin",

@@ -12,28 +12,38 @@ from rewriter.bind.constants import bind_range, bind_values
 from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
 from rewriter.bind.parameters import substitute
+from rewriter.bind.recursion import unfold
 from rewriter.bind.scope import Bound, Outer, scope_of
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import TrackedRelation, View
 from rewriter.errors import UntrackedError
-from rewriter.position import keyword_before
 
 
 def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Context:
-    """Return the context inside a query's WITH clause; each name sees those before it."""
+    """Return the context inside a query's WITH clause; each name sees those before it.
+
+    With RECURSIVE it may see itself.
+    """
     with_ = query.args.get("with_")
     if with_ is None:
         return context
-    if with_.args.get("recursive"):
-        advice = "Store the recursion's answer in a relation and track it."
-        place = keyword_before(context.source.sql, with_, "RECURSIVE")
-        raise context.source.unsupported("WITH RECURSIVE is not supported", advice, place)
+    recursive = bool(with_.args.get("recursive"))
     refused = outer.refused("a common table expression") if outer else None
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = tuple(column.name for column in alias.columns) or None
-        context = context.with_cte(Definition(alias.name, cte.this, columns, context, refused))
+        definition = Definition(alias.name, cte.this, columns, context, refused)
+        if recursive and _refers_to_itself(definition):
+            inside = define_ctes(cte.this, context, outer)
+            definition.shared = unfold(definition, cte, inside)
+        context = context.with_cte(definition)
     return context
+
+
+def _refers_to_itself(definition: Definition) -> bool:
+    name = definition.name.lower()
+    tables = definition.query.find_all(exp.Table)
+    return any(len(table.parts) == 1 and table.name.lower() == name for table in tables)
 
 
 def bind_table(table: exp.Table, context: Context) -> Bound:

@@ -2,7 +2,7 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
-from rewriter.dialect.nodes import DerivedValues, TypedLiteral
+from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TypedLiteral
 from rewriter.dialect.pipes import (
     AggregateStep,
     DropStep,
@@ -20,6 +20,7 @@ __all__ = [
     "AGGREGATES",
     "GENERATORS",
     "AggregateStep",
+    "BoundedCTE",
     "DerivedValues",
     "DropStep",
     "ExtendStep",

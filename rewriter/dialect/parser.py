@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from rewriter.dialect.functions import BUILDERS
 from rewriter.dialect.nodes import (
+    BoundedCTE,
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
@@ -211,6 +212,18 @@ class SparkSQLParser(PipeParser):
         if subquery and sample:
             subquery.set("sample", sample)
         return subquery
+
+    def _parse_cte(self) -> exp.CTE | exp.FunctionSpecification | None:
+        """Parse a named query, which may say how deep it recurses."""
+        index = self._index
+        alias = self._parse_table_alias(self.ID_VAR_TOKENS)
+        if not alias or not self._match_text_seq("MAX", "RECURSION", "LEVEL"):
+            self._retreat(index)
+            return super()._parse_cte()
+        level = self._parse_number()
+        self._match(TokenType.ALIAS)
+        query = self._parse_wrapped(self._parse_statement)
+        return self.expression(BoundedCTE(this=query, alias=alias, level=level))
 
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
         """Parse one row of an inline table; an alias after it is the table's."""

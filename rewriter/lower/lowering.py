@@ -23,6 +23,7 @@ from rewriter.algebra import (
     Filter,
     Generate,
     InnerJoin,
+    Level,
     Limit,
     OneRow,
     OuterJoin,
@@ -127,7 +128,7 @@ class _Lowering(Chance, SubqueryValues):
                 return self._aggregate(relation)
             case UnionAll() | BagDifference():
                 return self._set_operation(relation)
-            case Windows() | Draw() | Sample():
+            case Windows() | Draw() | Sample() | Level():
                 return self._beside_rows(relation)
             case Sort():
                 return self._sort(relation)
@@ -135,8 +136,14 @@ class _Lowering(Chance, SubqueryValues):
                 return self._limit(relation)
         raise TypeError(f"no rule for {type(relation).__name__}")
 
-    def _beside_rows(self, relation: Windows | Draw | Sample) -> OpenCore:
-        return self._windows(relation) if isinstance(relation, Windows) else self._chance(relation)
+    def _beside_rows(self, relation: Windows | Draw | Sample | Level) -> OpenCore:
+        match relation:
+            case Windows():
+                return self._windows(relation)
+            case Level():
+                return self._derived(relation.input, relation.span)
+            case Draw() | Sample():
+                return self._chance(relation)
 
     def _scan(self, scan: Scan) -> OpenCore:
         source = self._tokens[scan.relation]

@@ -40,7 +40,8 @@ QUERIES = [
     "SELECT k FROM a UNION ALL SELECT k FROM b |> WHERE k > 1 |> EXCEPT ALL (SELECT k FROM b)",
     "WITH q AS (FROM a |> WHERE x > 1) FROM q |> LEFT ANTI JOIN b ON q.k = b.k |> SELECT id",
     "SELECT id FROM a WHERE x > (FROM b |> AGGREGATE min(y) AS m)",
-    "FROM a |> PIVOT (sum(x) FOR k IN (1, 2)) |> UNPIVOT (v FOR n IN (`1`, `2`))",
+    "FROM a |> SELECT k, x |> PIVOT (sum(x) FOR k IN (1, 2))",
+    "FROM a |> UNPIVOT (v FOR n IN (k, x)) |> AGGREGATE sum(v) AS s GROUP BY n",
     "VALUES (1), (2) AS v(p) |> JOIN a ON k = p |> SELECT id, row_number() OVER w AS r "
     "WINDOW w AS (PARTITION BY p ORDER BY x, id) |> WHERE r = 1",
 ]
