@@ -36,6 +36,7 @@ from rewriter.algebra import (
     UnionAll,
     Windows,
     bracketed,
+    conjuncts,
     walk,
 )
 from rewriter.blocks import (
@@ -59,7 +60,6 @@ from rewriter.lower.scope import (
     OpenPost,
     Post,
     TokenLeaves,
-    conjuncts,
     rewrite_columns,
 )
 from rewriter.lower.state import Open, cross, reference_counts

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Relation, Scalar
+from rewriter.algebra import Relation, Scalar, conjuncts
 from rewriter.blocks import BlockSource, Core, Source, ValuesSource, qualified
 from rewriter.lower.close import is_prefilter, is_stable
-from rewriter.lower.scope import OpenCore, conjuncts
+from rewriter.lower.scope import OpenCore
 
 
 @dataclass(frozen=True, slots=True)

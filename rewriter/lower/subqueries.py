@@ -14,12 +14,13 @@ from rewriter.algebra import (
     Project,
     Scalar,
     ScalarSubquery,
+    conjuncts,
 )
 from rewriter.blocks import Lookup, OuterLookup, qualified
 from rewriter.lower.memberships import correlation, distinct_values
 from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
-from rewriter.lower.scope import OpenCore, conjuncts
+from rewriter.lower.scope import OpenCore
 from rewriter.lower.state import Open
 
 _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery."
