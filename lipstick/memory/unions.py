@@ -144,10 +144,13 @@ class UnionRows(Rows):
         if not (known and self.block.unique_identity):
             return False
         old, new = (self._resolve(at, where, places) for at in (self.context, context))
-        return all(
-            same(old(*column).to_arrow(len(where)), new(*column).to_arrow(len(where))).all()
-            for column in scalar.columns
-        )
+        try:
+            return all(
+                same(old(*column).to_arrow(len(where)), new(*column).to_arrow(len(where))).all()
+                for column in scalar.columns
+            )
+        except UninterpretableError:  # the branches' types have no common one here
+            return False
 
     @cached_property
     def _stored_rows(self) -> Array:
