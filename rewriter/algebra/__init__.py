@@ -25,7 +25,15 @@ from rewriter.algebra.order import Limit, Sort, SortKey
 from rewriter.algebra.recursion import Level
 from rewriter.algebra.relation import Relation, Unary, require, walk
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
-from rewriter.algebra.scalars import Attribute, Scalar, bracketed, column, is_compound, references
+from rewriter.algebra.scalars import (
+    Attribute,
+    Scalar,
+    bracketed,
+    column,
+    conjuncts,
+    is_compound,
+    references,
+)
 from rewriter.algebra.sets import BagDifference, UnionAll
 from rewriter.algebra.subqueries import (
     CorrelatedScalar,
@@ -70,6 +78,7 @@ __all__ = [
     "Windows",
     "bracketed",
     "column",
+    "conjuncts",
     "is_compound",
     "references",
     "require",
