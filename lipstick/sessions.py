@@ -142,7 +142,9 @@ class Session:
     # -- queries ---------------------------------------------------------------------------
 
     def sql(self, query: str, args: Arguments = None) -> AnnotatedFrame:
-        """Annotate a SQL query over tracked relations; nothing runs yet.
+        """Annotate a SQL query over tracked relations.
+
+        Nothing runs yet, but for levels of a recursive query, to find out how many it has.
 
         Raises
         ------
