@@ -29,6 +29,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
+from rewriter.lower.certainty import with_certain_outputs
 from rewriter.lower.close import apart, close_core, close_post
 from rewriter.lower.scope import (
     OpenCore,
@@ -88,8 +89,8 @@ class Lowering(ABC):
 
     def _close(self, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
         if isinstance(open_, OpenCore):
-            return close_core(open_, attributes, name)
-        return close_post(open_, attributes, name)
+            return with_certain_outputs(close_core(open_, attributes, name))
+        return with_certain_outputs(close_post(open_, attributes, name))
 
     def _block(self, relation: Relation) -> Block:
         """Return the block of a relation, one and the same for every reference to it."""
