@@ -52,9 +52,11 @@ def parse(source: Source) -> exp.Query:
     UnsupportedError
         It is another statement, or in pipe syntax.
     """
+    pipe = next(keyword_spans(source.sql, "|>"), None)
+    if pipe is not None:
+        advice = "Write the pipe operators as clauses of a SELECT."
+        raise source.unsupported("pipe syntax is not supported", advice, pipe)
     try:
-        dialect.tokenize(source.sql)
-        _refuse_pipes(source.sql)
         tree = dialect.parse(source.sql)
     except QueryError as error:
         if source.view is None:
@@ -63,13 +65,6 @@ def parse(source: Source) -> exp.Query:
         raise type(error)(problem, error.advice, source.sql, error.span) from error
     _tell_subqueries_apart(tree)
     return tree
-
-
-def _refuse_pipes(sql: str) -> None:
-    pipe = next(keyword_spans(sql, "|>"), None)
-    if pipe is not None:
-        advice = "Write the pipe operators as clauses of a SELECT."
-        raise UnsupportedError("pipe syntax is not supported", advice, sql, pipe)
 
 
 def _tell_subqueries_apart(tree: exp.Query) -> None:

@@ -326,7 +326,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             below, calls = placed.positions, placed.calls
         core = self._core(below)
         if core.copies:
-            self._refuse_copies("a window", None)
+            self._refuse_copies("a window", relation.span)
         env = dict(core.env)
         for attribute, call in zip(relation.output, calls, strict=True):
             env[attribute.id] = core.resolve(call)

@@ -23,5 +23,6 @@ def catalog() -> MemoryCatalog:
             View("totals", "SELECT dealer, sum(price) AS total FROM cars GROUP BY dealer"),
             View("windowed", "SELECT a,\n  sum(b) OVER (PARTITION BY a) AS s\nFROM t"),
             View("cyclic", "SELECT * FROM cyclic"),
+            View("unreadable", "SELECT a FROM t WHERE"),
         ]
     )
