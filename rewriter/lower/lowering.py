@@ -98,8 +98,6 @@ class _Lowering(BagDifferences, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
-    # -- closing ---------------------------------------------------------------------------
-
     # -- operators -------------------------------------------------------------------------
 
     def _operator(self, relation: Relation) -> Open:
@@ -252,7 +250,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         """
         below = collected.below
         self.share(below)
-        groups = self._derived(relation.input)
+        groups = self._core(relation.input)
         (source,) = groups.sources
         if collected.distinct:
             attribute = relation.output[0]

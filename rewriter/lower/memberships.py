@@ -57,6 +57,13 @@ def correlation(condition: Scalar | None, left: Relation, right: Relation) -> Co
     return Correlation(tuple(outer), tuple(inner), tuple(pairs), tuple(others), null_safe)
 
 
+def outer_columns(condition: Scalar | None, left: Relation) -> list[Scalar]:
+    """Return the columns of the outer rows that a condition mentions."""
+    outer = {attribute.id for attribute in left.attributes}
+    columns = () if condition is None else condition.find_all(exp.Column)
+    return [node for node in columns if node.name in outer]
+
+
 def _sides(equality: exp.Binary, outer: set[str], inner: set[str]) -> tuple[Scalar, Scalar] | None:
     for one, other in ((equality.left, equality.right), (equality.right, equality.left)):
         mine, its = ({n.name for n in side.find_all(exp.Column)} for side in (one, other))

@@ -86,7 +86,7 @@ class OuterJoins(SemiJoins):
         found = self._unique_on(other, inner)
         if found is None:
             return None
-        core = self._core(kept)
+        core = self._asking(kept, outer)
         pairs = tuple(
             (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
         )
