@@ -67,11 +67,8 @@ def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> 
     uncertain = {source.alias for source in sources if not is_certain(source.block)}
     guards = [semi.guard for semi in core.semis if semi.guard is not None]
     padded = frozenset(alias for guard in guards for alias in aliases(guard))
-    return (
-        core.post.limited
-        or not uncertain.isdisjoint(aliases(scalar))
-        or may_raise_of_nulls(scalar, padded)
-    )
+    touched = not uncertain.isdisjoint(aliases(scalar))
+    return touched or may_raise_of_nulls(scalar, padded)
 
 
 def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -> bool:
@@ -87,7 +84,7 @@ def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -
 
 
 def with_certain_outputs(block: Block) -> Block:
-    """Return a block whose stable outputs may be computed for all of its potential tuples."""
+    """Return a block that others read: its stable outputs fail for none of its potential tuples."""
     if is_certain(block):
         return block
     outputs = (

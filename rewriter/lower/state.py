@@ -91,8 +91,8 @@ class Lowering(ABC):
 
     def _close(self, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
         if isinstance(open_, OpenCore):
-            return with_certain_outputs(close_core(open_, attributes, name))
-        return with_certain_outputs(close_post(open_, attributes, name))
+            return close_core(open_, attributes, name)
+        return close_post(open_, attributes, name)
 
     def _block(self, relation: Relation) -> Block:
         """Return the block of a relation, one and the same for every reference to it."""
@@ -100,7 +100,8 @@ class Lowering(ABC):
             open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
             if not open_.post.limited:
                 open_ = replace(open_, post=replace(open_.post, order=()))
-            self._closed[id(relation)] = self._close(open_, relation.attributes, self._name())
+            closed = self._close(open_, relation.attributes, self._name())
+            self._closed[id(relation)] = with_certain_outputs(closed)
         return self._closed[id(relation)]
 
     def _name(self) -> str:
