@@ -168,11 +168,11 @@ class _FromBinder:
     def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
         """Return the pairs of columns that USING or NATURAL equates; None without either."""
         if join.method == "NATURAL":
-            names = [exp.to_identifier(entry.name) for entry in left.visible]
+            place = keyword_before(self._context.source.sql, join.this, "NATURAL")
             return [
-                (self._key(left, name), self._key(right, name))
-                for name in names
-                if any(entry.named(name.name) for entry in right.visible)
+                (self._key(left, entry.name, place), self._key(right, entry.name, place))
+                for entry in left.visible
+                if any(other.named(entry.name) for other in right.visible)
             ]
         if join.method:
             advice = "Joins with ON, USING and NATURAL have rules."
@@ -181,18 +181,18 @@ class _FromBinder:
         using = join.args.get("using")
         if not using:
             return None
-        return [(self._key(left, name), self._key(right, name)) for name in using]
+        return [(self._key(left, n.name, n), self._key(right, n.name, n)) for n in using]
 
-    def _key(self, scope: Scope, name: exp.Expr) -> Entry:
+    def _key(self, scope: Scope, name: str, place: exp.Expr | Span | None) -> Entry:
         source = self._context.source
         try:
-            found = scope.resolve([name.name])
+            found = scope.resolve([name])
         except AmbiguousError:
             advice = "Write the join's condition with ON."
-            raise source.error(f"column {name.name} is ambiguous", advice, name) from None
+            raise source.error(f"column {name} is ambiguous", advice, place) from None
         if found is None:
             advice = "Name a column that both sides of the join have."
-            raise source.error(f"column {name.name} is not known", advice, name)
+            raise source.error(f"column {name} is not known", advice, place)
         return found[0]
 
     def _using_join(

@@ -189,9 +189,6 @@ class ScalarBinder:
                 advice = "Use IN or EXISTS as a condition of WHERE."
                 problem = f"{name} (subquery) is not supported"
                 raise self._unsupported(problem, advice, place or node)
-            case exp.Any() if not isinstance(node.parent, exp.Predicate):
-                problem = "aggregate any has no tensor yet"
-                raise self._unsupported(problem, _TENSOR_ADVICE, node)
 
     def _check_call(self, node: exp.Func) -> None:
         source = self.context.source

@@ -50,7 +50,7 @@ def parse(source: Source) -> exp.Query:
     NotUnderstoodError
         The text cannot be parsed.
     UnsupportedError
-        It is another statement, an inline table, or in pipe syntax.
+        It is another statement, or in pipe syntax.
     """
     pipe = next(keyword_spans(source.sql, "|>"), None)
     if pipe is not None:
@@ -63,10 +63,6 @@ def parse(source: Source) -> exp.Query:
             raise
         problem = f"in view {source.view}: {error.problem}"
         raise type(error)(problem, error.advice, source.sql, error.span) from error
-    if isinstance(tree, exp.Values):
-        advice = "Store its rows in a relation and track it."
-        place = next(keyword_spans(source.sql, "VALUES"), None)
-        raise source.unsupported("VALUES is not supported", advice, place)
     _tell_subqueries_apart(tree)
     return tree
 

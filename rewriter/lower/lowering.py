@@ -53,7 +53,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.lower.bag_differences import BagDifferences
-from rewriter.lower.close import is_stable
+from rewriter.lower.certainty import is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.scope import (
     OpenCore,
@@ -66,6 +66,7 @@ from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import placed_by
+from rewriter.raising import may_raise
 
 
 def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:
@@ -174,11 +175,20 @@ class _Lowering(BagDifferences, SubqueryValues):
 
     def _project(self, relation: Project) -> Open:
         open_ = self._lower(relation.input)
+        if open_.post.limited and any(may_raise(s, overflows=False) for s in relation.scalars):
+            open_ = self._within_limit(relation.input, open_)
         env = {
             attribute.id: open_.resolve(scalar)
             for attribute, scalar in zip(relation.output, relation.scalars, strict=True)
         }
         return replace(open_, env=env)
+
+    def _within_limit(self, relation: Relation, open_: Open) -> Open:
+        """Return the rows that LIMIT has kept, if they can be told apart: others are not read."""
+        if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
+            return open_
+        self._peeked[id(relation)] = open_
+        return self._derived(relation)
 
     def _inner_join(self, relation: InnerJoin) -> OpenCore:
         left, right = self._core(relation.left), self._core(relation.right)
@@ -314,7 +324,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             below, calls = placed.positions, placed.calls
         core = self._core(below)
         if core.copies:
-            self._refuse_copies("a window", None)
+            self._refuse_copies("a window", relation.span)
         env = dict(core.env)
         for attribute, call in zip(relation.output, calls, strict=True):
             env[attribute.id] = core.resolve(call)
