@@ -24,9 +24,11 @@ from lipstick.guard import (
     understand,
     volatile_literals,
 )
+from lipstick.recursion import unfolded
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
+from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, bind, substitute
 from rewriter.blocks import Block
 from rewriter.comparable import compared_exactly
@@ -157,17 +159,23 @@ class Session:
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
-        bound = bind(
-            query,
-            catalog,
-            expression=expression,
-            functions=functions,
-            aggregates=functions.aggregates,
-        )
-        if functions.used:
-            check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}
+        bound = unfolded(
+            self.spark,
+            lambda levels: bind(
+                query,
+                catalog,
+                expression=expression,
+                functions=functions,
+                aggregates=functions.aggregates,
+                levels=levels,
+            ),
+            sources,
+        )
         root = lower(bound.root, sources, query)
+        if functions.used:
+            drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
+            check_deterministic(self.spark, query, args, functions.used, drawn=drawn)
         if len(root.outputs) != len(schema):
             raise UnsupportedError(
                 f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",

@@ -6,20 +6,20 @@ refuses need not be refused here, and what it accepts must not be read in anothe
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from rewriter.algebra import Relation
-from rewriter.bind.context import Context
+from rewriter.bind.context import Context, Recursion
 from rewriter.bind.names import Names, lambda_variables
 from rewriter.bind.parameters import Arguments, substitute
 from rewriter.bind.queries import QueryBinder
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import Catalog
 
-__all__ = ["Arguments", "Query", "bind", "substitute"]
+__all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class Query:
 
     root: Relation
     sql: str
+    recursions: Mapping[str, Recursion]
+    """Its recursive queries, by the keys of ``levels`` in :func:`bind`."""
 
 
 def bind(
@@ -43,6 +45,7 @@ def bind(
     aggregates: Container[str] = frozenset(),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
+    levels: Mapping[str, int] | None = None,
 ) -> Query:
     """Bind the text of a query.
 
@@ -63,6 +66,9 @@ def bind(
         Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
     expression
         The parsed text, if the caller has parsed it (and put values for parameters or ``now()``).
+    levels
+        How many levels follow the first of a recursive query; one that is not in it is unfolded as
+        far as it may be. None: recursive queries are refused.
 
     Raises
     ------
@@ -79,5 +85,6 @@ def bind(
     tree = parse(source) if expression is None else expression
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
     names = Names(lambda_variables(query))
-    context = Context(source, catalog, names, QueryBinder(), functions, aggregates)
-    return Query(context.bind.query(query, context, None).relation, sql)
+    context = Context(source, catalog, names, QueryBinder(), functions, aggregates, levels=levels)
+    root = context.bind.query(query, context, None).relation
+    return Query(root, sql, context.recursions)

@@ -59,14 +59,23 @@ sql_keywords stack variant_explode variant_explode_outer
 GENERATORS = frozenset(_GENERATORS.split())
 """Functions that make several rows of one."""
 
-_NON_DETERMINISTIC = """
-input_file_block_length input_file_block_start input_file_name java_method
-monotonically_increasing_id rand randn random randstr reflect shuffle spark_partition_id
-try_reflect uniform uuid
+_OF_FILES = """
+input_file_block_length input_file_block_start input_file_name
 """
 
-NON_DETERMINISTIC = frozenset(_NON_DETERMINISTIC.split())
-"""Functions whose value depends on more than their arguments and the time of the query."""
+OF_FILES = frozenset(_OF_FILES.split())
+"""Functions of the file that is being read, of which nothing is known above a scan."""
+
+_DRAWN = """
+java_method monotonically_increasing_id rand randn random randstr reflect shuffle
+spark_partition_id try_reflect uniform uuid
+"""
+
+DRAWN = frozenset(_DRAWN.split())
+"""Functions whose value depends on more than their arguments and the time of the query.
+
+With a seed too: the values that it gives depend on how Spark divides the rows among tasks.
+"""
 
 TIME_WINDOWS = frozenset(["session_window", "window", "window_time"])
 """Functions that stand for a whole rewriting of the query in Spark."""

@@ -29,6 +29,7 @@ from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_lateral
 from rewriter.bind.memberships import conjunction
 from rewriter.bind.pivot import bind_pivoted
+from rewriter.bind.samples import bind_sample
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
@@ -43,14 +44,23 @@ _MEMBERSHIPS = (SemiJoin, AntiJoin)
 
 
 def bind_from(
-    select: exp.Select, context: Context, outer: Outer | None, subqueries: Subqueries
+    select: exp.Select,
+    context: Context,
+    outer: Outer | None,
+    subqueries: Subqueries,
+    given: Bound | None = None,
 ) -> Bound:
-    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns."""
+    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns.
+
+    ``given`` stands in the place of its first relation.
+    """
     from_ = select.args.get("from_")
-    if from_ is None:
-        return Bound(OneRow(), Scope())
     binder = _FromBinder(context, outer, subqueries)
-    return binder.joined(binder.source(from_.this), select.args.get("joins") or [])
+    if from_ is not None:
+        given = binder.source(from_.this)
+    if given is None:
+        return Bound(OneRow(), Scope())
+    return binder.joined(given, select.args.get("joins") or [])
 
 
 class _FromBinder:
@@ -61,7 +71,8 @@ class _FromBinder:
 
     def source(self, node: exp.Expr) -> Bound:
         """Bind one item of FROM with the joins inside its own brackets."""
-        return self.joined(self._pivoted(self._item(node), node), node.args.get("joins") or [])
+        item = bind_sample(self._item(node), node.args.get("sample"), self._context)
+        return self.joined(self._pivoted(item, node), node.args.get("joins") or [])
 
     def _pivoted(self, bound: Bound, node: exp.Expr) -> Bound:
         for pivot in node.args.get("pivots") or []:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rewriter import dialect
 from rewriter.errors import CorrelationError, QueryError, UnsupportedError
-from rewriter.position import Span, keyword_spans, span_of
+from rewriter.position import Span, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,8 @@ def parse(source: Source) -> exp.Query:
     NotUnderstoodError
         The text cannot be parsed.
     UnsupportedError
-        It is another statement, or in pipe syntax.
+        It is another statement.
     """
-    pipe = next(keyword_spans(source.sql, "|>"), None)
-    if pipe is not None:
-        advice = "Write the pipe operators as clauses of a SELECT."
-        raise source.unsupported("pipe syntax is not supported", advice, pipe)
     try:
         tree = dialect.parse(source.sql)
     except QueryError as error:

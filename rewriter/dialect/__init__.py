@@ -2,15 +2,34 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
-from rewriter.dialect.nodes import DerivedValues, TypedLiteral
+from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TypedLiteral
+from rewriter.dialect.pipes import (
+    AggregateStep,
+    DropStep,
+    ExtendStep,
+    NameStep,
+    OrderStep,
+    Piped,
+    PipeSource,
+    SetStep,
+)
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
 
 __all__ = [
     "AGGREGATES",
     "GENERATORS",
+    "AggregateStep",
+    "BoundedCTE",
     "DerivedValues",
+    "DropStep",
+    "ExtendStep",
+    "NameStep",
+    "OrderStep",
+    "PipeSource",
+    "Piped",
     "Query",
+    "SetStep",
     "SparkSQL",
     "TypedLiteral",
     "emit",

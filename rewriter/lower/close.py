@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
+    DRAWN,
     EXPANDED,
     GROUP,
     MEMBER,
@@ -67,9 +68,11 @@ class _Split:
         return len(self.core.sources) > len(self.free)
 
 
-def _split(core: OpenCore) -> _Split:
+def _split(core: OpenCore, written: bool) -> _Split:
     blocks = [source for source in core.sources if isinstance(source, BlockSource)]
     scans = {source.alias for source in core.sources if not isinstance(source, BlockSource)}
+    if written:
+        scans |= {source.alias for source in blocks}
     inside: list[BlockSource] = []
     if scans:
         reached, before = set(scans), -1
@@ -81,6 +84,7 @@ def _split(core: OpenCore) -> _Split:
                     reached |= link
         inside = [b for b in blocks if b.alias in reached and b.block.stable_identity]
         kept = scans.union({b.alias for b in inside}, *(g.aliases for g in core.generators))
+        kept.add(DRAWN)
         core = replace(core, stable={a: c for a, c in core.stable.items() if a in kept})
     generators, core = _captured_generators(core) if scans else ((), core)
     chosen = {b.alias for b in inside}
@@ -205,8 +209,8 @@ class _Members:
         )
 
 
-def _members(core: OpenCore) -> _Members:
-    split = _split(core)
+def _members(core: OpenCore, *, written: bool = False) -> _Members:
+    split = _split(core, written)
     store = _Store(split, leaves_only=bool(split.conditions or core.semis))
     tokens = []
     for token in core.tokens:
@@ -281,9 +285,14 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
     )
 
 
-def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Block:
-    """Close a core without grouping: its tuples are its members."""
-    members = _members(core)
+def close_core(
+    core: OpenCore, attributes: Iterable[Attribute], name: str, *, written: bool = False
+) -> Block:
+    """Close a core without grouping: its tuples are its members.
+
+    ``written``: it has members of its own though all it reads are tuples of other blocks.
+    """
+    members = _members(core, written=written)
     outputs = [
         Output(
             a.id, members.store.reference(core.env[a.id], a.id), _stable_output(core, a, members)

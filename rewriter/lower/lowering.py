@@ -18,16 +18,19 @@ from rewriter.algebra import (
     BagDifference,
     Constant,
     CorrelatedScalar,
+    Draw,
     ExistenceJoin,
     Filter,
     Generate,
     InnerJoin,
+    Level,
     Limit,
     OneRow,
     OuterJoin,
     OuterValues,
     Project,
     Relation,
+    Sample,
     Scalar,
     ScalarSubquery,
     Scan,
@@ -52,8 +55,8 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
-from rewriter.lower.bag_differences import BagDifferences
 from rewriter.lower.certainty import is_stable
+from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.scope import (
     OpenCore,
@@ -94,7 +97,7 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
     return lowering.root(root)
 
 
-class _Lowering(BagDifferences, SubqueryValues):
+class _Lowering(Chance, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
@@ -124,13 +127,22 @@ class _Lowering(BagDifferences, SubqueryValues):
                 return self._aggregate(relation)
             case UnionAll() | BagDifference():
                 return self._set_operation(relation)
-            case Windows():
-                return self._windows(relation)
+            case Windows() | Draw() | Sample() | Level():
+                return self._beside_rows(relation)
             case Sort():
                 return self._sort(relation)
             case Limit():
                 return self._limit(relation)
         raise TypeError(f"no rule for {type(relation).__name__}")
+
+    def _beside_rows(self, relation: Windows | Draw | Sample | Level) -> OpenCore:
+        match relation:
+            case Windows():
+                return self._windows(relation)
+            case Level():
+                return self._derived(relation.input, relation.span)
+            case Draw() | Sample():
+                return self._chance(relation)
 
     def _scan(self, scan: Scan) -> OpenCore:
         source = self._tokens[scan.relation]
@@ -161,7 +173,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         open_ = self._unlimited(relation.input, windowed=False)
         predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
         if isinstance(open_, OpenCore):
-            return replace(open_, predicates=open_.predicates + predicates, post=Post())
+            return replace(open_, predicates=open_.predicates + predicates)
         keys = dict(open_.keys)
         having = list(open_.having)
         core = open_.core
@@ -171,7 +183,7 @@ class _Lowering(BagDifferences, SubqueryValues):
                 core = replace(core, predicates=(*core.predicates, below))
             else:
                 having.append(predicate)
-        return replace(open_, core=core, having=tuple(having), post=Post())
+        return replace(open_, core=core, having=tuple(having))
 
     def _project(self, relation: Project) -> Open:
         open_ = self._lower(relation.input)

@@ -19,6 +19,7 @@ from rewriter.algebra import (
 )
 from rewriter.blocks import (
     COPIES,
+    DRAWN,
     EXPANDED,
     GROUP,
     KEYS,
@@ -45,7 +46,7 @@ Open = OpenCore | OpenPost
 Pairs: TypeAlias = list[tuple[Scalar, str]]
 """Scalars over outer rows, and the columns of a block they are equal to."""
 
-_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES})
+_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES, DRAWN})
 """Aliases that scalars of blocks use for what is no source."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
@@ -82,6 +83,7 @@ class Lowering(ABC):
         self._memberships: dict[tuple[int, ...], tuple[Block, Pairs]] = {}
         self._found: dict[int, tuple[Block, Pairs, str]] = {}
         self._peeked: dict[int, Open] = {}
+        self._drawn: dict[int, Block] = {}
         self._made: list[Relation] = []
         """Operators that are not part of the query: kept, since blocks are found by ``id``."""
         self._aliases = set(_RESERVED)

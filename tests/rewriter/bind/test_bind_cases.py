@@ -31,7 +31,7 @@ def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
 
 
 def _bound(sql: str, catalog: MemoryCatalog) -> Query:
-    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"})
+    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, levels={})
 
 
 @pytest.mark.parametrize("name", names(CASES))

@@ -29,4 +29,4 @@ FUNCTIONS = {"words"}
 
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
-    return lower(bind(sql, CATALOG, functions=FUNCTIONS).root, TOKENS, sql)
+    return lower(bind(sql, CATALOG, functions=FUNCTIONS, levels={}).root, TOKENS, sql)
