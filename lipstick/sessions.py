@@ -242,8 +242,9 @@ class Session:
 
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
-        schema = analysed_schema(self.spark, query, args)
+        # First, as what is no query would be run by Spark's analysis.
         expression = volatile_literals(self.spark, understand(self.spark, query, args))
+        schema = analysed_schema(self.spark, query, args)
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)

@@ -52,6 +52,11 @@ def check_target(
             "would be made of what they were before.\nWrite another table."
         )
     if existing is None:
+        if target.keeps_schema:
+            raise TrackingError(
+                f"There is no table {target.source}.\n"
+                "Make it with its first rows: CREATE TABLE ... AS SELECT, or saveAsTable(name)."
+            )
         return
     if not target.is_path and spark.catalog.getTable(target.source).isTemporary:
         raise TrackingError(

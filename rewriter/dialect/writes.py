@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from rewriter.dialect.sparksql import tokenize
-from rewriter.errors import UnsupportedError
+from rewriter.errors import NotUnderstoodError, UnsupportedError
 from rewriter.position import span_at
 
 _QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
@@ -74,7 +74,10 @@ def read_write(sql: str) -> Write | None:
         For DELETE, UPDATE and MERGE, and for forms of INSERT and CREATE TABLE that give a table
         other rows than the query's.
     """
-    tokens = tokenize(sql)
+    try:
+        tokens = tokenize(sql)
+    except NotUnderstoodError:
+        return None  # Spark says what is wrong with it
     words = [_word(token) for token in tokens]
     if not words:
         return None

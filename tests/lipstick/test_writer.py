@@ -148,6 +148,7 @@ def test_rows_are_added_and_replaced(dealer: lipstick.Session) -> None:
     """Keys that rows have no more in common give way to places; what replaces has keys again."""
     dealer.sql(f"CREATE TABLE counts USING parquet AS {COUNTS}")
     before = dealer.sql("SELECT * FROM counts")
+    assert len(before.polynomials()) == 2
     dealer.sql("INSERT INTO counts SELECT Model, 0L FROM Requests")
     assert dealer.tracked["counts"].naming is Naming.ROWS
     after = dealer.sql("SELECT Model, sum(n) AS n FROM counts GROUP BY Model")
@@ -206,6 +207,7 @@ def test_captures_by_reference_over_written_tables(
         ("INSERT INTO counts SELECT Model, 1 FROM Cars", r"CAST\(\.\.\. AS bigint\)"),
         ("CREATE TABLE counts USING parquet AS SELECT 1 AS a", "exists already"),
         ("CREATE TABLE Cars USING parquet AS SELECT 1 AS a", "'Cars' is tracked already"),
+        ("INSERT INTO nowhere SELECT 1 AS a", "There is no table nowhere"),
         ("INSERT INTO shown SELECT CarId FROM Cars", "is a temporary view"),
         ("CREATE TABLE wide USING parquet AS SELECT Model, Model FROM Cars", "two columns called"),
     ],
@@ -247,5 +249,6 @@ def test_other_statements(dealer: lipstick.Session) -> None:
         dealer.sql("UPDATE Cars SET Price = 1")
     with pytest.raises(UnsupportedError, match="CREATE is not a query"):
         dealer.sql("CREATE TABLE wide (a int) USING parquet")
+    assert not dealer.spark.catalog.tableExists("wide"), "a refused statement does not run"
     with pytest.raises(TrackingError, match="Spark guesses the types"):
         dealer.sql(COUNTS).write.partitionBy("Model").parquet("/nowhere")

@@ -42,6 +42,10 @@ def test_errors_of_the_query_are_at_its_place_in_the_text() -> None:
     assert caught.value.span.line == 2
 
 
+def test_text_without_end_is_left_to_spark() -> None:
+    assert read_write("INSERT INTO totals SELECT 'a") is None
+
+
 def test_text_that_spark_would_not_read_either() -> None:
     with pytest.raises(UnsupportedError, match="at 1:13"):
         read_write("INSERT INTO t")
