@@ -15,10 +15,12 @@ from rewriter.dialect.pipes import (
 )
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
+from rewriter.dialect.writes import Action, Write, read_write
 
 __all__ = [
     "AGGREGATES",
     "GENERATORS",
+    "Action",
     "AggregateStep",
     "BoundedCTE",
     "DerivedValues",
@@ -32,9 +34,11 @@ __all__ = [
     "SetStep",
     "SparkSQL",
     "TypedLiteral",
+    "Write",
     "emit",
     "literals",
     "parse",
+    "read_write",
     "tokenize",
     "volatile_calls",
     "with_literals",
