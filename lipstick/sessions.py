@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType, TracebackType
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -25,9 +26,11 @@ from lipstick.guard import (
     volatile_literals,
 )
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
+from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from rewriter.bind import Arguments, bind, substitute
 from rewriter.blocks import Block
+from rewriter.catalog import TableFunction
 from rewriter.comparable import compared_exactly
 from rewriter.lower import lower
 from rewriter.statements import comparisons_sql
@@ -51,6 +54,7 @@ class Session:
         self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
+        self._tables: dict[str, TableFunction] = {}
 
     # -- relations -------------------------------------------------------------------------
 
@@ -166,6 +170,7 @@ class Session:
             expression=expression,
             functions=functions,
             aggregates=functions.aggregates,
+            tables=self._tables,
         )
         if functions.used:
             check_deterministic(self.spark, query, args, functions.used)
@@ -178,6 +183,7 @@ class Session:
                 query,
             )
         self._check_memberships(root, query)
+        check_partitions(self.spark, root, query)
         frame = AnnotatedFrame(self, query, expression, schema, root)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
@@ -211,6 +217,24 @@ class Session:
         """
         return self.sql(query_text(self.spark, plain_frame(frame), self._tracked.values()))
 
+    def register(self, name: str, function: Any) -> None:
+        """Register a function with Spark, under a name for queries, as ``spark.udf`` does.
+
+        It must be deterministic. A table function with a return type may then be called over a
+        relation, ``f(TABLE(t) PARTITION BY k ORDER BY o)``: a black box over each partition, which
+        is handed to it at once. Its rows depend on all rows of their partition.
+
+        Parameters
+        ----------
+        function
+            What ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``
+            made.
+        """
+        table = register_function(self.spark, name, function, f"_lipstick_{self._id}")
+        self._tables.pop(name.lower(), None)
+        if table is not None:
+            self._tables[name.lower()] = table
+
     def _check_memberships(self, root: Block, query: str) -> None:
         """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""
         for statement in comparisons_sql(root):
@@ -230,7 +254,10 @@ class Session:
         """Drop the session's views and temporary files, and Spark if the session started it."""
         for view in self._views:
             self.spark.catalog.dropTempView(view)
+        for table in self._tables.values():
+            self.spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS `{table.carrier}`")
         self._views.clear()
+        self._tables.clear()
         self._tracked.clear()
         if self._temporary:
             shutil.rmtree(self.store, ignore_errors=True)

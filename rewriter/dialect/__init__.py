@@ -2,7 +2,7 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
-from rewriter.dialect.nodes import DerivedValues, TypedLiteral
+from rewriter.dialect.nodes import DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
 
@@ -12,6 +12,7 @@ __all__ = [
     "DerivedValues",
     "Query",
     "SparkSQL",
+    "TableArgument",
     "TypedLiteral",
     "emit",
     "literals",

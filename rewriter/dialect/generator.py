@@ -11,6 +11,7 @@ from rewriter.dialect.nodes import (
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
+    TableArgument,
     TypedLiteral,
     UnsignedRightShift,
     VariantExtract,
@@ -50,6 +51,7 @@ class SparkSQLGenerator(SparkGenerator):
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
         MultiUnitInterval: lambda self, node: self.multiunitinterval_sql(node),
+        TableArgument: lambda self, node: self.tableargument_sql(node),
         TypedLiteral: lambda self, node: self.typedliteral_sql(node),
         VariantExtract: lambda self, node: f"{self.sql(node, 'this')}:{node.args['path'].name}",
     }
@@ -59,6 +61,16 @@ class SparkSQLGenerator(SparkGenerator):
         value = self.sql(expression, "this")
         suffix = expression.args.get("suffix")
         return f"{value}{suffix}" if suffix else f"{expression.args['prefix']} {value}"
+
+    def tableargument_sql(self, expression: TableArgument) -> str:
+        """Write the relation, then how it is divided and in which order it is read."""
+        text = f"TABLE({self.sql(expression, 'this')})"
+        if expression.args.get("single"):
+            text += " WITH SINGLE PARTITION"
+        for clause, words in (("partition_by", "PARTITION BY"), ("order", "ORDER BY")):
+            if expression.args.get(clause):
+                text += f" {words} ({self.expressions(expression, key=clause, flat=True)})"
+        return text
 
     def interval_sql(self, expression: exp.Interval) -> str:
         """Write one value and its unit as the user wrote them."""

@@ -20,6 +20,7 @@ from rewriter.dialect.nodes import (
     UnsignedRightShift,
     VariantExtract,
 )
+from rewriter.dialect.table_arguments import TableArgumentParser
 
 _JOIN_HINTS = (
     "BROADCAST",
@@ -56,7 +57,7 @@ _UNITS = frozenset(
 )
 
 
-class SparkSQLParser(SparkParser):
+class SparkSQLParser(TableArgumentParser):
     """The parser of :class:`rewriter.dialect.SparkSQL`."""
 
     ADD_JOIN_ON_TRUE = False

@@ -197,7 +197,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         core = self._core(relation.input)
         alias = self._alias("generated")
         argument = core.resolve(relation.argument)
-        if relation.function:
+        if relation.function and not relation.placed:
             self._check_function(argument, core, relation)
         generator = Generator(
             alias,
@@ -207,6 +207,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             relation.outer,
             relation.inline,
             relation.function,
+            relation.placed,
         )
         stable = dict(core.stable)
         if is_stable(argument, core):
@@ -218,6 +219,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             env={**core.env, relation.position.id: position, **made},
             generators=(*core.generators, generator),
             stable=stable,
+            post=replace(core.post, opaque=relation.placed),
         )
 
     def _check_function(self, call: Scalar, core: OpenCore, relation: Generate) -> None:
