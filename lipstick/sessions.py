@@ -230,7 +230,7 @@ class Session:
             What ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``
             made.
         """
-        table = register_function(self.spark, name, function, f"_lipstick_{self._id}")
+        table = register_function(self.spark, name, function, f"{name}_of_rows_{self._id}")
         self._tables.pop(name.lower(), None)
         if table is not None:
             self._tables[name.lower()] = table

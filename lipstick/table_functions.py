@@ -29,9 +29,9 @@ _UNLIKE_GROUPS = re.compile(r"\b(?:float|double|timestamp)\b|collate")
 
 
 def register_function(
-    spark: SparkSession, name: str, function: Any, prefix: str
+    spark: SparkSession, name: str, function: Any, carrier: str
 ) -> TableFunction | None:
-    """Register a function, and a carrier for one that makes tables of relations, which is returned.
+    """Register a function, and its carrier under another name if it makes tables of relations.
 
     Functions of Arrow batches, and those whose columns depend on the call, have no carrier.
     """
@@ -42,7 +42,6 @@ def register_function(
     made = _columns(function)
     if function.evalType not in _OF_ROWS or made is None:
         return None
-    carrier = f"{prefix}_{name}"
     place = StructField(_PLACE, IntegerType())
     carried = type(function)(
         _carrying(function.func),

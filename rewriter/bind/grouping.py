@@ -151,7 +151,7 @@ class Grouping:
             advice = "Spark does not compute both at once: join two queries."
         elif names and everywhere:
             problem = f"the registered aggregate {names[0]} in a subquery without GROUP BY"
-            advice = "Group the subquery, or join the outer query with it."
+            advice = "Group by a constant: GROUP BY 'all'."
         else:
             return
         raise self._context.source.unsupported(f"{problem} is not supported", advice, span)

@@ -31,24 +31,22 @@ def with_aggregates(query: exp.Query, aggregates: Container[str]) -> exp.Query:
     return copy
 
 
-def group_without_keys(
-    grouping: Grouping, select: exp.Select, context: Context, *, inside: bool
-) -> None:
+def group_without_keys(grouping: Grouping, select: exp.Select, context: Context) -> None:
     """Group by a constant where a SELECT without keys has registered aggregates.
 
     Raises
     ------
     UnsupportedError
-        With ``inside``, in a subquery of an expression: whether it has a row for no input depends
-        on what Spark's optimiser leaves of it.
+        Inside another query: whether it has a row for no input depends on what Spark's optimiser
+        leaves of it.
     """
     call = None if grouping.has_keys else _opaque_call(_clauses(select))
     if call is None:
         return
-    if inside:
+    if select.find_ancestor(exp.Query, exp.CTE) is not None:
         name = call_name(call, context.source)
         problem = f"the registered aggregate {name} in a subquery without GROUP BY"
-        advice = "Group the subquery, or join the outer query with it."
+        advice = "Group by a constant: GROUP BY 'all'."
         raise context.source.unsupported(f"{problem} is not supported", advice, call)
     grouping.key("all", exp.true())
 

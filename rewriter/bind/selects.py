@@ -251,7 +251,7 @@ def _grouped(
     rows: Rows, items: Sequence[Item], output: Sequence[Attribute], later: Sequence[Scalar]
 ) -> tuple[Relation, list[Scalar], list[Scalar]]:
     grouping = grouping_of(rows, items)
-    group_without_keys(grouping, rows.select, rows.context, inside=rows.outer is not None)
+    group_without_keys(grouping, rows.select, rows.context)
     scalars = [grouping.over(item.scalar) for item in items]
     kept = frozenset(attribute.id for attribute in output)
     over = [grouping.over(scalar, kept) for scalar in later]

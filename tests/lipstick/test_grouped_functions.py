@@ -80,6 +80,8 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         "SELECT d.g, sum(d.s) AS s FROM (SELECT g, v, spread(id) AS s FROM t GROUP BY g, v) d"
         " GROUP BY d.g",
         "SELECT id, (SELECT spread(x.id) FROM t x WHERE x.g = t.g) AS s FROM t",
+        "SELECT id, (SELECT coalesce(spread(x.id), 0.0D) FROM t x WHERE x.g = t.g) AS s FROM t",
+        "SELECT count(*) AS n FROM (SELECT spread(v) AS s FROM t GROUP BY 'all')",
         "SELECT k, members(v) AS n FROM f GROUP BY k",
     ],
 )

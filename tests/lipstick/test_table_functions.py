@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,20 +62,20 @@ def _best() -> UserDefinedTableFunction:
     return F.udtf(Best, returnType="car string, what string, n int").asDeterministic()
 
 
-def _first() -> UserDefinedTableFunction:
+def _until() -> UserDefinedTableFunction:
     """The rows up to the first of at least a limit."""
 
-    class First:
+    class Until:
         def eval(self, bid: Row, least: int) -> Iterator[tuple[Any, ...]]:
             if (bid.amount or 0) >= least:
                 raise SkipRestOfInputTableException
             yield bid.id, bid.amount
 
-    return F.udtf(First, returnType="id int, amount int").asDeterministic()
+    return F.udtf(Until, returnType="id int, amount int").asDeterministic()
 
 
 def _register(ls: Session, plain: SparkSession) -> None:
-    for name, function in (("best", _best), ("first", _first)):
+    for name, function in (("best", _best), ("until", _until)):
         plain.udtf.register(name, function())
         ls.register(name, function())
 
@@ -85,7 +86,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
     with oracles(spark, BIDS, CARS, EMPTY) as made:
         _register(made.ls, made.plain.spark)
         yield made
-        for name in ("best", "first"):
+        for name in ("best", "until"):
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
 
@@ -101,7 +102,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         " GROUP BY b.what",
         "SELECT c.car, c.price FROM cars c WHERE NOT EXISTS (SELECT 1 FROM best(TABLE(bids)"
         " PARTITION BY car ORDER BY id) b WHERE b.car = c.car AND b.what = 'count')",
-        "SELECT a.id, b.n FROM first(TABLE(bids) WITH SINGLE PARTITION ORDER BY (id), 9) a"
+        "SELECT a.id, b.n FROM until(TABLE(bids) WITH SINGLE PARTITION ORDER BY (id), 9) a"
         " LEFT JOIN best(TABLE(SELECT car, max(amount) AS amount FROM bids GROUP BY car)"
         " PARTITION BY car) b ON a.amount = b.n",
     ],
@@ -121,6 +122,7 @@ def test_function_of_partitions(on: Oracles, sql: str) -> None:
 
 def test_row_depends_on_its_partition(on: Oracles) -> None:
     q = on.ls.sql("SELECT what, n FROM best(TABLE(bids) PARTITION BY car ORDER BY id)")
+    assert re.fullmatch(r"best_of_rows_\w+\(Ref\(b1\)\)", str(q.annotation_type))
     of_a = (token("bids", 1) + token("bids", 2) + token("bids", 3)).delta()
     found = {row for row in annotated(q) if of_a in row}
     assert found == {(("bid", 3), of_a), (("bid", 9), of_a), (("count", 3), of_a)}
@@ -146,6 +148,6 @@ def test_partitions_that_are_no_groups_are_refused(on: Oracles) -> None:
 
 
 def test_function_that_only_spark_knows_is_refused(on: Oracles) -> None:
-    on.ls.spark.udtf.register("second", _first())
+    on.ls.spark.udtf.register("unheard", _until())
     with pytest.raises(UnsupportedError, match=r"Register it with the session.*ls\.register"):
-        on.ls.sql("SELECT * FROM second(TABLE(bids) PARTITION BY (car), 1)")
+        on.ls.sql("SELECT * FROM unheard(TABLE(bids) PARTITION BY (car), 1)")
