@@ -306,9 +306,9 @@ class _Derivation:
         for lookup in members.lookups:
             if lookup.alias == alias:
                 yield lookup.block, members.refer(lookup, chosen)
-        for outer in members.block.outer_lookups:
-            if outer.alias == alias:
-                yield outer.block, members.find(members.outer[alias], chosen, members.base)
+        outer = members.outer_lookups.get(alias)
+        if outer is not None:
+            yield outer.asked.block, outer.find(chosen, members.base)
 
     # -- groups ----------------------------------------------------------------------------
 
