@@ -30,6 +30,7 @@ from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
 from rewriter.bind import Arguments, bind, substitute
+from rewriter.bind.functions import OF_SPARK
 from rewriter.blocks import Block
 from rewriter.catalog import TableFunction
 from rewriter.comparable import compared_exactly
@@ -219,15 +220,23 @@ class Session:
 
         It must be deterministic. A table function with a return type may then be called over a
         relation, ``f(TABLE(t) PARTITION BY k ORDER BY o)``: a black box over each partition, which
-        is handed to it at once. Its rows depend on all rows of their partition.
+        is handed to it at once. Its rows depend on all rows of their partition. Such queries call
+        ``f_of_rows``, which is registered too.
 
         Parameters
         ----------
         function
             What ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``
             made.
+
+        Raises
+        ------
+        TrackingError
+            For the name of a function of Spark's.
         """
-        table = register_function(self.spark, name, function, f"{name}_of_rows_{self._id}")
+        if name.lower() in OF_SPARK:
+            raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
+        table = register_function(self.spark, name, function)
         self._tables.pop(name.lower(), None)
         if table is not None:
             self._tables[name.lower()] = table
@@ -253,9 +262,6 @@ class Session:
         Views of the user's that had the name of a relation are there again.
         """
         self._views.drop()
-        for table in self._tables.values():
-            self.spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS `{table.carrier}`")
-        self._tables.clear()
         self._tracked.clear()
         if self._temporary:
             shutil.rmtree(self.store, ignore_errors=True)

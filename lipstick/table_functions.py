@@ -28,9 +28,7 @@ _UNLIKE_GROUPS = re.compile(r"\b(?:float|double|timestamp)\b|collate")
 """Types that have values which make one group, and partitions apart, or the other way round."""
 
 
-def register_function(
-    spark: SparkSession, name: str, function: Any, carrier: str
-) -> TableFunction | None:
+def register_function(spark: SparkSession, name: str, function: Any) -> TableFunction | None:
     """Register a function, and its carrier under another name if it makes tables of relations.
 
     Functions of Arrow batches, and those whose columns depend on the call, have no carrier.
@@ -42,6 +40,7 @@ def register_function(
     made = _columns(function)
     if function.evalType not in _OF_ROWS or made is None:
         return None
+    carrier = f"{name}_of_rows"
     place = StructField(_PLACE, IntegerType())
     carried = type(function)(
         _carrying(function.func),

@@ -20,14 +20,15 @@ from rewriter.opaque import as_aggregate, is_opaque
 def with_aggregates(query: exp.Query, aggregates: Container[str]) -> exp.Query:
     """Return a query in which calls of registered aggregates are aggregates.
 
-    The call of a window function stays as it is: it aggregates no group.
+    Those of window functions stay as they are, since they aggregate no group, and so do those of
+    table functions.
     """
     copy = query.copy()
     for call in list(copy.find_all(exp.Anonymous)):
         name = str(call.this).lower()
-        if isinstance(call.parent, exp.Window) or name in OF_SPARK or name not in aggregates:
-            continue
-        call.replace(as_aggregate(call))
+        apart = isinstance(call.parent, exp.Window | exp.Table | exp.Lateral)
+        if not apart and name not in OF_SPARK and name in aggregates:
+            call.replace(as_aggregate(call))
     return copy
 
 

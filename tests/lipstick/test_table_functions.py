@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.udtf import SkipRestOfInputTableException, UserDefinedTableFunction
 
 import lipstick
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import NeedsSparkError, TrackingError
 from lipstick.sessions import Session
 from rewriter.errors import UnsupportedError
 from tests.oracle.small import Oracles, annotated, oracles, small, token
@@ -86,7 +85,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
     with oracles(spark, BIDS, CARS, EMPTY) as made:
         _register(made.ls, made.plain.spark)
         yield made
-        for name in ("best", "until"):
+        for name in ("best", "best_of_rows", "until", "until_of_rows"):
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
 
@@ -122,7 +121,7 @@ def test_function_of_partitions(on: Oracles, sql: str) -> None:
 
 def test_row_depends_on_its_partition(on: Oracles) -> None:
     q = on.ls.sql("SELECT what, n FROM best(TABLE(bids) PARTITION BY car ORDER BY id)")
-    assert re.fullmatch(r"best_of_rows_\w+\(Ref\(b1\)\)", str(q.annotation_type))
+    assert str(q.annotation_type) == "best_of_rows(Ref(b1))"
     of_a = (token("bids", 1) + token("bids", 2) + token("bids", 3)).delta()
     found = {row for row in annotated(q) if of_a in row}
     assert found == {(("bid", 3), of_a), (("bid", 9), of_a), (("count", 3), of_a)}
@@ -145,6 +144,11 @@ def test_partitions_that_are_no_groups_are_refused(on: Oracles) -> None:
     sql = "SELECT * FROM best(TABLE(bids) PARTITION BY CAST(amount AS DOUBLE))"
     with pytest.raises(UnsupportedError, match="PARTITION BY of the type double"):
         on.ls.sql(sql)
+
+
+def test_name_of_a_function_of_spark_is_refused(on: Oracles) -> None:
+    with pytest.raises(TrackingError, match="'First' is a function of Spark's"):
+        on.ls.register("First", _until())
 
 
 def test_function_that_only_spark_knows_is_refused(on: Oracles) -> None:
