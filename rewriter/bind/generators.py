@@ -15,6 +15,7 @@ from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
+from rewriter.dialect import TableArgument
 from rewriter.position import Span, keyword_before
 
 _ADVICE = "Store the generated rows in a relation and track it."
@@ -191,6 +192,9 @@ def _called(
 ) -> tuple[Generate, tuple[Entry, ...]]:
     """Bind a table function of the columns of a row: a black box over the row."""
     source = binder.context.source
+    if call.find(TableArgument) is not None:
+        problem = f"LATERAL with the table function {call.this} of a relation is not supported"
+        raise source.unsupported(problem, "Leave out LATERAL: it sees no columns.", span)
     if not names:
         problem = f"the table function {call.this} without names for its columns is not supported"
         raise source.unsupported(problem, f"Name them: LATERAL {call.this}(...) t(a, b).", span)

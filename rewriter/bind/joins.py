@@ -34,6 +34,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
 from rewriter.bind.subqueries import Subqueries
+from rewriter.bind.table_functions import bind_table_function, table_argument
 from rewriter.position import Span, keyword_before
 
 Joined: TypeAlias = type[InnerJoin] | type[SemiJoin] | type[AntiJoin] | Side
@@ -87,6 +88,8 @@ class _FromBinder:
 
     def _item(self, node: exp.Expr) -> Bound:
         source = self._context.source
+        if isinstance(node, exp.Table) and table_argument(node.this) is not None:
+            return bind_table_function(node, self._context)
         if isinstance(node, exp.Table):
             return bind_table(node, self._context)
         if isinstance(node, exp.Subquery):

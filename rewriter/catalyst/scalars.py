@@ -278,6 +278,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "NamedLambdaVariable": Scalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
+    "PythonUDAF": _python_function,
     "PythonUDF": _python_function,
     "ScalaUDF": _java_function,
     "ScalarSubquery": _subquery,

@@ -2,7 +2,7 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
-from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TypedLiteral
+from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.pipes import (
     AggregateStep,
     DropStep,
@@ -33,6 +33,7 @@ __all__ = [
     "Query",
     "SetStep",
     "SparkSQL",
+    "TableArgument",
     "TypedLiteral",
     "Write",
     "emit",

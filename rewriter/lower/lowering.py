@@ -217,7 +217,7 @@ class _Lowering(Chance, SubqueryValues):
         core = self._core(relation.input)
         alias = self._alias("generated")
         argument = core.resolve(relation.argument)
-        if relation.function:
+        if relation.function and not relation.placed:
             self._check_function(argument, core, relation)
         generator = Generator(
             alias,
@@ -227,6 +227,7 @@ class _Lowering(Chance, SubqueryValues):
             relation.outer,
             relation.inline,
             relation.function,
+            relation.placed,
         )
         stable = dict(core.stable)
         if is_stable(argument, core):
@@ -238,6 +239,7 @@ class _Lowering(Chance, SubqueryValues):
             env={**core.env, relation.position.id: position, **made},
             generators=(*core.generators, generator),
             stable=stable,
+            post=replace(core.post, opaque=relation.placed),
         )
 
     def _check_function(self, call: Scalar, core: OpenCore, relation: Generate) -> None:
