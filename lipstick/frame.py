@@ -21,6 +21,8 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
+from lipstick.derived.ancestry import Ancestry
+from lipstick.derived.hypothesis import Hypothesis
 from lipstick.errors import CaptureError, UnsupportedError
 from lipstick.explain import explain, root_type
 from lipstick.memory import MemoryWhatIf, WhatIfMany
@@ -28,6 +30,7 @@ from lipstick.scenarios import Given
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
+from lipstick.writer import AnnotatedWriter
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.serialize import text
@@ -157,7 +160,7 @@ class AnnotatedFrame(Analyses):
             progress or (lambda _: None),
         )
         self._check_sources()
-        return Capture(path, done, self._session.spark)
+        return Capture(path, done, self._session.spark, self._session.tracked)
 
     def _copy_of_capture(self, path: Path, values: str) -> Capture:
         if values != "copy":
@@ -169,7 +172,11 @@ class AnnotatedFrame(Analyses):
         if path.exists():
             raise CaptureError(f"{path} exists already.\nChoose another path, or remove it first.")
         shutil.copytree(self.capture.directory, path)
-        return Capture(path, self.capture.manifest, self._session.spark)
+        return Capture(path, self.capture.manifest, self._session.spark, self._session.tracked)
+
+    def answer_from(self, capture: Capture) -> None:
+        """Answer questions from a capture of this query that was saved."""
+        self._capture = capture
 
     def _check_sources(self) -> None:
         for tracked in self.relations.values():
@@ -204,6 +211,17 @@ class AnnotatedFrame(Analyses):
     def _asked(self) -> Capture:
         return self.capture
 
+    @property
+    def ancestry(self) -> Ancestry:
+        """The relations that the query reads, and what the derived ones were made of."""
+        return Ancestry(self.manifest("copy").relations)
+
+    @property
+    def write(self) -> AnnotatedWriter:
+        """Writes the answer as ``df.write`` does; what is written is tracked, and keeps its
+        provenance."""
+        return AnnotatedWriter(self._session, self)
+
     # -- questions -------------------------------------------------------------------------
 
     @property
@@ -223,13 +241,17 @@ class AnnotatedFrame(Analyses):
         """See :meth:`lipstick.Capture.members`."""
         return self.capture.members(limit)
 
-    def polynomials(self, limit: int | None = 20) -> list[tuple[Row, Polynomial | Expression]]:
+    def polynomials(
+        self, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Polynomial | Expression]]:
         """See :meth:`lipstick.Capture.polynomials`."""
-        return self.capture.polynomials(limit)
+        return self.capture.polynomials(limit, expand=expand)
 
-    def tensors(self, column: str, limit: int | None = 20) -> list[tuple[Row, Tensor]]:
+    def tensors(
+        self, column: str, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Tensor]]:
         """See :meth:`lipstick.Capture.tensors`."""
-        return self.capture.tensors(column, limit)
+        return self.capture.tensors(column, limit, expand=expand)
 
     def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame]:
         """See :meth:`lipstick.Capture.lineage`."""
@@ -259,11 +281,12 @@ class AnnotatedFrame(Analyses):
             does not read may be named; they change nothing.
         method
             ``"auto"``: from the captured annotations, which answer every deletion exactly.
-            ``"rerun"``: run the query on the reduced sources instead.
+            ``"rerun"``: run the query on the reduced sources instead, and those of derived
+            relations before it.
         """
         if method not in ("auto", "annotations", "rerun"):
             raise ValueError(f"method is 'auto', 'annotations' or 'rerun', not {method!r}")
-        read = {name.lower() for name in self.relations}
+        read = self.ancestry.names
         known = {name.lower() for name in self._session.tracked}
         delete = {
             n: what for n, what in delete.items() if n.lower() in read or n.lower() not in known
@@ -290,18 +313,14 @@ class AnnotatedFrame(Analyses):
                 self._query,
             )
         self._check_sources()
-        spark, manifest = self._session.spark, self.manifest("copy")
-        deletion = resolve_deletion(spark, manifest.relations, delete, cascade)
-        views = {}
-        for name, (gone, columns) in deletion.views(spark).items():
-            tracked = self.relations[name]
-            rows, tokens = spark.table(tracked.view), spark.table(gone)
-            match = [rows[f"`{column}`"].eqNullSafe(tokens[f"`{column}`"]) for column in columns]
-            views[tracked.view] = f"{gone}_reduced"
-            rows.join(tokens, match, "left_anti").createOrReplaceTempView(views[tracked.view])
-        new = spark.sql(plain_sql(self.root, views, identity=True))
+        spark = self._session.spark
+        asked = Capture(self._session.store, self.manifest("copy"), spark, self._session.tracked)
+        asked.ancestry.check_unambiguous(delete)
+        deletion = resolve_deletion(spark, asked.readable, delete, cascade)
+        hypothesis = Hypothesis(spark, deletion, rerun=True)
+        new = hypothesis.rows(asked, hypothesis.reduced(asked))
         old = spark.sql(plain_sql(self.root, identity=True))
-        return WhatIf(spark, manifest, new, old, "rerun")
+        return WhatIf(spark, asked.manifest, new, old, "rerun")
 
     # -- how it looks ----------------------------------------------------------------------
 
@@ -323,4 +342,5 @@ def _record(tracked: Tracked) -> RelationRecord:
         description=tracked.source.description,
         files=tracked.files,
         fingerprint=tracked.source.fingerprint,
+        derived=None if tracked.derived is None else str(tracked.derived),
     )

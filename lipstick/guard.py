@@ -108,6 +108,7 @@ def check_deterministic(
             f"a registered function ({', '.join(functions)}) is not deterministic",
             "Store its values in a column of a tracked relation.",
             sql,
+            _find(sql, list(functions)),
         )
 
 

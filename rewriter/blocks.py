@@ -189,7 +189,8 @@ class Generator:
         A row whose array is empty or NULL is there once, with NULLs.
     function
         The argument is the call of a table function. Its rows have no place: the position is a
-        number that no other row has, another one each time the core runs.
+        number that no other row has, another one each time the core runs; unless it is ``placed``,
+        whose rows have it as their first column.
     """
 
     alias: str
@@ -199,11 +200,17 @@ class Generator:
     outer: bool
     inline: bool
     function: bool = False
+    placed: bool = False
+
+    @property
+    def numbered(self) -> bool:
+        """Whether its rows have no place of their own."""
+        return self.function and not self.placed
 
     @property
     def position_alias(self) -> str:
-        """The alias that has the position: inline and functions take two steps."""
-        return f"{self.alias}_at" if self.inline or self.function else self.alias
+        """The alias that has the position: inline takes two steps, numbers are not its own."""
+        return f"{self.alias}_at" if self.inline or self.numbered else self.alias
 
     @property
     def aliases(self) -> frozenset[str]:

@@ -85,7 +85,7 @@ def _header(relation: Relation) -> str:
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline
-            words += " function" * relation.function
+            words += " placed" * relation.placed + " function" * relation.function
             return f"Generate{words}: {_sql(relation.argument)} as {columns}"
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)

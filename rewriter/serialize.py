@@ -34,6 +34,7 @@ from rewriter.blocks import (
     topological,
 )
 from rewriter.dialect import SparkSQL
+from rewriter.opaque import as_aggregate
 
 Json = dict[str, Any]
 
@@ -201,6 +202,7 @@ def _generator(generator: Generator) -> Json:
         "outer": generator.outer,
         "inline": generator.inline,
         "function": generator.function,
+        "placed": generator.placed,
     }
 
 
@@ -213,6 +215,7 @@ def _read_generator(document: Mapping[str, Any]) -> Generator:
         document["outer"],
         document["inline"],
         document["function"],
+        document["placed"],
     )
 
 
@@ -268,6 +271,7 @@ def _block(block: Block) -> Json:
 
 def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Block:
     core = document["core"]
+    aggregates = _read_named(document["aggregates"])
     return Block(
         name=document["name"],
         kind=Kind(document["kind"]),
@@ -287,7 +291,7 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         conditions=tuple(scalar(condition) for condition in document["conditions"]),
         keys=_read_named(document["keys"]),
-        aggregates=_read_named(document["aggregates"]),
+        aggregates=tuple((n, as_aggregate(call)) for n, call in aggregates),
         branches=tuple(known[name] for name in document["branches"]),
         having=tuple(scalar(condition) for condition in document["having"]),
         outputs=tuple(Output(n, scalar(v), stable) for n, v, stable in document["outputs"]),

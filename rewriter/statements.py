@@ -18,6 +18,7 @@ from rewriter.blocks import (
     ConstantSource,
     Kind,
     Named,
+    aliases,
     core_relations,
     has_values,
     qualified,
@@ -270,6 +271,21 @@ def comparisons_sql(root: Block) -> tuple[str, ...]:
         for block in topological(root)
         if any(semi.pairs for semi in block.semis) or block.outer_lookups
     )
+
+
+def partitions_sql(root: Block) -> tuple[str, ...]:
+    """Return statements that show what table functions of relations are partitioned by."""
+    statements = []
+    for block in topological(root):
+        placed = [generator for generator in block.generators if generator.placed]
+        read = {alias for generator in placed for alias in aliases(generator.argument)}
+        for lookup in block.lookups:
+            if lookup.alias in read:
+                keys = (qualified(lookup.alias, name) for name in lookup.block.identity)
+                rows = table(CTE_TABLES.rows(lookup.block), lookup.alias)
+                query = exp.select(*keys).from_(rows).where(exp.false())
+                statements.append(text(statement(block, query)))
+    return tuple(statements)
 
 
 def compares_aggregates(root: Block) -> bool:

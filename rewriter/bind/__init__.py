@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -16,8 +17,9 @@ from rewriter.bind.context import Context, Recursion
 from rewriter.bind.names import Names, lambda_variables
 from rewriter.bind.parameters import Arguments, substitute
 from rewriter.bind.queries import QueryBinder
+from rewriter.bind.registered import with_aggregates
 from rewriter.bind.text import Source, parse
-from rewriter.catalog import Catalog
+from rewriter.catalog import Catalog, TableFunction
 
 __all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
 
@@ -43,6 +45,7 @@ def bind(
     *,
     functions: Container[str] = frozenset(),
     aggregates: Container[str] = frozenset(),
+    tables: Mapping[str, TableFunction] = MappingProxyType({}),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
     levels: Mapping[str, int] | None = None,
@@ -61,7 +64,9 @@ def bind(
         Names, in lower case, of functions beside Spark's own that are deterministic functions of
         one row, or in LATERAL make rows of one.
     aggregates
-        Of these, those that are functions of a group instead, which have no rule.
+        Of these, those that are functions of a group's bag instead.
+    tables
+        Of these, by name in lower case, those that may be called over a relation.
     timestamp_ntz
         Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
     expression
@@ -84,7 +89,10 @@ def bind(
     source = Source(sql)
     tree = parse(source) if expression is None else expression
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
+    query = with_aggregates(query, aggregates)
     names = Names(lambda_variables(query))
-    context = Context(source, catalog, names, QueryBinder(), functions, aggregates, levels=levels)
+    context = Context(
+        source, catalog, names, QueryBinder(), functions, aggregates, tables, levels=levels
+    )
     root = context.bind.query(query, context, None).relation
     return Query(root, sql, context.recursions)

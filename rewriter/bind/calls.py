@@ -75,9 +75,6 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     elif name in _OF_NAMES:
         problem = f"function {name} names fields by its columns"
         advice = "Use transform, or build the struct with named_struct."
-    elif name not in SCALAR_FUNCTIONS and name in context.aggregates:
-        problem = f"the registered aggregate function {name} is not supported"
-        advice = f"Collect the group, for a function of an array: {name}(collect_list(...))."
     elif not _known(node, name, context):
         problem = f"function {name} is not one of Spark's"
         advice = "Declare it as a deterministic function of one row, or use a function of Spark's."

@@ -28,6 +28,7 @@ _QUERY = {
     "this",
     "alias",
     "expression",
+    "hint",  # how to run the query: the answer is the same
     "step",
 }
 _TABLE = {"this", "alias", "db", "catalog", "joins", "pivots", "sample"}
@@ -40,7 +41,6 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "distribute": (("DISTRIBUTE BY",), _ORDER),
     "cluster": (("CLUSTER BY",), _ORDER),
     "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
-    "hint": (("/*+",), "Leave the hint out: it cannot change the answer."),
     "hints": (("/*+",), "Leave the hint out: it cannot change the answer."),
 }
 

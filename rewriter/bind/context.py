@@ -14,7 +14,7 @@ from rewriter.bind.names import Names
 from rewriter.bind.outer_values import with_outer_values
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
-from rewriter.catalog import Catalog
+from rewriter.catalog import Catalog, TableFunction
 from rewriter.position import Span
 
 
@@ -135,6 +135,7 @@ class Context:
     bind: Binders
     functions: Container[str] = frozenset()
     aggregates: Container[str] = frozenset()
+    tables: Mapping[str, TableFunction] = field(default_factory=lambda: MappingProxyType({}))
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
     levels: Mapping[str, int] | None = None

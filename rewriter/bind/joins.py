@@ -34,6 +34,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
 from rewriter.bind.subqueries import Subqueries
+from rewriter.bind.table_functions import bind_table_function, table_argument
 from rewriter.position import Span, keyword_before
 
 Joined: TypeAlias = type[InnerJoin] | type[SemiJoin] | type[AntiJoin] | Side
@@ -87,6 +88,8 @@ class _FromBinder:
 
     def _item(self, node: exp.Expr) -> Bound:
         source = self._context.source
+        if isinstance(node, exp.Table) and table_argument(node.this) is not None:
+            return bind_table_function(node, self._context)
         if isinstance(node, exp.Table):
             return bind_table(node, self._context)
         if isinstance(node, exp.Subquery):
@@ -179,11 +182,11 @@ class _FromBinder:
     def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
         """Return the pairs of columns that USING or NATURAL equates; None without either."""
         if join.method == "NATURAL":
-            names = [exp.to_identifier(entry.name) for entry in left.visible]
+            place = keyword_before(self._context.source.sql, join.this, "NATURAL")
             return [
-                (self._key(left, name), self._key(right, name))
-                for name in names
-                if any(entry.named(name.name) for entry in right.visible)
+                (self._key(left, entry.name, place), self._key(right, entry.name, place))
+                for entry in left.visible
+                if any(other.named(entry.name) for other in right.visible)
             ]
         if join.method:
             advice = "Joins with ON, USING and NATURAL have rules."
@@ -192,18 +195,18 @@ class _FromBinder:
         using = join.args.get("using")
         if not using:
             return None
-        return [(self._key(left, name), self._key(right, name)) for name in using]
+        return [(self._key(left, n.name, n), self._key(right, n.name, n)) for n in using]
 
-    def _key(self, scope: Scope, name: exp.Expr) -> Entry:
+    def _key(self, scope: Scope, name: str, place: exp.Expr | Span | None) -> Entry:
         source = self._context.source
         try:
-            found = scope.resolve([name.name])
+            found = scope.resolve([name])
         except AmbiguousError:
             advice = "Write the join's condition with ON."
-            raise source.error(f"column {name.name} is ambiguous", advice, name) from None
+            raise source.error(f"column {name} is ambiguous", advice, place) from None
         if found is None:
             advice = "Name a column that both sides of the join have."
-            raise source.error(f"column {name.name} is not known", advice, name)
+            raise source.error(f"column {name} is not known", advice, place)
         return found[0]
 
     def _using_join(

@@ -19,6 +19,7 @@ from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
 from rewriter.errors import UnsupportedError
+from rewriter.opaque import is_opaque
 from rewriter.position import Span, keyword_after, keyword_before, keyword_spans, text_of
 from rewriter.windows import called, changed
 
@@ -169,9 +170,12 @@ class ScalarBinder:
             advice = "Compute the aggregate in a derived table and refer to its column."
             raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
         known = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
-        known = known or name in GROUPING_FUNCTIONS
+        known = known or name in GROUPING_FUNCTIONS or is_opaque(call)
         if not known:
             raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
+        if is_opaque(call) and any(isinstance(part, exp.Kwarg) for part in call.expressions):
+            problem = f"arguments by name of the registered aggregate {name} are not supported"
+            raise self._unsupported(problem, "Give the arguments in their order.", node)
         return self._bind_aggregate(node)
 
     def _window(self, node: exp.Window) -> exp.Expr:
@@ -183,7 +187,8 @@ class ScalarBinder:
             raise self._unsupported(problem, advice, place or node)
         name = call_name(call, self.context.source)
         aggregate = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
-        if not aggregate and name not in functions.IN_WINDOWS:
+        registered = name not in functions.OF_SPARK and name in self.context.aggregates
+        if not (aggregate or registered or name in functions.IN_WINDOWS):
             advice = "Use a ranking or offset function, or an aggregate such as SUM."
             raise self._unsupported(f"window function {name} is not supported", advice, call)
         inner = replace(self, windows=False)
@@ -218,9 +223,6 @@ class ScalarBinder:
                 problem = f"'{node.this.name}' as a time is not supported"
                 advice = "Use now(), current_date() and intervals."
                 raise self._unsupported(problem, advice, node)
-            case exp.Any() if not isinstance(node.parent, exp.Predicate):
-                problem = "aggregate any has no tensor yet"
-                raise self._unsupported(problem, _TENSOR_ADVICE, node)
 
     def _check_call(self, node: exp.Func) -> None:
         source = self.context.source

@@ -34,6 +34,7 @@ from rewriter.bind.ordering import (
     sorted_and_limited,
     without_hidden,
 )
+from rewriter.bind.registered import group_without_keys
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
 from rewriter.bind.subqueries import Subqueries, rename
@@ -260,6 +261,7 @@ def _grouped(
     rows: Rows, items: Sequence[Item], output: Sequence[Attribute], later: Sequence[Scalar]
 ) -> tuple[Relation, list[Scalar], list[Scalar]]:
     grouping = grouping_of(rows, items)
+    group_without_keys(grouping, rows.select, rows.context)
     scalars = [grouping.over(item.scalar) for item in items]
     kept = frozenset(attribute.id for attribute in output)
     over = [grouping.over(scalar, kept) for scalar in later]

@@ -13,6 +13,7 @@ from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
 from rewriter.bind.parameters import substitute
 from rewriter.bind.recursion import unfold
+from rewriter.bind.registered import with_aggregates
 from rewriter.bind.scope import Bound, Outer, scope_of
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import TrackedRelation, View
@@ -53,14 +54,14 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     if not isinstance(table.this, exp.Identifier):
         name = table.this.name or table.this.key
         if name.lower() == "range":
-            return _aliased(bind_range(table.this, context), table, (), source)
+            return aliased(bind_range(table.this, context), table, (), source)
         advice = "Store its rows in a relation and track it."
         problem = f"table function {name.lower()} is not supported"
         raise source.unsupported(problem, advice, table)
     parts = tuple(part.name for part in table.parts)
     cte = context.ctes.get(parts[0].lower()) if len(parts) == 1 else None
     if cte is not None:
-        return _aliased(bind_definition(cte, table, source), table, parts, source)
+        return aliased(bind_definition(cte, table, source), table, parts, source)
     found = context.catalog.resolve(parts)
     if found is None:
         name = ".".join(parts)
@@ -69,13 +70,13 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
             f"relation {name} is not tracked", advice, source.sql, source.span(table)
         )
     if isinstance(found, View):
-        return _aliased(_bind_view(found, table, context), table, parts, source)
-    return _aliased(_bind_scan(found, table, context), table, parts, source)
+        return aliased(_bind_view(found, table, context), table, parts, source)
+    return aliased(_bind_scan(found, table, context), table, parts, source)
 
 
 def bind_inline(values: exp.Values, context: Context) -> Bound:
     """Bind VALUES in FROM."""
-    return _aliased(bind_values(values, context), values, (), context.source)
+    return aliased(bind_values(values, context), values, (), context.source)
 
 
 def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) -> Bound:
@@ -83,12 +84,12 @@ def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) 
     refuse_table_clauses(subquery, context.source)
     inner = outer.refused("a derived table") if outer else None
     bound = context.bind.query(subquery.this, context, inner)
-    return _aliased(bound, subquery, (), context.source)
+    return aliased(bound, subquery, (), context.source)
 
 
 def aliased_join(bound: Bound, subquery: exp.Subquery, source: Source) -> Bound:
     """Return a join in brackets, under its alias if it has one."""
-    return _aliased(bound, subquery, (), source) if subquery.args.get("alias") else bound
+    return aliased(bound, subquery, (), source) if subquery.args.get("alias") else bound
 
 
 def bind_definition(definition: Definition, reference: exp.Expr, source: Source) -> Bound:
@@ -131,6 +132,7 @@ def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
     if key not in context.views:
         inside = context.inside_view(view.name, view.text)
         query = substitute(parse(inside.source), None, sql=view.text)
+        query = with_aggregates(query, context.aggregates)
         context.names.reserve(lambda_variables(query))
         context.views[key] = Definition(view.name, query, view.columns, inside, None)
     return bind_definition(context.views[key], table, context.source)
@@ -142,7 +144,8 @@ def _bind_scan(relation: TrackedRelation, table: exp.Table, context: Context) ->
     return Bound(Scan(relation.name, relation.columns, output, span), scope_of(output))
 
 
-def _aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:
+def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:
+    """Return a relation under the alias that FROM gives it, else under its own name."""
     alias = node.args.get("alias")
     if alias is None:
         return Bound(bound.relation, bound.scope.renamed(parts))

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rewriter import dialect
 from rewriter.errors import CorrelationError, QueryError, UnsupportedError
-from rewriter.position import Span, keyword_spans, span_of
+from rewriter.position import Span, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def parse(source: Source) -> exp.Query:
     NotUnderstoodError
         The text cannot be parsed.
     UnsupportedError
-        It is another statement, or an inline table.
+        It is another statement.
     """
     try:
         tree = dialect.parse(source.sql)
@@ -59,10 +59,6 @@ def parse(source: Source) -> exp.Query:
             raise
         problem = f"in view {source.view}: {error.problem}"
         raise type(error)(problem, error.advice, source.sql, error.span) from error
-    if isinstance(tree, exp.Values):
-        advice = "Store its rows in a relation and track it."
-        place = next(keyword_spans(source.sql, "VALUES"), None)
-        raise source.unsupported("VALUES is not supported", advice, place)
     _tell_subqueries_apart(tree)
     return tree
 

@@ -2,7 +2,7 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
-from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TypedLiteral
+from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.pipes import (
     AggregateStep,
     DropStep,
@@ -15,10 +15,12 @@ from rewriter.dialect.pipes import (
 )
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
+from rewriter.dialect.writes import Action, Write, read_write
 
 __all__ = [
     "AGGREGATES",
     "GENERATORS",
+    "Action",
     "AggregateStep",
     "BoundedCTE",
     "DerivedValues",
@@ -31,10 +33,13 @@ __all__ = [
     "Query",
     "SetStep",
     "SparkSQL",
+    "TableArgument",
     "TypedLiteral",
+    "Write",
     "emit",
     "literals",
     "parse",
+    "read_write",
     "tokenize",
     "volatile_calls",
     "with_literals",

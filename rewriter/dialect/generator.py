@@ -12,6 +12,7 @@ from rewriter.dialect.nodes import (
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
+    TableArgument,
     TypedLiteral,
     UnsignedRightShift,
     VariantExtract,
@@ -55,6 +56,7 @@ class SparkSQLGenerator(SparkGenerator):
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
         MultiUnitInterval: lambda self, node: self.multiunitinterval_sql(node),
+        TableArgument: lambda self, node: self.tableargument_sql(node),
         TypedLiteral: lambda self, node: self.typedliteral_sql(node),
         VariantExtract: lambda self, node: f"{self.sql(node, 'this')}:{node.args['path'].name}",
     }
@@ -69,6 +71,16 @@ class SparkSQLGenerator(SparkGenerator):
         """Write a named query with the depth of its recursion."""
         level = f"MAX RECURSION LEVEL {self.sql(expression, 'level')}"
         return f"{self.sql(expression, 'alias')} {level} AS {self.wrap(expression)}"
+
+    def tableargument_sql(self, expression: TableArgument) -> str:
+        """Write the relation, then how it is divided and in which order it is read."""
+        text = f"TABLE({self.sql(expression, 'this')})"
+        if expression.args.get("single"):
+            text += " WITH SINGLE PARTITION"
+        for clause, words in (("partition_by", "PARTITION BY"), ("order", "ORDER BY")):
+            if expression.args.get(clause):
+                text += f" {words} ({self.expressions(expression, key=clause, flat=True)})"
+        return text
 
     def interval_sql(self, expression: exp.Interval) -> str:
         """Write one value and its unit as the user wrote them."""

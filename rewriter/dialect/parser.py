@@ -22,6 +22,7 @@ from rewriter.dialect.nodes import (
     VariantExtract,
 )
 from rewriter.dialect.pipes import PipeParser
+from rewriter.dialect.table_arguments import TableArgumentParser
 
 _JOIN_HINTS = (
     "BROADCAST",
@@ -58,7 +59,7 @@ _UNITS = frozenset(
 )
 
 
-class SparkSQLParser(PipeParser):
+class SparkSQLParser(PipeParser, TableArgumentParser):
     """The parser of :class:`rewriter.dialect.SparkSQL`."""
 
     ADD_JOIN_ON_TRUE = False

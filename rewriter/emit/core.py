@@ -89,7 +89,7 @@ def _numbered(core: Core) -> Sequence[Named]:
 
     A number in the select list leaves the conditions where Spark can move them.
     """
-    places = {g.position_alias for g in core.generators if g.function}
+    places = {g.position_alias for g in core.generators if g.numbered}
     number = exp.Anonymous(this="monotonically_increasing_id", expressions=[])
     return [
         (name, number if isinstance(scalar, exp.Column) and scalar.table in places else scalar)
@@ -104,7 +104,9 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
     """
     for generator in generators:
         if generator.function:
-            called = _lateral(generator.argument.copy(), generator.alias, generator.columns)
+            place = (generator.position,) * generator.placed
+            columns = (*place, *generator.columns)
+            called = _lateral(generator.argument.copy(), generator.alias, columns)
             select.append("joins", exp.Join(this=called))
             continue
         columns = (generator.position, *generator.columns)

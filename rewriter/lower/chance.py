@@ -13,7 +13,8 @@ from sqlglot import exp
 from rewriter.algebra import Draw, Relation, Sample, Scalar
 from rewriter.blocks import DRAWN, Block, BlockSource, Core, Named, qualified
 from rewriter.lower.bag_differences import BagDifferences
-from rewriter.lower.close import close_core, is_stable
+from rewriter.lower.certainty import is_stable
+from rewriter.lower.close import close_core
 from rewriter.lower.scope import OpenCore, Post
 from rewriter.position import Span
 

@@ -55,8 +55,8 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
+from rewriter.lower.certainty import is_stable
 from rewriter.lower.chance import Chance
-from rewriter.lower.close import is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.scope import (
     OpenCore,
@@ -69,6 +69,7 @@ from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import placed_by
+from rewriter.raising import may_raise
 
 
 def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:
@@ -186,11 +187,20 @@ class _Lowering(Chance, SubqueryValues):
 
     def _project(self, relation: Project) -> Open:
         open_ = self._lower(relation.input)
+        if open_.post.limited and any(may_raise(s, overflows=False) for s in relation.scalars):
+            open_ = self._within_limit(relation.input, open_)
         env = {
             attribute.id: open_.resolve(scalar)
             for attribute, scalar in zip(relation.output, relation.scalars, strict=True)
         }
         return replace(open_, env=env)
+
+    def _within_limit(self, relation: Relation, open_: Open) -> Open:
+        """Return the rows that LIMIT has kept, if they can be told apart: others are not read."""
+        if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
+            return open_
+        self._peeked[id(relation)] = open_
+        return self._derived(relation)
 
     def _inner_join(self, relation: InnerJoin) -> OpenCore:
         left, right = self._core(relation.left), self._core(relation.right)
@@ -207,7 +217,7 @@ class _Lowering(Chance, SubqueryValues):
         core = self._core(relation.input)
         alias = self._alias("generated")
         argument = core.resolve(relation.argument)
-        if relation.function:
+        if relation.function and not relation.placed:
             self._check_function(argument, core, relation)
         generator = Generator(
             alias,
@@ -217,6 +227,7 @@ class _Lowering(Chance, SubqueryValues):
             relation.outer,
             relation.inline,
             relation.function,
+            relation.placed,
         )
         stable = dict(core.stable)
         if is_stable(argument, core):
@@ -228,6 +239,7 @@ class _Lowering(Chance, SubqueryValues):
             env={**core.env, relation.position.id: position, **made},
             generators=(*core.generators, generator),
             stable=stable,
+            post=replace(core.post, opaque=relation.placed),
         )
 
     def _check_function(self, call: Scalar, core: OpenCore, relation: Generate) -> None:
@@ -326,7 +338,7 @@ class _Lowering(Chance, SubqueryValues):
             below, calls = placed.positions, placed.calls
         core = self._core(below)
         if core.copies:
-            self._refuse_copies("a window", None)
+            self._refuse_copies("a window", relation.span)
         env = dict(core.env)
         for attribute, call in zip(relation.output, calls, strict=True):
             env[attribute.id] = core.resolve(call)

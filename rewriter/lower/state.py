@@ -32,6 +32,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
+from rewriter.lower.certainty import with_certain_outputs
 from rewriter.lower.close import apart, close_core, close_post
 from rewriter.lower.scope import (
     OpenCore,
@@ -101,7 +102,8 @@ class Lowering(ABC):
             open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
             if not open_.post.limited:
                 open_ = replace(open_, post=replace(open_.post, order=()))
-            self._closed[id(relation)] = self._close(open_, relation.attributes, self._name())
+            closed = self._close(open_, relation.attributes, self._name())
+            self._closed[id(relation)] = with_certain_outputs(closed)
         return self._closed[id(relation)]
 
     def _name(self) -> str:
