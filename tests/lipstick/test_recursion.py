@@ -48,6 +48,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sql", QUERIES)
 def test_recursion(on: Oracles, sql: str) -> None:
     on.hold(sql, {"e": [2]}, {"e": [3, 5, 7]}, {"e": range(1, 9)})
