@@ -89,8 +89,8 @@ QUERIES = {
         "SELECT id, drawn AS r, drawn + 1 AS s FROM CHOSEN WHERE drawn < 0.7",
     ),
     "rows by chance": (
-        "SELECT id, shuffle(array(id, x, 9)) AS u FROM a ORDER BY rand() LIMIT 4",
-        "SELECT id, drawn AS u FROM CHOSEN ORDER BY drawn_2, id LIMIT 4",
+        "SELECT id, shuffle(array(id, x, 9))[0] AS u FROM a ORDER BY rand() LIMIT 4",
+        "SELECT id, drawn[0] AS u FROM CHOSEN ORDER BY drawn_2, id LIMIT 4",
     ),
     "shared by references": (
         "WITH s AS (SELECT id, rand() AS r FROM a) "
