@@ -92,11 +92,6 @@ QUERIES = {
         "SELECT id, shuffle(array(id, x, 9))[0] AS u FROM a ORDER BY rand() LIMIT 4",
         "SELECT id, drawn[0] AS u FROM CHOSEN ORDER BY drawn_2, id LIMIT 4",
     ),
-    "shared by references": (
-        "WITH s AS (SELECT id, rand() AS r FROM a) "
-        "SELECT x.id, y.r FROM s AS x JOIN s AS y ON x.r = y.r",
-        "SELECT id, drawn AS r FROM CHOSEN",
-    ),
     "grouped by chance": (
         "SELECT rand() < 0.5 AS h, count(*) AS n, sum(x) AS s FROM a GROUP BY h",
         "SELECT drawn < 0.5 AS h, count(*) AS n, sum(x) AS s FROM CHOSEN GROUP BY h",
