@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Mapping
 from functools import cached_property
@@ -22,6 +23,7 @@ from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.hypothesis import Hypothesis
+from lipstick.errors import CaptureError, UnsupportedError
 from lipstick.explain import explain, root_type
 from lipstick.memory import MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given
@@ -30,7 +32,7 @@ from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
 from lipstick.writer import AnnotatedWriter
 from rewriter.algebra import Scalar
-from rewriter.blocks import Block, core_relations, topological
+from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.serialize import text
 from rewriter.statements import plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
@@ -85,6 +87,11 @@ class AnnotatedFrame(Analyses):
         }
         return {name: self._session.tracked[name] for name in sorted(names)}
 
+    @cached_property
+    def _decided_once(self) -> bool:
+        """Whether only a capture can answer, since another run would choose otherwise."""
+        return decided_once(self.root)
+
     @property
     def rewritten_sql(self) -> str:
         """The rewritten query: Spark SQL whose last column, ``_prov``, is the annotation."""
@@ -97,8 +104,12 @@ class AnnotatedFrame(Analyses):
         """The plain answer.
 
         With LIMIT, and window functions that depend on the order among rows that tie, ties are
-        broken by the keys of the rows, so that it is a function of the data.
+        broken by the keys of the rows, so that it is a function of the data. Where chance decides
+        something, by a sample or ``rand()``, it is the answer of :attr:`capture`.
         """
+        if self._decided_once:
+            answer: DataFrame = self.capture.df
+            return answer
         if any(block.breaks_ties for block in topological(self.root)):
             return self._named(self._session.spark.sql(plain_sql(self.root)))
         return self._session.spark.sql(text(self._expression))
@@ -106,6 +117,8 @@ class AnnotatedFrame(Analyses):
     @property
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``."""
+        if self._decided_once:
+            return self.capture.annotated()
         frame = self._session.spark.sql(self.rewritten_sql)
         return frame.toDF(*self._schema.names, "_prov")
 
@@ -126,16 +139,40 @@ class AnnotatedFrame(Analyses):
         values
             ``"copy"``: aggregated values beside the tokens; the capture needs nothing later.
             ``"reference"``: tokens alone; values are looked up in the unchanged sources, by Spark.
+
+        Where chance decides something, the frame's own capture is copied.
+
+        Raises
+        ------
+        UnsupportedError
+            Values by reference where chance decides something: they could not be looked up.
         """
+        if self._decided_once:
+            return self._copy_of_capture(Path(path), values)
+        return self._write(Path(path), values, progress)
+
+    def _write(self, path: Path, values: str, progress: Progress | None = None) -> Capture:
         self._check_sources()
         done = write_capture(
             self._session.spark,
             self.manifest(values),
-            Path(path),
+            path,
             progress or (lambda _: None),
         )
         self._check_sources()
-        return Capture(Path(path), done, self._session.spark, self._session.tracked)
+        return Capture(path, done, self._session.spark, self._session.tracked)
+
+    def _copy_of_capture(self, path: Path, values: str) -> Capture:
+        if values != "copy":
+            raise UnsupportedError(
+                "values by reference are not supported where chance decides something",
+                'Save copies of them: values="copy".',
+                self._query,
+            )
+        if path.exists():
+            raise CaptureError(f"{path} exists already.\nChoose another path, or remove it first.")
+        shutil.copytree(self.capture.directory, path)
+        return Capture(path, self.capture.manifest, self._session.spark, self._session.tracked)
 
     def answer_from(self, capture: Capture) -> None:
         """Answer questions from a capture of this query that was saved."""
@@ -167,7 +204,7 @@ class AnnotatedFrame(Analyses):
         if self._capture is None:
             path = self._session.store / "captures" / uuid.uuid4().hex
             with display.progress(after=2.0) as progress:
-                self._capture = self.save(path, progress=progress)
+                self._capture = self._write(path, "copy", progress)
         return self._capture
 
     @property
@@ -269,6 +306,12 @@ class AnnotatedFrame(Analyses):
         return self.capture.what_if_many(scenarios)
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
+        if self._decided_once:
+            raise UnsupportedError(
+                "a query in which chance decides something cannot be run again",
+                'Ask its annotations: method="annotations".',
+                self._query,
+            )
         self._check_sources()
         spark = self._session.spark
         asked = Capture(self._session.store, self.manifest("copy"), spark, self._session.tracked)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -30,11 +30,16 @@ from lipstick.guard import (
     understand,
     volatile_literals,
 )
+from lipstick.recursion import unfolded
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
+from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
+from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, bind, substitute
+from rewriter.bind.functions import OF_SPARK
 from rewriter.blocks import Block
+from rewriter.catalog import TableFunction
 from rewriter.comparable import compared_exactly
 from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
@@ -58,6 +63,7 @@ class Session:
         self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
+        self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
 
     # -- relations -------------------------------------------------------------------------
@@ -249,17 +255,24 @@ class Session:
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
-        bound = bind(
-            query,
-            catalog,
-            expression=expression,
-            functions=functions,
-            aggregates=functions.aggregates,
-        )
-        if functions.used:
-            check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}
+        bound = unfolded(
+            self.spark,
+            lambda levels: bind(
+                query,
+                catalog,
+                expression=expression,
+                functions=functions,
+                aggregates=functions.aggregates,
+                tables=self._tables,
+                levels=levels,
+            ),
+            sources,
+        )
         root = lower(bound.root, sources, query)
+        if functions.used:
+            drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
+            check_deterministic(self.spark, query, args, functions.used, drawn=drawn)
         if len(root.outputs) != len(schema):
             raise UnsupportedError(
                 f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",
@@ -267,6 +280,7 @@ class Session:
                 query,
             )
         self._check_memberships(root, query)
+        check_partitions(self.spark, root, query)
         frame = AnnotatedFrame(self, shown, expression, schema, root)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
@@ -299,6 +313,32 @@ class Session:
             When a source is not what it was when it was tracked.
         """
         return self.sql(query_text(self.spark, plain_frame(frame), self._tracked.values()))
+
+    def register(self, name: str, function: Any) -> None:
+        """Register a function with Spark, under a name for queries, as ``spark.udf`` does.
+
+        It must be deterministic. A table function with a return type may then be called over a
+        relation, ``f(TABLE(t) PARTITION BY k ORDER BY o)``: a black box over each partition, which
+        is handed to it at once. Its rows depend on all rows of their partition. Such queries call
+        ``f_of_rows``, which is registered too.
+
+        Parameters
+        ----------
+        function
+            What ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``
+            made.
+
+        Raises
+        ------
+        TrackingError
+            For the name of a function of Spark's.
+        """
+        if name.lower() in OF_SPARK:
+            raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
+        table = register_function(self.spark, name, function)
+        self._tables.pop(name.lower(), None)
+        if table is not None:
+            self._tables[name.lower()] = table
 
     def _check_memberships(self, root: Block, query: str) -> None:
         """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""

@@ -37,7 +37,7 @@ from lipstick.updates import resolve_update
 from lipstick.valuation import compile_valuations, is_valued, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
-from rewriter.statements import answer_sql, hypothetical_sql
+from rewriter.statements import answer_sql, hypothetical_sql, rewritten_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -190,6 +190,19 @@ class Capture(Analyses):
             return self.memory.answer()
         outputs = [f"`{output.name}`" for output in self.manifest.root.outputs]
         return self.present().select(*outputs).toDF(*self.manifest.names)
+
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``, from the captured members.
+
+        Raises
+        ------
+        NeedsSparkError
+            Without Spark.
+        """
+        if self._spark is None:
+            raise NeedsSparkError("lipstick.open(path, spark=spark) has a frame of annotations.")
+        sql = rewritten_sql(self.manifest.root, self._members_view)
+        return self._spark.sql(sql).toDF(*self.manifest.names, "_prov")
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""

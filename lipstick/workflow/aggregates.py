@@ -107,7 +107,11 @@ def aggregate_nodes(
     for aggregate, call in rows.calls.items():
         if aggregate in used:
             suffix = f"{name}.{named.get(aggregate, aggregate)}"
-            aggregates[aggregate] = _aggregate(trace, suffix, aggregate, call, groups, carried)
+            own = call.text.partition("(")[0].lower()
+            function = call.function or called(call.text, functions) or own
+            aggregates[aggregate] = _aggregate(
+                trace, suffix, function, aggregate, call, groups, carried
+            )
     for output, scalar in scalars:
         column = columns.get(output.name, output.name)
         if scalar.column is not None and scalar.column[1] in aggregates:
@@ -139,13 +143,13 @@ def _plain(call: str) -> str:
 def _aggregate(
     trace: Trace,
     suffix: str,
+    label: str,
     aggregate: str,
     call: AggregateCall,
     groups: Grouped,
     carried: Carried,
 ) -> Nodes:
     values = groups.rows.base.take(aggregate, groups.positions)
-    label = call.function or call.text.partition("(")[0].lower()
     made = trace.pool(
         suffix, Kind.VALUE, label, len(groups.ranks), values=_by_rank(values, groups.ranks)
     )

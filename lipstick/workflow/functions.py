@@ -20,6 +20,12 @@ _TABLES = tuple(
     if hasattr(PythonEvalType, name)
 )
 """Kinds of functions that make tables, in this version of PySpark."""
+_AGGREGATES = tuple(
+    getattr(PythonEvalType, name)
+    for name in dir(PythonEvalType)
+    if name.startswith("SQL_GROUPED_AGG_")
+)
+"""Kinds of functions that are functions of a group's bag."""
 _CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
 
 
@@ -67,6 +73,26 @@ def load(owner: str, name: str, reference: str) -> Any:
     # Workers need not have the module.
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return found
+
+
+class Aggregates:
+    """Those of a specification's functions that are functions of a group's bag: a container.
+
+    A function is imported when it is asked for; one that is not there is none.
+    """
+
+    def __init__(self, owner: str, functions: Mapping[str, str]) -> None:
+        self._owner = owner
+        self._functions = {name.lower(): reference for name, reference in functions.items()}
+
+    def __contains__(self, name: object) -> bool:
+        reference = self._functions.get(str(name).lower())
+        if reference is None:
+            return False
+        try:
+            return load(self._owner, str(name), reference).evalType in _AGGREGATES
+        except QueryError:
+            return False
 
 
 def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> None:

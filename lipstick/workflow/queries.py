@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowError
+from lipstick.workflow.functions import Aggregates
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, Sql
 from rewriter.algebra import Windows, walk
@@ -120,7 +121,8 @@ def _columns(
     catalog = _Catalog(visible)
     functions = {name.lower() for name in specification.functions}
     try:
-        bound = bind(step.query.sql, catalog, functions=functions)
+        aggregates = Aggregates(specification.name, specification.functions)
+        bound = bind(step.query.sql, catalog, functions=functions, aggregates=aggregates)
     except UntrackedError as error:
         unknown = catalog.unknown[0] if catalog.unknown else "a relation"
         raise UnknownRelationError(
