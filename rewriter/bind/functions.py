@@ -25,10 +25,10 @@ AGGREGATES = frozenset(_AGGREGATES.split())
 
 _RECOMPUTED = """
 any approx_count_distinct array_agg bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg
-bitmap_or_agg bool_and bool_or collect_list collect_set corr count_if count_min_sketch covar_pop
-covar_samp every kurtosis median percentile regr_avgx regr_avgy regr_count regr_intercept regr_r2
-regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp try_avg
-try_sum var_pop var_samp variance vector_avg vector_sum
+bitmap_or_agg bool_and bool_or collect_list collect_set corr count_if covar_pop covar_samp every
+kurtosis median percentile regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
+regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp try_avg try_sum var_pop var_samp
+variance
 """
 
 RECOMPUTED = frozenset(_RECOMPUTED.split())
