@@ -60,6 +60,8 @@ def _details(block: Block) -> list[str]:
     if block.core is not None:
         scans = [scan.relation for scan in core_relations(block.core)]
         lines.append(f"members captured from: {', '.join(scans)}")
+        if block.core.once:
+            lines.append("written once: chance decides its values or rows")
     read = [lookup.block.name for lookup in block.lookups]
     read += [f"{semi.block.name} (membership)" for semi in block.semis]
     if read:

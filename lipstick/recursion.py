@@ -52,7 +52,8 @@ def _depth(levels: _Levels) -> int:
     if high >= levels.last and not levels.is_empty(levels.last):
         raise levels.refusal(
             f"{levels.recursion.name} does not end within {levels.last} levels, or would not after "
-            "some deletion"
+            "some deletion",
+            "If it ends, say within how many: MAX RECURSION LEVEL n after its name.",
         )
     while high - low > 1:
         middle = (low + high) // 2

@@ -209,7 +209,9 @@ class Session:
     # -- queries ---------------------------------------------------------------------------
 
     def sql(self, query: str, args: Arguments = None) -> AnnotatedFrame:
-        """Annotate a SQL query over tracked relations; nothing runs yet.
+        """Annotate a SQL query over tracked relations.
+
+        Nothing runs yet, but for levels of a recursive query, to find out how many it has.
 
         ``CREATE TABLE t AS`` and ``INSERT INTO`` or ``OVERWRITE t`` do run: the table is written
         and tracked, as by :attr:`lipstick.AnnotatedFrame.write`. Returned is the query that made

@@ -18,8 +18,8 @@ from rewriter.bind.scope import Bound
 from rewriter.dialect import BoundedCTE
 from rewriter.position import Span
 
-MOST_LEVELS = 100
-"""The levels that Spark computes unless told otherwise."""
+MOST_LEVELS = 32
+"""The levels that a recursion may have unless it says otherwise: each is a join to plan."""
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 _CLAUSES = ("order", "limit", "offset")

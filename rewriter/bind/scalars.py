@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,14 @@ PLACE = "place"
 """Marks a bound column with its span in the text."""
 _BOUND = "bound"
 """Marks a column that is an attribute already, in an expression that is being bound."""
+_TIMES = (
+    exp.DType.DATE,
+    exp.DType.TIMESTAMP,
+    exp.DType.TIMESTAMPLTZ,
+    exp.DType.TIMESTAMPTZ,
+    exp.DType.TIMESTAMPNTZ,
+)
+_MOMENT = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 _WITHOUT_BRACKETS = {
     "current_catalog",
     "current_date",
@@ -145,6 +154,9 @@ class ScalarBinder:
             for column in found.find_all(exp.Column):
                 column.meta.setdefault(PLACE, self.context.source.span(node))
             return found
+        if len(parts) == 1 and parts[0].name.lower() == "localtimestamp":
+            problem = "localtimestamp without brackets is not supported"
+            raise self._unsupported(problem, "Write localtimestamp().", parts[0])
         if len(parts) == 1 and parts[0].name.lower() in _WITHOUT_BRACKETS:
             return exp.Anonymous(this=parts[0].name.lower(), expressions=[])
         name = ".".join(part.name for part in parts)
@@ -207,6 +219,10 @@ class ScalarBinder:
                 advice = "Use IN or EXISTS as a condition of WHERE."
                 problem = f"{name} (subquery) is not supported"
                 raise self._unsupported(problem, advice, place or node)
+            case exp.Cast() if _of_the_moment(node):
+                problem = f"'{node.this.name}' as a time is not supported"
+                advice = "Use now(), current_date() and intervals."
+                raise self._unsupported(problem, advice, node)
 
     def _check_call(self, node: exp.Func) -> None:
         source = self.context.source
@@ -246,6 +262,12 @@ class ScalarBinder:
         self, problem: str, advice: str, place: exp.Expr | Span | None
     ) -> UnsupportedError:
         return self.context.source.unsupported(problem, advice, place)
+
+
+def _of_the_moment(cast: exp.Cast) -> bool:
+    """Tell whether a cast stands for another time in every job of a query."""
+    literal = isinstance(cast.this, exp.Literal) and cast.this.is_string
+    return literal and cast.to.is_type(*_TIMES) and bool(_MOMENT.match(cast.this.name))
 
 
 def name_parts(node: exp.Expr) -> Parts | None:

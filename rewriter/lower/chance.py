@@ -58,8 +58,12 @@ class Chance(BagDifferences):
             self._refuse_copies("a random choice", span)
         for source in core.sources:
             if isinstance(source, BlockSource) and not source.block.stable_identity:
-                problem = "a random choice over groups by aggregated values is not supported"
-                self._refuse(problem, _ADVICE, span)
+                self._refuse(
+                    "a random choice over an aggregate without GROUP BY, or over groups by "
+                    "aggregated values, is not supported",
+                    _ADVICE,
+                    span,
+                )
 
 
 def _decided(core: Core, calls: dict[str, Scalar], relation: Relation) -> Core:

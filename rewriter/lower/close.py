@@ -70,9 +70,7 @@ class _Split:
 
 def _split(core: OpenCore, written: bool) -> _Split:
     blocks = [source for source in core.sources if isinstance(source, BlockSource)]
-    scans = {source.alias for source in core.sources if not isinstance(source, BlockSource)}
-    if written:
-        scans |= {source.alias for source in blocks}
+    scans = {s.alias for s in core.sources if written or not isinstance(s, BlockSource)}
     inside: list[BlockSource] = []
     if scans:
         reached, before = set(scans), -1

@@ -29,8 +29,6 @@ B = small("b", "id int, k int, y int", [(1, 1, 2), (2, 2, 5), (3, 2, 5), (4, Non
 Deleted = Mapping[str, Sequence[int]]
 
 DELETIONS: tuple[Deleted, ...] = (
-    {},
-    {"a": [1, 2, 3, 4]},
     {"a": [6, 9, 12], "b": [2]},
     {"a": list(range(1, 15))},
 )
@@ -76,10 +74,6 @@ QUERIES = {
         "SELECT k, count(*) AS n, sum(x) AS s FROM a TABLESAMPLE (60 PERCENT) GROUP BY k",
         "SELECT k, count(*) AS n, sum(x) AS s FROM CHOSEN GROUP BY k",
     ),
-    "bucket": (
-        "FROM a |> TABLESAMPLE (BUCKET 2 OUT OF 3) |> SELECT id, x",
-        "SELECT id, x FROM CHOSEN",
-    ),
     "sample of a join": (
         "SELECT id, y FROM (SELECT a.id, y FROM a JOIN b USING (k) WHERE y > 1) "
         "TABLESAMPLE (50 PERCENT) AS s",
@@ -90,17 +84,13 @@ QUERIES = {
         "(SELECT * FROM a TABLESAMPLE (40 PERCENT)) AS s ON b.k = s.k",
         "SELECT b.id, s.id AS other FROM LEFT_B AS b LEFT JOIN CHOSEN AS s ON b.k = s.k",
     ),
-    "not in a sample": (
-        "SELECT id FROM b WHERE y NOT IN (SELECT x FROM a TABLESAMPLE (40 PERCENT))",
-        "SELECT id FROM LEFT_B WHERE y NOT IN (SELECT x FROM CHOSEN)",
-    ),
     "values": (
         "SELECT id, r, r + 1 AS s FROM (SELECT id, rand() AS r FROM a) WHERE r < 0.7",
         "SELECT id, drawn AS r, drawn + 1 AS s FROM CHOSEN WHERE drawn < 0.7",
     ),
     "rows by chance": (
-        "SELECT id, uuid() AS u FROM a ORDER BY rand() LIMIT 4",
-        "SELECT id, drawn AS u FROM CHOSEN ORDER BY drawn_2, id LIMIT 4",
+        "SELECT id, shuffle(array(id, x, 9))[0] AS u FROM a ORDER BY rand() LIMIT 4",
+        "SELECT id, drawn[0] AS u FROM CHOSEN ORDER BY drawn_2, id LIMIT 4",
     ),
     "shared by references": (
         "WITH s AS (SELECT id, rand() AS r FROM a) "
@@ -119,10 +109,6 @@ QUERIES = {
     "in windows": (
         "SELECT id, row_number() OVER (PARTITION BY k ORDER BY rand()) AS n FROM a",
         "SELECT id, row_number() OVER (PARTITION BY k ORDER BY drawn) AS n FROM CHOSEN",
-    ),
-    "of columns": (
-        "SELECT id, shuffle(array(id, x, 9)) AS v, monotonically_increasing_id() AS m FROM a",
-        "SELECT id, drawn AS v, drawn_2 AS m FROM CHOSEN",
     ),
     "fewer than a sample": (
         "SELECT id FROM a EXCEPT SELECT id FROM a TABLESAMPLE (50 PERCENT)",
@@ -150,8 +136,8 @@ def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
         assert rows == expected, (sql, deleted)
     assert _bag(q.df) == _bag(_reduced(spark, plain, {}, of_a))
     assert _bag(q.annotated.drop("_prov")) == _bag(q.df)
-    counted = q.evaluate(lipstick.semirings.Counting())
-    assert sum(row["_value"] for row in counted.collect()) == q.df.count()
+    counted = offline.evaluate(lipstick.semirings.Counting())
+    assert sum(counted.column("_value").to_pylist()) == offline.df.num_rows
 
 
 def test_a_seed_chooses_as_spark_does(on: Oracles) -> None:

@@ -33,14 +33,10 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
 
 QUERIES = [
     "FROM a |> WHERE x > 1 |> EXTEND x + k AS s |> SET x = x + 1, k = x |> DROP s",
-    "FROM a |> AS p |> LEFT JOIN b ON p.k = b.k |> WHERE p.id < 7 |> SELECT p.id, y",
     "FROM a JOIN b USING (k) |> AGGREGATE count(y) AS n, sum(x) AS s GROUP BY k, x % 2 AS p",
-    "FROM a |> SELECT k, x |> AGGREGATE max(x) AS m GROUP BY 1 |> WHERE m > 1",
     "FROM a |> ORDER BY x DESC, id |> WHERE k > 1 OR k IS NULL |> LIMIT 2",
-    "SELECT k FROM a UNION ALL SELECT k FROM b |> WHERE k > 1 |> EXCEPT ALL (SELECT k FROM b)",
     "WITH q AS (FROM a |> WHERE x > 1) FROM q |> LEFT ANTI JOIN b ON q.k = b.k |> SELECT id",
     "SELECT id FROM a WHERE x > (FROM b |> AGGREGATE min(y) AS m)",
-    "FROM a |> SELECT k, x |> PIVOT (sum(x) FOR k IN (1, 2))",
     "FROM a |> UNPIVOT (v FOR n IN (k, x)) |> AGGREGATE sum(v) AS s GROUP BY n",
     "VALUES (1), (2) AS v(p) |> JOIN a ON k = p |> SELECT id, row_number() OVER w AS r "
     "WINDOW w AS (PARTITION BY p ORDER BY x, id) |> WHERE r = 1",
@@ -49,7 +45,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("sql", QUERIES)
 def test_pipes(on: Oracles, sql: str) -> None:
-    on.hold(sql, {"a": [1, 4]}, {"b": [2]}, {"a": [7], "b": [1, 3]}, {"a": range(1, 8)})
+    on.hold(sql, {"a": [1, 4]}, {"a": [7], "b": [1, 2]}, {"a": range(1, 8)})
 
 
 def test_annotations_are_those_of_the_select(on: Oracles) -> None:

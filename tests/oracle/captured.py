@@ -58,29 +58,39 @@ def check_captured(
     before = loosened(duck.answer(plain))
     changed = 0
     with duckdb.connect() as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.execute("CREATE MACRO raise_error(message) AS error(message)")
-        for relation in database.relations.values():
-            create_table(connection, relation.name, relation.data)
-        for block in topological(root):
-            if block.core is not None:
-                statement = to_duckdb(members_sql(block, _members))
-                connection.execute(f'CREATE TABLE "{_members(block)}" AS {statement}')
+        capture(connection, root, database)
         for number, deletion in enumerate(deletions):
             expected = loosened(duck.answer(plain, deletion))
-            found = _answer(connection, root, database, deletion, number)
+            found = answer_without(connection, root, database, deletion, number)
             assert_same_bag(expected, found, f"deleting {deletion}\n{sql}")
             changed += sorted(map(repr, before.rows)) != sorted(map(repr, expected.rows))
     return changed
 
 
-def _answer(
+def capture(connection: duckdb.DuckDBPyConnection, root: Block, database: Database) -> None:
+    """Write the relations, and the members of every block into :func:`members_of` it."""
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("CREATE MACRO raise_error(message) AS error(message)")
+    connection.execute("CREATE MACRO rand() AS random()")
+    for relation in database.relations.values():
+        create_table(connection, relation.name, relation.data)
+    for block in topological(root):
+        if block.core is not None:
+            statement = to_duckdb(members_sql(block, members_of))
+            connection.execute(f'CREATE TABLE "{members_of(block)}" AS {statement}')
+
+
+def answer_without(
     connection: duckdb.DuckDBPyConnection,
     root: Block,
     database: Database,
     deletion: Deletion,
     number: int,
 ) -> Bag:
+    """Return the answer over the captured members that a deletion leaves.
+
+    ``number`` is another one for each deletion.
+    """
     gone = {}
     for name, keys in deletion.keys.items():
         relation = database.relations[name]
@@ -88,7 +98,7 @@ def _answer(
         rows = relation.data.filter(relation.among(keys))
         create_table(connection, view, rows.select(list(relation.key)))
         gone[name] = (view, relation.key)
-    result: Any = connection.execute(to_duckdb(hypothetical_sql(root, _members, gone)))
+    result: Any = connection.execute(to_duckdb(hypothetical_sql(root, members_of, gone)))
     table = result.fetch_arrow_table()
     shown = loosened(from_arrow(table))
     places = [shown.columns.index(output.name) for output in root.outputs]
@@ -100,5 +110,6 @@ def _answer(
     )
 
 
-def _members(block: Block) -> str:
+def members_of(block: Block) -> str:
+    """Return the table that has a block's members."""
     return f"captured_{block.name}"

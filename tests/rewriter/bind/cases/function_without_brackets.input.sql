@@ -1,1 +1,1 @@
-SELECT user, current_date, localtimestamp FROM (SELECT 1 AS user)
+SELECT user, current_date, session_user FROM (SELECT 1 AS user)

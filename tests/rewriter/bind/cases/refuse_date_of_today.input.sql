@@ -1,0 +1,1 @@
+SELECT a, date 'today' AS d FROM t

@@ -1,0 +1,1 @@
+SELECT count(*) AS n, rand() AS r FROM cars

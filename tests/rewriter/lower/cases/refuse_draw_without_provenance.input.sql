@@ -1,0 +1,1 @@
+SELECT city, rand() AS r FROM rates
