@@ -34,6 +34,7 @@ KEYS = "k"
 EXPANDED = "expanded"
 SET_NUMBER = "number"
 COPIES = "copies"
+DRAWN = "drawn"
 
 Named: TypeAlias = tuple[str, Scalar]
 
@@ -229,6 +230,10 @@ class Core:
     semis: tuple[Semi, ...]
     select: tuple[Named, ...]
     generators: tuple[Generator, ...] = ()
+    once: bool = False
+    """Chance decides values or rows: it is run once, and read from what was written."""
+    sample: Scalar | None = None
+    """Which fraction of its rows there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,6 +427,11 @@ def has_values(core: Core) -> bool:
         if isinstance(source, UnionSource) and any(map(has_values, source.branches)):
             return True
     return False
+
+
+def decided_once(root: Block) -> bool:
+    """Whether chance decides something of the answer, so that it is no function of its inputs."""
+    return any(block.core is not None and block.core.once for block in topological(root))
 
 
 def topological(root: Block) -> tuple[Block, ...]:

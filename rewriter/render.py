@@ -11,6 +11,7 @@ from rewriter.algebra import (
     BagDifference,
     Constant,
     CorrelatedScalar,
+    Draw,
     ExistenceJoin,
     Filter,
     Generate,
@@ -20,6 +21,7 @@ from rewriter.algebra import (
     OuterValues,
     Project,
     Relation,
+    Sample,
     Scalar,
     ScalarSubquery,
     Scan,
@@ -94,6 +96,10 @@ def _header(relation: Relation) -> str:
             return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
         case Windows():
             return f"Windows: {_definitions(relation.output, relation.calls)}"
+        case Draw():
+            return f"Draw: {_definitions(relation.output, relation.calls)}"
+        case Sample():
+            return f"Sample: {_sql(relation.sample).strip()}"
         case UnionAll() | BagDifference():
             return f"{_kind(relation)}: {', '.join(map(_attribute, relation.output))}"
         case Sort():

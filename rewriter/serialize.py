@@ -146,6 +146,8 @@ def _core(core: Core) -> Json:
         "semis": [_semi(semi) for semi in core.semis],
         "select": _named(core.select),
         "generators": [_generator(generator) for generator in core.generators],
+        "once": core.once,
+        "sample": None if core.sample is None else text(core.sample).strip(),
     }
 
 
@@ -156,7 +158,17 @@ def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
         semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         select=_read_named(document["select"]),
         generators=tuple(_read_generator(one) for one in document["generators"]),
+        once=document.get("once", False),
+        sample=_sample(document.get("sample")),
     )
+
+
+def _sample(sql: str | None) -> Scalar | None:
+    if sql is None:
+        return None
+    parsed = sqlglot.parse_one(f"SELECT * FROM t {sql}", dialect=SparkSQL).args["from_"]
+    found: Scalar = parsed.this.args["sample"].pop()
+    return found
 
 
 def _outer_lookup(outer: OuterLookup) -> Json:

@@ -87,6 +87,7 @@ class Windows(Unary):
 
     output: tuple[Attribute, ...]
     calls: tuple[Scalar, ...]
+    span: Span | None = None
 
     def __post_init__(self) -> None:
         if not self.calls or len(self.output) != len(self.calls):

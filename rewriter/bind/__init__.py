@@ -13,7 +13,7 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from rewriter.algebra import Relation
-from rewriter.bind.context import Context
+from rewriter.bind.context import Context, Recursion
 from rewriter.bind.names import Names, lambda_variables
 from rewriter.bind.parameters import Arguments, substitute
 from rewriter.bind.queries import QueryBinder
@@ -21,7 +21,7 @@ from rewriter.bind.registered import with_aggregates
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import Catalog, TableFunction
 
-__all__ = ["Arguments", "Query", "bind", "substitute"]
+__all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Query:
 
     root: Relation
     sql: str
+    recursions: Mapping[str, Recursion]
+    """Its recursive queries, by the keys of ``levels`` in :func:`bind`."""
 
 
 def bind(
@@ -46,6 +48,7 @@ def bind(
     tables: Mapping[str, TableFunction] = MappingProxyType({}),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
+    levels: Mapping[str, int] | None = None,
 ) -> Query:
     """Bind the text of a query.
 
@@ -68,6 +71,9 @@ def bind(
         Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
     expression
         The parsed text, if the caller has parsed it (and put values for parameters or ``now()``).
+    levels
+        How many levels follow the first of a recursive query; one that is not in it is unfolded as
+        far as it may be. None: recursive queries are refused.
 
     Raises
     ------
@@ -85,5 +91,8 @@ def bind(
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
     query = with_aggregates(query, aggregates)
     names = Names(lambda_variables(query))
-    context = Context(source, catalog, names, QueryBinder(), functions, aggregates, tables)
-    return Query(context.bind.query(query, context, None).relation, sql)
+    context = Context(
+        source, catalog, names, QueryBinder(), functions, aggregates, tables, levels=levels
+    )
+    root = context.bind.query(query, context, None).relation
+    return Query(root, sql, context.recursions)

@@ -116,7 +116,7 @@ def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
 
 def _stack(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
     """Return stack(n, values...) as inline: n rows, the last filled up with NULLs."""
-    count, *values = node.expressions
+    count, *values = node.expressions or [exp.null()]
     if not isinstance(count, exp.Literal) or not str(count.this).isdigit() or not values:
         problem = "stack of a computed number of rows is not supported"
         raise source.unsupported(problem, "Give the number of rows as a literal.", node)

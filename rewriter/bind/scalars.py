@@ -46,7 +46,8 @@ class ScalarBinder:
     """Binds the scalar expressions of one clause.
 
     ``lookups`` are tried in order for each name. ``refusal`` says why aggregates cannot stand in
-    the clause; None where they may. ``windows``: window functions may stand in it.
+    the clause; None where they may. ``windows``: window functions may stand in it. ``draws``: and
+    functions whose value chance decides, for each row of the clause.
     """
 
     context: Context
@@ -57,6 +58,7 @@ class ScalarBinder:
     outer: Outer | None = None
     inside: bool = False
     windows: bool = False
+    draws: bool = False
 
     @property
     def around(self) -> Outer:
@@ -130,6 +132,8 @@ class ScalarBinder:
             case exp.Tuple() if not isinstance(node.parent, exp.Predicate):
                 elements = [self.bind(_struct_field(part)) for part in node.expressions]
                 return exp.Anonymous(this="struct", expressions=elements)
+            case exp.Anonymous() if self._is_drawn(node):
+                return self._draw(node)
             case exp.Func():
                 self._check_call(node)
                 self._expand_arguments(node)
@@ -185,6 +189,15 @@ class ScalarBinder:
         attribute = self.subqueries.scalar(node, self.context, self.around)
         return attribute.column()
 
+    def _is_drawn(self, node: exp.Anonymous) -> bool:
+        drawn = self.draws and not self.inside and node.name.lower() in functions.DRAWN
+        return drawn and node.find_ancestor(exp.Lambda) is None
+
+    def _draw(self, node: exp.Anonymous) -> exp.Expr:
+        arguments = [self.bind(part) for part in self._expanded(node.expressions)]
+        call = exp.Anonymous(this=node.name.lower(), expressions=arguments)
+        return self.subqueries.drawn(call, self.context.source.span(node)).column()
+
     def _refuse(self, node: exp.Expr) -> None:
         sql = self.context.source.sql
         match node:
@@ -194,9 +207,6 @@ class ScalarBinder:
                 advice = "Use IN or EXISTS as a condition of WHERE."
                 problem = f"{name} (subquery) is not supported"
                 raise self._unsupported(problem, advice, place or node)
-            case exp.Any() if not isinstance(node.parent, exp.Predicate):
-                problem = "aggregate any has no tensor yet"
-                raise self._unsupported(problem, _TENSOR_ADVICE, node)
 
     def _check_call(self, node: exp.Func) -> None:
         source = self.context.source

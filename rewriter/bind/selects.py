@@ -74,6 +74,7 @@ class Rows:
             refusal,
             self.outer,
             windows=windows,
+            draws=clause != "LATERAL VIEW",
         )
 
 
@@ -110,20 +111,29 @@ def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ..
         raise rows.context.source.unsupported(problem, advice, found[-1])
     bound = Bound(rows.relation, rows.scope)
     refusal = "cannot stand in a generator"
-    bound, generated = bind_selected(bound, found[0], rows.binder("the select list", refusal))
+    binder = replace(rows.binder("the select list", refusal), draws=False)
+    bound, generated = bind_selected(bound, found[0], binder)
     return replace(rows, relation=bound.relation), generated
 
 
 def bind_rows(
-    select: exp.Select, context: Context, outer: Outer | None, *, correlate: bool
+    select: exp.Select,
+    context: Context,
+    outer: Outer | None,
+    *,
+    correlate: bool,
+    given: Bound | None = None,
 ) -> Rows:
-    """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query."""
+    """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query.
+
+    ``given`` is what stands in the place of FROM's first relation.
+    """
     refuse_query_clauses(select, context.source)
     if select.args.get("group"):
         refuse_rows_as_keys(select.args["group"], context.source)
     select = with_named_windows(select, context.source)
     subqueries = Subqueries(context)
-    from_ = bind_from(select, context, outer, subqueries)
+    from_ = bind_from(select, context, outer, subqueries, given)
     if outer is not None and outer.row is not None:
         from_ = Bound(InnerJoin(from_.relation, outer.row), from_.scope)
     rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)

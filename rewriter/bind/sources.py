@@ -6,35 +6,45 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Limit, Relation, Scan, Windows, walk
+from rewriter.algebra import Aggregate, Draw, Limit, Relation, Sample, Scan, Windows, walk
 from rewriter.bind.clauses import refuse_table_clauses
 from rewriter.bind.constants import bind_range, bind_values
 from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
 from rewriter.bind.parameters import substitute
+from rewriter.bind.recursion import unfold
 from rewriter.bind.registered import with_aggregates
 from rewriter.bind.scope import Bound, Outer, scope_of
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import TrackedRelation, View
 from rewriter.errors import UntrackedError
-from rewriter.position import keyword_before
 
 
 def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Context:
-    """Return the context inside a query's WITH clause; each name sees those before it."""
+    """Return the context inside a query's WITH clause; each name sees those before it.
+
+    With RECURSIVE it may see itself.
+    """
     with_ = query.args.get("with_")
     if with_ is None:
         return context
-    if with_.args.get("recursive"):
-        advice = "Store the recursion's answer in a relation and track it."
-        place = keyword_before(context.source.sql, with_, "RECURSIVE")
-        raise context.source.unsupported("WITH RECURSIVE is not supported", advice, place)
+    recursive = bool(with_.args.get("recursive"))
     refused = outer.refused("a common table expression") if outer else None
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = tuple(column.name for column in alias.columns) or None
-        context = context.with_cte(Definition(alias.name, cte.this, columns, context, refused))
+        definition = Definition(alias.name, cte.this, columns, context, refused)
+        if recursive and _refers_to_itself(definition):
+            inside = define_ctes(cte.this, context, outer)
+            definition.shared = unfold(definition, cte, inside)
+        context = context.with_cte(definition)
     return context
+
+
+def _refers_to_itself(definition: Definition) -> bool:
+    name = definition.name.lower()
+    tables = definition.query.find_all(exp.Table)
+    return any(len(table.parts) == 1 and table.name.lower() == name for table in tables)
 
 
 def bind_table(table: exp.Table, context: Context) -> Bound:
@@ -86,13 +96,14 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     """Bind one reference to a named query.
 
     Its text is bound anew for each, but a query that groups or limits is computed once: all
-    references share its plan, each under attributes of its own.
+    references share its plan, each under attributes of its own. Where chance decides something,
+    that is a common table expression to Spark too; every reference to a view chooses anew.
     """
     context = definition.context
     bound = definition.shared
     if bound is None:
         bound = context.bind.query(definition.query, context, definition.outer)
-        if not _computed_once(bound.relation):
+        if not _computed_once(bound.relation, _is_view(definition)):
             return _renamed(bound, definition.columns, reference, source)
         definition.shared = bound
     names = [attribute.name for attribute in bound.relation.attributes]
@@ -102,8 +113,15 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     return _renamed(own, definition.columns, reference, source)
 
 
-def _computed_once(relation: Relation) -> bool:
-    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in walk(relation))
+def _computed_once(relation: Relation, is_view: bool) -> bool:
+    operators = list(walk(relation))
+    if any(isinstance(operator, (Draw, Sample)) for operator in operators):
+        return not is_view
+    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in operators)
+
+
+def _is_view(definition: Definition) -> bool:
+    return any(definition is view for view in definition.context.views.values())
 
 
 def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:

@@ -8,6 +8,7 @@ from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
 from rewriter.dialect.nodes import (
+    BoundedCTE,
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
@@ -16,6 +17,7 @@ from rewriter.dialect.nodes import (
     UnsignedRightShift,
     VariantExtract,
 )
+from rewriter.dialect.pipes import Piped, PipeSource, pipe_source_sql, piped_sql
 
 _TRANSLATIONS = (exp.From, exp.Pivot, exp.Select, exp.Table, exp.Unnest, exp.WithinGroup)
 """Nodes that sqlglot rewrites for engines without their syntax; Spark has it."""
@@ -47,6 +49,9 @@ class SparkSQLGenerator(SparkGenerator):
         exp.CurrentUser: lambda *_: "CURRENT_USER()",
         exp.Max: lambda self, node: self.func("max", node.this),
         exp.Min: lambda self, node: self.func("min", node.this),
+        BoundedCTE: lambda self, node: self.boundedcte_sql(node),
+        Piped: piped_sql,
+        PipeSource: pipe_source_sql,
         DerivedValues: lambda self, node: self.values_sql(node),
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
@@ -61,6 +66,11 @@ class SparkSQLGenerator(SparkGenerator):
         value = self.sql(expression, "this")
         suffix = expression.args.get("suffix")
         return f"{value}{suffix}" if suffix else f"{expression.args['prefix']} {value}"
+
+    def boundedcte_sql(self, expression: BoundedCTE) -> str:
+        """Write a named query with the depth of its recursion."""
+        level = f"MAX RECURSION LEVEL {self.sql(expression, 'level')}"
+        return f"{self.sql(expression, 'alias')} {level} AS {self.wrap(expression)}"
 
     def tableargument_sql(self, expression: TableArgument) -> str:
         """Write the relation, then how it is divided and in which order it is read."""

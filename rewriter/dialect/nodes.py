@@ -32,6 +32,12 @@ class VariantExtract(exp.Expression, exp.Condition):
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "path": True}
 
 
+class BoundedCTE(exp.CTE):
+    """``name MAX RECURSION LEVEL level AS (query)``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {**exp.CTE.arg_types, "level": True}
+
+
 class DerivedValues(exp.Values):
     """``(VALUES ...) AS v(a, b)``: an inline table in parentheses, a subquery to Spark."""
 

@@ -13,6 +13,7 @@ from rewriter.blocks import (
     COPIES,
     EXPANDED,
     KEYS,
+    MEMBER,
     SET_NUMBER,
     Block,
     BlockSource,
@@ -69,7 +70,18 @@ def _core(core: Core, tables: Tables) -> exp.Select:
     select = with_generators(select, core.generators)
     conditions = [*core.predicates]
     conditions += [exists(semi, tables.potential(semi.block)) for semi in core.semis]
-    return where(select, conditions)
+    select = where(select, conditions)
+    return select if core.sample is None else _sampled(select, core.sample)
+
+
+def _sampled(select: exp.Select, sample: Scalar) -> exp.Select:
+    """Return the sample of a query's rows."""
+    rows = exp.Subquery(
+        this=select,
+        sample=sample.copy(),
+        alias=exp.TableAlias(this=exp.to_identifier(MEMBER)),
+    )
+    return exp.select(*(qualified(MEMBER, name) for name in select.named_selects)).from_(rows)
 
 
 def _numbered(core: Core) -> Sequence[Named]:

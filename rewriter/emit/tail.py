@@ -12,6 +12,7 @@ from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, Ou
 from rewriter.emit.annotations import monomial
 from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
 from rewriter.emit.grouped import grouped
+from rewriter.emit.presence import only_where_present
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -101,7 +102,9 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
     )
     select = with_sets(select, block)
-    conditions += block.conditions
+    conditions += [
+        only_where_present(part, block, tables, potential=annotated) for part in block.conditions
+    ]
     if not annotated:
         select = with_copies(select, [fill(count, block, tables) for count in block.copies])
         conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]

@@ -153,7 +153,8 @@ def test_functions_of_the_frame_are_told_from_columns(on: Oracles) -> None:
         " try_avg(v) AS u",
         "stddev(v) AS d, var_pop(v) AS p, skewness(id) AS k, corr(id, v) AS c, bit_and(v) AS a,"
         " bit_or(v) AS b, bit_xor(v) AS x, count_if(v > 2) AS n",
-        "bool_or(v > 2) AS o, bool_and(v > 0) AS a, every(v > 2) AS e, some(v < 0) AS s,"
+        "bool_or(v > 2) AS o, any(v > 2) AS y, bool_and(v > 0) AS a, every(v > 2) AS e,"
+        " some(v < 0) AS s, hex(bitmap_construct_agg(bitmap_bit_position(v))) AS b,"
         " sort_array(collect_list(v) FILTER (WHERE v > 2)) AS l, median(v) + sum(v) AS m",
     ],
 )

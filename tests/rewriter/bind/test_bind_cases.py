@@ -32,7 +32,7 @@ def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
 
 def _bound(sql: str, catalog: MemoryCatalog) -> Query:
     tables = {"words": TableFunction("words_carrier", ("word", "size"))}
-    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables)
+    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={})
 
 
 @pytest.mark.parametrize("name", names(CASES))

@@ -31,8 +31,5 @@ TABLES = {"words": TableFunction("words_carrier", ("word", "size"))}
 
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
-    return lower(
-        bind(sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES).root,
-        TOKENS,
-        sql,
-    )
+    bound = bind(sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels={})
+    return lower(bound.root, TOKENS, sql)
