@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
@@ -34,10 +35,10 @@ from lipstick.workflow.emptiness import is_empty
 from lipstick.workflow.errors import QueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
-from lipstick.workflow.queries import Step, column_error, steps, window_error
+from lipstick.workflow.queries import Step, column_error, place_error, steps
 from lipstick.workflow.query import BEFORE
+from lipstick.workflow.supported import problem
 from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
-from rewriter.blocks import topological
 from rewriter.dialect import parse, volatile_calls
 from semiring.base import Array
 
@@ -166,8 +167,9 @@ class Bench(Session):
         if not self.provenance:
             return plain_struct(self.spark.sql(step.query.sql).schema)
         frame = self.sql(step.query.sql)
-        if any(block.windowed for block in topological(frame.root)):
-            raise window_error(self.specification, step)
+        found = problem(frame.root)
+        if found is not None:
+            raise place_error(self.specification, step, found)
         self._frames[step] = frame
         if volatile_calls(parse(step.query.sql)):
             self._volatile.add(step)
@@ -290,7 +292,7 @@ class Bench(Session):
             table = engine.table(state)
         except CaptureError:  # some expression is Spark's to compute
             table = _rows_by_spark(Capture(directory, manifest, self.spark), state)
-        return Answer(table, engine, state.ordered)
+        return Answer(table, engine, repeated(state))
 
     def clear(self) -> None:
         """Remove the files of an invocation; its relations must be bound anew."""
@@ -302,9 +304,14 @@ class Bench(Session):
                 path.unlink(missing_ok=True)
 
 
+def repeated(state: State) -> Array:
+    """The positions of the rows of an answer, in its order, each as often as it is there."""
+    return np.repeat(state.ordered, state.copies(state.ordered))
+
+
 def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     """The answer's rows in the order of its positions, its expressions computed by Spark."""
-    root, positions = capture.manifest.root, state.ordered
+    root, positions = capture.manifest.root, repeated(state)
     rows = capture.present().toArrow()
     keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
     wanted = [state.take(name, positions) for name in root.identity]

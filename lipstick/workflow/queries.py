@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowError
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, Sql
-from rewriter.algebra import Windows, walk
 from rewriter.bind import bind
 from rewriter.catalog import TrackedRelation
 from rewriter.errors import UntrackedError
@@ -69,8 +68,7 @@ def check_queries(specification: Specification) -> None:
     UnknownRelationError
         For a query that reads what is no input, no state, and not defined before it.
     QueryError
-        For a query that gives another number of columns than its relation has, or whose values
-        have no nodes in a graph: those of window functions.
+        For a query that gives another number of columns than its relation has.
     rewriter.errors.QueryError
         For SQL that is not understood, with the place in the text.
     """
@@ -128,8 +126,6 @@ def _columns(
             f"It can read: {', '.join(visible) or 'nothing'}.",
             ("specifications", specification.name, *_subject(step)),
         ) from error
-    if step.role != "delete" and any(isinstance(part, Windows) for part in walk(bound.root)):
-        raise window_error(specification, step)
     return tuple(attribute.name for attribute in bound.root.attributes)
 
 
@@ -155,11 +151,10 @@ def column_error(
     )
 
 
-def window_error(specification: Specification, step: Step) -> WorkflowError:
-    """The error for a query with window functions, whose values nothing in a graph stands for."""
+def place_error(specification: Specification, step: Step, problem: str) -> WorkflowError:
+    """The error for a query that cannot be derived, whose problem is said."""
     return QueryError(
-        f"{specification.name}: {step.what} has window functions (OVER), whose values have no "
-        "node in a graph yet.\nWrite it as a grouping and a join.",
+        f"{specification.name}: {step.what} has no place in a graph: {problem}",
         ("specifications", specification.name, *_subject(step)),
     )
 

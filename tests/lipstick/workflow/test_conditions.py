@@ -417,14 +417,6 @@ def _validated(query: Mapping[str, str], state: StateQuery | None = None) -> Non
     Workflow("w", {"x": Module("m", specification)}, [], "x", "x").validate()
 
 
-def test_values_of_window_functions_have_no_nodes() -> None:
-    _message(
-        QueryError,
-        "s: the relation O has window functions (OVER), whose values have no node in a graph yet.",
-        lambda: _validated({"O": "SELECT a, rank() OVER (ORDER BY b) FROM A"}),
-    )
-
-
 def test_queries_read_what_is_there() -> None:
     _message(
         UnknownRelationError,
