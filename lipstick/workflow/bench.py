@@ -23,7 +23,8 @@ from pyspark.sql.types import LongType, StructField, StructType
 from lipstick.capture.capture import Capture
 from lipstick.capture.files import CollectedFiles, Files, in_arrow
 from lipstick.capture.write import write_capture
-from lipstick.errors import CaptureError
+from lipstick.dataframes import plain_frame
+from lipstick.errors import CaptureError, LipstickError
 from lipstick.frame import AnnotatedFrame
 from lipstick.memory.engine import Engine
 from lipstick.memory.keys import KeyTable
@@ -36,7 +37,7 @@ from lipstick.workflow.errors import QueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
 from lipstick.workflow.queries import Step, column_error, place_error, steps
-from lipstick.workflow.query import BEFORE
+from lipstick.workflow.query import BEFORE, FrameFunction, Sql
 from lipstick.workflow.supported import problem
 from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
 from rewriter.dialect import parse, volatile_calls
@@ -165,21 +166,24 @@ class Bench(Session):
         if step.role == "delete":
             return self._deletion(step).schema
         if not self.provenance:
-            return plain_struct(self.spark.sql(step.query.sql).schema)
-        frame = self.sql(step.query.sql)
+            return plain_struct(self._written(step).schema)
+        query = step.query
+        frame = (
+            self.sql(query.sql) if isinstance(query, Sql) else self.annotate(self._written(step))
+        )
         found = problem(frame.root)
         if found is not None:
             raise place_error(self.specification, step, found)
         self._frames[step] = frame
-        if volatile_calls(parse(step.query.sql)):
+        if volatile_calls(parse(frame.query)):
             self._volatile.add(step)
         self._read |= {name.lower() for name in frame.relations}
         return plain_struct(frame.schema)
 
     def _deletion(self, step: Step) -> DataFrame:
         """The keys, or rows, that a step deletes."""
-        if step.query.selects:
-            return self.spark.sql(step.query.sql)
+        if not isinstance(step.query, Sql) or step.query.selects:
+            return self._written(step)
         relation = self.specification.state[step.name]
         columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
         try:
@@ -189,7 +193,21 @@ class Bench(Session):
         except PySparkException as error:
             raise QueryError(
                 f"{self.specification.name}: {step.what} is no predicate over it: "
-                f"{step.query.sql.strip()}\n{error}"
+                f"{step.query.text.strip()}\n{error}"
+            ) from error
+
+    def _written(self, step: Step) -> DataFrame:
+        """The query of a step as a data frame, over the relations as they are bound."""
+        if isinstance(step.query, Sql):
+            return self.spark.sql(step.query.sql)
+        assert isinstance(step.query, FrameFunction)
+        owner = f"{self.specification.name}: {step.what}"
+        frame = step.query.frame(owner, lambda name: self.spark.table(f"`{name}`"))
+        try:
+            return plain_frame(frame)
+        except LipstickError as error:
+            raise QueryError(
+                f"{owner}: {step.query.reference} gives no data frame: {error}"
             ) from error
 
     def _check(self, step: Step, found: StructType) -> None:
@@ -255,7 +273,7 @@ class Bench(Session):
 
     def define(self, step: Step) -> None:
         """Make a relation a view of its query, without provenance."""
-        self._view(self.spark.sql(step.query.sql), step.name)
+        self._view(self._written(step), step.name)
 
     def answer(self, step: Step) -> Answer:
         """Run a step over the relations as they are bound.
@@ -269,13 +287,14 @@ class Bench(Session):
             if step.role == "delete":
                 return Answer(self._deletion(step).toArrow())
             if not self.provenance:
-                return Answer(self.spark.sql(step.query.sql).toArrow())
+                return Answer(self._written(step).toArrow())
             if step in self._volatile:
-                self._frames[step] = self.sql(step.query.sql)
+                self._frames[step] = self.sql(self._frames[step].query)
             return self._captured(self._frames[step])
         except PySparkException as error:
+            text = step.query.text.strip()
             raise RunError(
-                f"{self.specification.name}: {step.what} failed.\n{step.query.sql.strip()}\n{error}"
+                f"{self.specification.name}: {step.what} failed.\n{text}\n{error}"
             ) from error
 
     def _captured(self, frame: AnnotatedFrame) -> Answer:

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.workflow import Module, Relation, Specification, Workflow
 
-pytestmark = [pytest.mark.spark, pytest.mark.classic]
+pytestmark = pytest.mark.spark
 
 REQUEST = Relation("UserId string, BidId string, Model string", key="BidId")
 OFFER = Relation("BidId string, Model string, Available bigint", key="BidId")

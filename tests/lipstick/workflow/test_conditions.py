@@ -159,13 +159,13 @@ def test_state_is_neither_union_nor_optional() -> None:
         )
 
 
-def test_queries_are_sql() -> None:
+def test_queries_are_sql_or_functions_that_have_places() -> None:
     def double(frame: Any) -> Any:
         return frame
 
     _message(
         QueryError,
-        "is the function test_queries_are_sql.<locals>.double: modules are written in SQL",
+        "places.<locals>.double', a function without a place of its own.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"O": double}),
     )
     _message(QueryError, "Relation T is 3, which is no query", lambda: StateQuery({"T": 3}))
