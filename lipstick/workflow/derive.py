@@ -68,7 +68,7 @@ from lipstick.workflow.holding import (
 from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.reading import MemberReading, Reading, Tuples
 from lipstick.workflow.window_nodes import Over, window_nodes
-from rewriter.blocks import UNION, Block
+from rewriter.blocks import UNION
 from rewriter.cogroup import is_shared_key
 from rewriter.interpret import Interpreted, interpret
 from semiring.base import Array
@@ -293,7 +293,7 @@ class _Derivation:
         block, reading = part.block, self.reading.at(rows.members, part.members)
         factors = reading.factors()
         whole = keeps_all_columns(block, self.engine.manifest.relations)
-        conditions = compared(block, reading)
+        conditions = compared(reading)
         nodes, own = factors.single, False
         if nodes is None:
             own = whole and not conditions
@@ -398,10 +398,11 @@ class _Derivation:
 
     def _groups(self, part: Reached, rows: GroupRows, target: Target) -> _Made:
         block, owners = part.block, target.ranks[part.owners]
-        order = self.reading.at(rows.members, part.members).factors().order(owners)
+        factors = self.reading.at(rows.members, part.members).factors()
+        order = factors.order(owners)
         members, owners = part.members[order], owners[order]
         reading = self.reading.at(rows.members, members)
-        nodes = self._member_nodes(block, reading, len(members), target.name)
+        nodes = self._member_nodes(factors.take(order), reading, target.name)
         together: list[int] = []
         if decided := reading.inputs(deciding_keys(block)):
             nodes, one = grouped_by(self.trace, nodes, decided, target.name)
@@ -463,15 +464,14 @@ class _Derivation:
             self.trace.edges(Nodes.of(each, target.ranks), pool, target.ranks)
         return pools[0], pool
 
-    def _member_nodes(self, block: Block, reading: MemberReading, count: int, name: str) -> Nodes:
+    def _member_nodes(self, factors: Factors, reading: MemberReading, name: str) -> Nodes:
         """The p-nodes of members that are no tuples themselves."""
-        factors = reading.factors()
-        nodes = factors.single
+        nodes, count = factors.single, len(factors.counts)
         if nodes is None:
             pool = self.trace.pool(f"{name}.join", Kind.DERIVED, "·", count)
             self._multiply(factors, pool, every(count))
             nodes = Nodes.of(pool, every(count))
-        return passed(self.trace, nodes, compared(block, reading), name)
+        return passed(self.trace, nodes, compared(reading), name)
 
     # -- members ---------------------------------------------------------------------------
 

@@ -25,9 +25,9 @@ Compared = Sequence[tuple[str, list[Nodes]]]
 """What conditions are called, and the nodes of the values that they are on."""
 
 
-def compared(block: Block, reading: MemberReading) -> Compared:
-    """The conditions of a block on values that a deletion may change."""
-    core = block.core
+def compared(reading: MemberReading) -> Compared:
+    """The conditions of members on values that a deletion may change."""
+    block, core = reading.block, reading.block.core
     generators = () if core is None else core.generators
     scalars = [
         *predicates(core),

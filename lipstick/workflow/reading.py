@@ -98,14 +98,14 @@ class MemberReading:
         self._reading = reading
         self.members = members
         self.chosen = chosen
-        self._block = members.block
+        self.block = members.block
 
     # -- factors ---------------------------------------------------------------------------
 
     def factors(self) -> Factors:
         """What the members are made of: tuples of relations and of other blocks."""
         parts: list[tuple[Array, Nodes]] = []
-        for number, token in enumerate(self._block.tokens):
+        for number, token in enumerate(self.block.tokens):
             rows, places = self._token_rows(number)
             parts.append((rows, self._reading.source(token.relation).nodes.take(places)))
         for referred in references(self.members, self.chosen):
@@ -116,7 +116,7 @@ class MemberReading:
     def _token_rows(self, number: int) -> tuple[Array, Array]:
         """The members that used a scan, and the row of the relation that each used."""
         assert self.members.dataset is not None
-        (column,) = self._block.tokens[number].columns
+        (column,) = self.block.tokens[number].columns
         tokens = self.members.dataset.take(column, self.chosen)
         used = tokens.is_valid().to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(used)
@@ -134,8 +134,8 @@ class MemberReading:
     def values(self, alias: str, name: str) -> Nodes | None:
         """The v-nodes of a column, one per member; None if none has any."""
         parts: list[tuple[Array, Nodes]] = []
-        for source, column in branch_columns(self._block, (alias, name)):
-            for number, token in enumerate(self._block.tokens):
+        for source, column in branch_columns(self.block, (alias, name)):
+            for number, token in enumerate(self.block.tokens):
                 nodes = self._reading.source(token.relation).values.get(column)
                 if token.alias == source and nodes is not None:
                     rows, places = self._token_rows(number)
@@ -167,26 +167,26 @@ class MemberReading:
         found: list[Nodes] = []
         count = len(self.chosen)
         for alias in aliases:
-            for lookup in self._block.lookups:
+            for lookup in self.block.lookups:
                 if lookup.alias == alias and lookup.scalar and not always_there(lookup.block):
                     positions = self._reading.single(lookup, count)
                     rows, tuples = self._reading.tuples(lookup.block, positions)
                     found.append(_spread(tuples.nodes, rows, count))
-            for outer in self._block.outer_lookups:
+            for outer in self.block.outer_lookups:
                 if outer.alias == alias and not outer.factor:
                     rows, tuples = self._reading.tuples(outer.block, self._found(outer))
                     found.append(_spread(tuples.nodes, rows, count))
-                    found += self.inputs(sides(self._block, outer))
+                    found += self.inputs(sides(self.block, outer))
         return found
 
     def _looked_up(self, alias: str) -> Iterator[tuple[Block, Array]]:
         """Yield the block that is looked up under an alias, and its tuple for each member."""
-        for lookup in self._block.lookups:
+        for lookup in self.block.lookups:
             if lookup.alias == alias and lookup.scalar:
                 yield lookup.block, self._reading.single(lookup, len(self.chosen))
             elif lookup.alias == alias:
                 yield lookup.block, self.members.refer(lookup, self.chosen)
-        for outer in self._block.outer_lookups:
+        for outer in self.block.outer_lookups:
             if outer.alias == alias:
                 yield outer.block, self._found(outer)
 
