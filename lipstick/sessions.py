@@ -26,6 +26,7 @@ from lipstick.guard import (
 )
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
+from lipstick.views import Views
 from rewriter.bind import Arguments, bind, substitute
 from rewriter.blocks import Block
 from rewriter.comparable import compared_exactly
@@ -46,11 +47,11 @@ class Session:
         self._owns_spark = spark is None
         self.spark = spark if spark is not None else _local_spark()
         self._tracked: dict[str, Tracked] = {}
-        self._views: list[str] = []
         self._temporary = store is None
         self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
+        self._views = Views(self.spark, self._id)
 
     # -- relations -------------------------------------------------------------------------
 
@@ -110,11 +111,11 @@ class Session:
         if naming is Naming.KEY and verify:
             verify_key(name, pinned.frame, token)
         if "." not in name and not ((isinstance(source, str) and source == name) or source is None):
-            self._view(pinned.frame, name)
+            self._views.shadow(pinned.frame, name)
         view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
         if view in self._views:
             view += f"_{len(self._views)}"
-        self._view(frame, view)
+        self._views.put(frame, view)
         verified = verify or naming is not Naming.KEY
         unique = (token,) if naming is Naming.KEY and verified else ()
         schema = pinned.frame.schema
@@ -128,10 +129,6 @@ class Session:
         if tracked is None:
             known = ", ".join(sorted(self.tracked)) or "none"
             raise TrackingError(f"{name!r} is not tracked. Tracked relations: {known}.")
-
-    def _view(self, frame: DataFrame, name: str) -> None:
-        frame.createOrReplaceTempView(f"`{name}`")
-        self._views.append(name)
 
     def _materialize(self, name: str, source: Source) -> Source:
         path = self.store / "materialized" / f"{name}-{uuid.uuid4().hex[:8]}"
@@ -227,10 +224,11 @@ class Session:
     # -- end -------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Drop the session's views and temporary files, and Spark if the session started it."""
-        for view in self._views:
-            self.spark.catalog.dropTempView(view)
-        self._views.clear()
+        """Drop the session's views and temporary files, and Spark if the session started it.
+
+        Views of the user's that had the name of a relation are there again.
+        """
+        self._views.drop()
         self._tracked.clear()
         if self._temporary:
             shutil.rmtree(self.store, ignore_errors=True)

@@ -12,7 +12,8 @@ import pyarrow as pa
 from lipstick.memory.aggregates import Part
 from lipstick.memory.index import SortedIndex
 from lipstick.memory.keys import KeyTable, distinct, normal
-from lipstick.memory.members import Members, holds, scalar_changed
+from lipstick.memory.members import Members, scalar_changed
+from lipstick.memory.memberships import holds
 from lipstick.memory.patch import Patch, PatchedTake
 from lipstick.memory.regroup import Moved, regroup
 from lipstick.memory.state import (

@@ -12,6 +12,7 @@ import pyarrow as pa
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.index import SortedIndex, TokenIndex
 from lipstick.memory.keys import KeyTable
+from lipstick.memory.memberships import Membership, holds, present_at
 from lipstick.memory.scenarios import Deleted, distinct_pairs
 from lipstick.memory.state import (
     NOTHING,
@@ -19,20 +20,15 @@ from lipstick.memory.state import (
     State,
     contains,
     equal_scalars,
-    needs_spark,
-    values,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
-from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup, OuterLookup, Semi
+from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup
 from rewriter.interpret import (
     Interpreted,
     Resolve,
-    UninterpretableError,
     Vector,
-    cast,
     from_arrow,
     interpret,
-    unify,
 )
 from rewriter.statements import value_columns
 from semiring.base import Array
@@ -97,16 +93,9 @@ class Members:
             )
         self._free = free[0] if free else None
         self.conditions = tuple(map(interpret, block.conditions))
-        self._asked: tuple[Semi | OuterLookup, ...] = (*block.semis, *block.outer_lookups)
-        self._outer = {o.alias: len(block.semis) + n for n, o in enumerate(block.outer_lookups)}
-        self._semi_sides = tuple(
-            tuple(interpret(left) for left, _ in asked.pairs) for asked in self._asked
-        )
-        self._guards = tuple(
-            None if asked.guard is None else interpret(asked.guard) for asked in self._asked
-        )
+        self.memberships = tuple(Membership(semi, self) for semi in block.semis)
+        self.outer_lookups = {o.alias: Membership(o, self) for o in block.outer_lookups}
         self._tokens: dict[int, TokenIndex] = {}
-        self._semi_kinds: dict[int, list[pa.DataType]] = {}
         self._references: dict[str, Array] = {}
         self._reference_index: dict[str, SortedIndex] = {}
 
@@ -145,31 +134,10 @@ class Members:
             return self.dataset.take(name, positions)
         if alias in self._scalars:
             return context(self._scalars[alias].block.name).scalar(name)
-        if alias in self._outer:
-            return self._outer_column(self._outer[alias], name, positions, context)
+        if alias in self.outer_lookups:
+            return self.outer_lookups[alias].column(name, positions, context)
         lookup = self._by_alias[alias]
         return context(lookup.block.name).take(name, self.refer(lookup, positions))
-
-    def _outer_column(self, number: int, name: str, positions: Array, context: Context) -> pa.Array:
-        """A column of the tuples that an outer lookup finds, NULL where it finds none."""
-        found = self.find(number, positions, context)
-        there = np.flatnonzero(found >= 0)
-        values = context(self._asked[number].block.name).take(name, found[there])
-        index = np.full(len(found), -1, dtype=np.int64)
-        index[there] = np.arange(len(there))
-        return values.take(pa.array(index, mask=index < 0))
-
-    def find(self, number: int, positions: Array, context: Context) -> Array:
-        """The positions of the tuples, there in a context, that are asked for; -1: none."""
-        found = self.semi_refer(number, positions, context)
-        there = _present(found, context(self._asked[number].block.name).present)
-        asked = self.asked(number, positions, context)
-        return np.where(there if asked is None else there & asked, found, -1)
-
-    @property
-    def outer(self) -> Mapping[str, int]:
-        """The outer lookups by alias: their numbers after those of the semi joins."""
-        return self._outer
 
     def _by_reference(self, name: str) -> bool:
         """Whether a member column is not in the capture but can be fetched."""
@@ -225,77 +193,6 @@ class Members:
             self._references[lookup.alias] = table.find(mine, self.count)
         return self._references[lookup.alias]
 
-    def semi_refer(self, number: int, positions: Array, context: Context) -> Array:
-        """The positions of the tuples that a membership finds for members; -1: none."""
-        semi = self._asked[number]
-        if self._stable(number):
-            found = self._semi_reference(number)[positions]
-        else:
-            left = self._left(number, positions, context)
-            found = self._semi_table(number).find(left, len(positions), nulls=semi.null_safe)
-        inner, base = context(semi.block.name), self.base(semi.block.name)
-        if inner.size > base.size:
-            new = np.arange(base.size, inner.size)
-            table = KeyTable(self._right(number, inner, new), len(new))
-            left = self._left(number, positions, context)
-            places = table.find(left, len(positions), nulls=semi.null_safe)
-            found = np.where(places >= 0, base.size + places, found)
-        return found
-
-    def asked(self, number: int, positions: Array, context: Context) -> Array | None:
-        """Boolean array: of which members a membership is asked; None: of all."""
-        guard = self._guards[number]
-        if guard is None:
-            return None
-        return holds(guard, self.resolve(positions, context), len(positions))
-
-    def _stable(self, number: int) -> bool:
-        return not self.dependent(self._semi_sides[number])
-
-    def _semi_reference(self, number: int) -> Array:
-        name = f"semi {number}"
-        if name not in self._references:
-            left = self._left(number, every(self.count), self.base)
-            table = self._semi_table(number)
-            safe = self._asked[number].null_safe
-            self._references[name] = table.find(left, self.count, nulls=safe)
-        return self._references[name]
-
-    def _semi_table(self, number: int) -> KeyTable:
-        inner = self.base(self._asked[number].block.name)
-        return KeyTable(self._right(number, inner, every(inner.size)), inner.size)
-
-    def _left(self, number: int, positions: Array, context: Context) -> list[pa.Array]:
-        """The members' side of a semi join, in the types that both sides are compared in."""
-        resolve = self.resolve(positions, context)
-        kinds = self._semi_types(number)
-        try:
-            return [
-                values(side, resolve, len(positions), kind)
-                for side, kind in zip(self._semi_sides[number], kinds, strict=True)
-            ]
-        except UninterpretableError as error:
-            raise needs_spark(str(error)) from error
-
-    def _right(self, number: int, inner: State, rows: Array) -> list[pa.Array]:
-        """The other side of a semi join: columns of another block's tuples."""
-        pairs = zip(self._asked[number].pairs, self._semi_types(number), strict=True)
-        columns = [(from_arrow(inner.take(its, rows)), kind) for (_, its), kind in pairs]
-        return [cast(column, kind).to_arrow(len(rows)) for column, kind in columns]
-
-    def _semi_types(self, number: int) -> list[pa.DataType]:
-        if number not in self._semi_kinds:
-            semi = self._asked[number]
-            inner, resolve = self.base(semi.block.name), self.resolve(NOTHING, self.base)
-            try:
-                self._semi_kinds[number] = [
-                    unify(side.evaluate(resolve).type, inner.take(its, NOTHING).type)
-                    for side, (_, its) in zip(self._semi_sides[number], semi.pairs, strict=True)
-                ]
-            except UninterpretableError as error:
-                raise needs_spark(str(error)) from error
-        return self._semi_kinds[number]
-
     def _referring(self, name: str, codes: Array, wanted: Array) -> Array:
         if name not in self._reference_index:
             self._reference_index[name] = SortedIndex(codes)
@@ -350,9 +247,8 @@ class Members:
         valued
             The scalars whose values matter beyond presence.
         """
-        sides = (side for sides in self._semi_sides for side in sides)
-        guards = (guard for guard in self._guards if guard is not None)
-        deciding = (*self.conditions, *sides, *guards)
+        asked = (*self.memberships, *self.outer_lookups.values())
+        deciding = (*self.conditions, *(scalar for one in asked for scalar in one.deciding))
         read = self.dependent((*deciding, *valued))
         if self._scalar_changed(context, (*deciding, *valued)):
             return every(self.size(context))
@@ -365,27 +261,11 @@ class Members:
             elif len(wanted):
                 codes = self._reference(lookup)
                 found.append(self._referring(lookup.alias, codes, wanted))
-        for number, semi in enumerate(self.block.semis):
-            touched = context(semi.block.name).flipped
-            found.append(self._semi_suspects(number, semi, context, touched))
-        for outer in self.block.outer_lookups:
-            if outer.alias in read:
-                inner = context(outer.block.name)
-                touched = np.union1d(inner.changed, inner.flipped)
-                number = self._outer[outer.alias]
-                found.append(self._semi_suspects(number, outer, context, touched))
+        found += [one.suspects(context, _flipped) for one in self.memberships]
+        for alias, one in self.outer_lookups.items():
+            if alias in read:
+                found.append(one.suspects(context, _touched))
         return _union(found)
-
-    def _semi_suspects(
-        self, number: int, asked: Semi | OuterLookup, context: Context, touched: Array
-    ) -> Array:
-        inner, base = context(asked.block.name), self.base(asked.block.name)
-        known = touched[touched < base.size]
-        if inner.size > base.size or (len(known) and not self._stable(number)):
-            return every(self.count)
-        if not len(known):
-            return NOTHING
-        return self._referring(f"semi {number}", self._semi_reference(number), known)
 
     def _scalar_changed(self, context: Context, scalars: Iterable[Interpreted]) -> bool:
         return any(
@@ -405,14 +285,11 @@ class Members:
         """
         alive = ~contains(gone, positions)
         for lookup in self.lookups:
-            alive &= _present(self.refer(lookup, positions), context(lookup.block.name).present)
-        for number, semi in enumerate(self.block.semis):
-            there = _present(
-                self.semi_refer(number, positions, context), context(semi.block.name).present
-            )
-            passes = ~there if semi.negated else there
-            asked = self.asked(number, positions, context)
-            alive &= passes if asked is None else passes | ~asked
+            alive &= present_at(self.refer(lookup, positions), context(lookup.block.name).present)
+        for one in self.memberships:
+            found = one.refer(positions, context)
+            there = present_at(found, context(one.asked.block.name).present)
+            alive &= one.passed(~there if one.negated else there, positions, context)
         if self.conditions:
             rows = np.flatnonzero(alive)
             alive[rows] = self._satisfy(positions[rows], context)
@@ -442,11 +319,10 @@ class Members:
         possible = np.ones(len(positions), dtype=np.bool_)
         for lookup in self.lookups:
             possible &= self.refer(lookup, positions) >= 0
-        for number, semi in enumerate(self.block.semis):
-            if not semi.negated:
-                found = self.semi_refer(number, positions, self.base) >= 0
-                asked = self.asked(number, positions, self.base)
-                possible &= found if asked is None else found | ~asked
+        for one in self.memberships:
+            if not one.negated:
+                found = one.refer(positions, self.base) >= 0
+                possible &= one.passed(found, positions, self.base)
         if conditional and self.conditions:
             rows = np.flatnonzero(possible)
             possible[rows] = self._satisfy(positions[rows], self.base)
@@ -462,22 +338,6 @@ class Members:
         return alive
 
 
-def holds(condition: Interpreted, resolve: Resolve, length: int) -> Array:
-    """Where a condition is true.
-
-    Raises
-    ------
-    CaptureError
-        When only Spark can evaluate it, or it fails.
-    """
-    try:
-        found = values(condition, resolve, length, pa.bool_())
-    except UninterpretableError as error:
-        raise needs_spark(str(error)) from error
-    mask: Array = found.fill_null(False).to_numpy(zero_copy_only=False)
-    return mask
-
-
 def scalar_changed(lookup: Lookup, name: str, context: Context, base: Context) -> bool:
     """Whether the value of a scalar subquery differs from that without deletion."""
     new, old = context(lookup.block.name), base(lookup.block.name)
@@ -486,10 +346,12 @@ def scalar_changed(lookup: Lookup, name: str, context: Context, base: Context) -
     return not equal_scalars(old.scalar(name), new.scalar(name))
 
 
-def _present(references: Array, present: Array) -> Array:
-    found = references >= 0
-    found[found] = present[references[found]]
-    return found
+def _flipped(state: State) -> Array:
+    return state.flipped
+
+
+def _touched(state: State) -> Array:
+    return np.union1d(state.changed, state.flipped)
 
 
 def _union(parts: Iterable[Array]) -> Array:

@@ -133,8 +133,8 @@ def _ascending(parts: list[Array]) -> Array:
         return found
     # np.unique hashes, which takes ten times as long for positions that are nearly sorted.
     found.sort()
-    found = found[np.concatenate([[True], found[1:] != found[:-1]])]
-    return found
+    first: Array = np.concatenate([[True], found[1:] != found[:-1]])
+    return found[first]
 
 
 def _everything(rows: Rows) -> Array:
@@ -172,16 +172,16 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
     found = [
         Referred(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
     ]
-    for number, semi in enumerate(members.block.semis):
-        there = members.semi_refer(number, positions, base)
-        asked = members.asked(number, positions, base)
-        if asked is not None:
-            there = np.where(asked, there, -1)
-        optional = semi.negated or asked is not None
-        found.append(Referred(semi.block.name, there, True, optional, semi.negated))
+    for one in members.memberships:
+        there = one.refer(positions, base)
+        concerned = one.concerned(positions, base)
+        if concerned is not None:
+            there = np.where(concerned, there, -1)
+        optional = one.negated or concerned is not None
+        found.append(Referred(one.asked.block.name, there, True, optional, one.negated))
     for outer in members.block.outer_lookups:
         if outer.factor or values:
-            there = members.find(members.outer[outer.alias], positions, base)
+            there = members.outer_lookups[outer.alias].find(positions, base)
             found.append(Referred(outer.block.name, there, optional=True))
     return found
 

@@ -8,7 +8,8 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
-from lipstick.memory.members import holds, scalar_changed
+from lipstick.memory.members import scalar_changed
+from lipstick.memory.memberships import holds
 from lipstick.memory.rows import stored_rows
 from lipstick.memory.state import SORT, Context, Rows, State, needs_spark, same, values
 from lipstick.memory.store import Dataset, every
@@ -144,10 +145,13 @@ class UnionRows(Rows):
         if not (known and self.block.unique_identity):
             return False
         old, new = (self._resolve(at, where, places) for at in (self.context, context))
-        return all(
-            same(old(*column).to_arrow(len(where)), new(*column).to_arrow(len(where))).all()
-            for column in scalar.columns
-        )
+        try:
+            return all(
+                same(old(*column).to_arrow(len(where)), new(*column).to_arrow(len(where))).all()
+                for column in scalar.columns
+            )
+        except UninterpretableError:  # the branches' types have no common one here
+            return False
 
     @cached_property
     def _stored_rows(self) -> Array:

@@ -140,11 +140,11 @@ class Bench(Session):
             )
         self.schemas[name] = schema
         frame = self.spark.createDataFrame([], schema)
-        self._view(frame, name)
+        self._views.put(frame, name)
         if not self.provenance:
             return
         view = self._numbered(name)
-        self._view(frame.select("*", F.lit(None).cast("bigint").alias(ROW_COLUMN)), view)
+        self._views.put(frame.select("*", F.lit(None).cast("bigint").alias(ROW_COLUMN)), view)
         source = Source(frame, f"relation {name}", "parquet", ())
         self._tracked[name.lower()] = Tracked(
             name, source, view, Naming.ROWS, (ROW_COLUMN,), schema, True, unique=unique
@@ -154,9 +154,9 @@ class Bench(Session):
         """Make a relation readable; `rows` are those of the frame with their numbers."""
         if not self.provenance or self._deletes or self._volatile:
             # What runs as it is written, or is understood anew, reads the name itself.
-            self._view(frame, name)
+            self._views.put(frame, name)
         if self.provenance:
-            self._view(rows, self._numbered(name))
+            self._views.put(rows, self._numbered(name))
 
     def _numbered(self, name: str) -> str:
         return f"_lipstick_{self._id}_{name}"
@@ -226,11 +226,6 @@ class Bench(Session):
         if expected != given:
             raise column_error(specification, step, expected, given)
 
-    def _view(self, frame: DataFrame, name: str) -> None:
-        frame.createOrReplaceTempView(f"`{name}`")
-        if name not in self._views:
-            self._views.append(name)
-
     def expect(self, rows: int) -> None:
         """Prepare for so many rows to read: of few, planning takes longer than running."""
         few = rows <= _FEW
@@ -273,7 +268,7 @@ class Bench(Session):
 
     def define(self, step: Step) -> None:
         """Make a relation a view of its query, without provenance."""
-        self._view(self._written(step), step.name)
+        self._views.put(self._written(step), step.name)
 
     def answer(self, step: Step) -> Answer:
         """Run a step over the relations as they are bound.

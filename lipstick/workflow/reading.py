@@ -191,8 +191,8 @@ class MemberReading:
                 yield outer.block, self._found(outer)
 
     def _found(self, outer: OuterLookup) -> Array:
-        members = self.members
-        return members.find(members.outer[outer.alias], self.chosen, members.base)
+        membership = self.members.outer_lookups[outer.alias]
+        return membership.find(self.chosen, self.members.base)
 
 
 def sides(block: Block, asked: Semi | OuterLookup) -> tuple[Column, ...]:

@@ -23,7 +23,15 @@ from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, Sort, SortKey
 from rewriter.algebra.relation import Relation, Unary, require, walk
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
-from rewriter.algebra.scalars import Attribute, Scalar, bracketed, column, is_compound, references
+from rewriter.algebra.scalars import (
+    Attribute,
+    Scalar,
+    bracketed,
+    column,
+    conjuncts,
+    is_compound,
+    references,
+)
 from rewriter.algebra.sets import BagDifference, UnionAll
 from rewriter.algebra.subqueries import (
     CorrelatedScalar,
@@ -65,6 +73,7 @@ __all__ = [
     "Windows",
     "bracketed",
     "column",
+    "conjuncts",
     "is_compound",
     "references",
     "require",

@@ -35,6 +35,16 @@ def references(scalar: Scalar) -> Iterator[str]:
         yield node.name
 
 
+def conjuncts(scalar: Scalar | None) -> list[Scalar]:
+    """Split a predicate at its ANDs."""
+    if scalar is None:
+        return []
+    scalar = scalar.unnest()
+    if isinstance(scalar, exp.And):
+        return conjuncts(scalar.left) + conjuncts(scalar.right)
+    return [scalar]
+
+
 def bracketed(scalar: Scalar) -> Scalar:
     """Return the expression in brackets if it needs them as the operand of another."""
     return exp.Paren(this=scalar) if is_compound(scalar) else scalar

@@ -20,6 +20,7 @@ from rewriter.algebra import (
     SemiJoin,
     UnionAll,
     Windows,
+    conjuncts,
     references,
 )
 
@@ -78,7 +79,7 @@ class _Narrowing:
                 changed |= {"keys": _at(relation.keys, kept)}
             case SemiJoin() | AntiJoin() if relation.condition is not None:
                 # EXCEPT and INTERSECT compare the outer values too.
-                parts = _conjuncts(relation.condition)
+                parts = conjuncts(relation.condition)
                 kept_parts = [p for p in parts if self._lacking.isdisjoint(references(p))]
                 changed["condition"] = exp.and_(*kept_parts)
             case Windows():
@@ -112,10 +113,6 @@ class _Narrowing:
 
     def _lose(self, output: Sequence[Attribute], kept: Sequence[int]) -> None:
         self._lacking |= {a.id for place, a in enumerate(output) if place not in kept}
-
-
-def _conjuncts(condition: Scalar) -> list[Scalar]:
-    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
 
 
 def _at(values: Sequence[Any], places: Sequence[int]) -> tuple[Any, ...]:

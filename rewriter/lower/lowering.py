@@ -36,6 +36,7 @@ from rewriter.algebra import (
     UnionAll,
     Windows,
     bracketed,
+    conjuncts,
     walk,
 )
 from rewriter.blocks import (
@@ -59,7 +60,6 @@ from rewriter.lower.scope import (
     OpenPost,
     Post,
     TokenLeaves,
-    conjuncts,
     rewrite_columns,
 )
 from rewriter.lower.state import Open, cross, reference_counts
@@ -96,8 +96,6 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
 class _Lowering(BagDifferences, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
-
-    # -- closing ---------------------------------------------------------------------------
 
     # -- operators -------------------------------------------------------------------------
 
@@ -242,7 +240,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         """
         below = collected.below
         self.share(below)
-        groups = self._derived(relation.input)
+        groups = self._core(relation.input)
         (source,) = groups.sources
         if collected.distinct:
             attribute = relation.output[0]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Relation, Scalar
+from rewriter.algebra import Relation, Scalar, conjuncts
 from rewriter.blocks import BlockSource, Core, Source, ValuesSource, qualified
 from rewriter.lower.close import is_prefilter, is_stable
-from rewriter.lower.scope import OpenCore, conjuncts
+from rewriter.lower.scope import OpenCore
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,13 @@ def correlation(condition: Scalar | None, left: Relation, right: Relation) -> Co
             pairs.append(pair)
     null_safe = bool(pairs) and not plain
     return Correlation(tuple(outer), tuple(inner), tuple(pairs), tuple(others), null_safe)
+
+
+def outer_columns(condition: Scalar | None, left: Relation) -> list[Scalar]:
+    """Return the columns of the outer rows that a condition mentions."""
+    outer = {attribute.id for attribute in left.attributes}
+    columns = () if condition is None else condition.find_all(exp.Column)
+    return [node for node in columns if node.name in outer]
 
 
 def _sides(equality: exp.Binary, outer: set[str], inner: set[str]) -> tuple[Scalar, Scalar] | None:

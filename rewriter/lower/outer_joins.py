@@ -17,6 +17,7 @@ from rewriter.algebra import (
     Scalar,
     Side,
     UnionAll,
+    conjuncts,
 )
 from rewriter.blocks import (
     OuterLookup,
@@ -26,7 +27,6 @@ from rewriter.lower.memberships import Correlation, correlation
 from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
 from rewriter.lower.scope import (
     OpenCore,
-    conjuncts,
     substitute,
 )
 from rewriter.lower.semi_joins import SemiJoins
@@ -86,7 +86,7 @@ class OuterJoins(SemiJoins):
         found = self._unique_on(other, inner)
         if found is None:
             return None
-        core = self._core(kept)
+        core = self._asking(kept, outer)
         pairs = tuple(
             (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
         )

@@ -135,16 +135,6 @@ def rewrite_columns(scalar: Scalar, change: Callable[[exp.Column], Scalar]) -> S
     return copy
 
 
-def conjuncts(scalar: Scalar | None) -> list[Scalar]:
-    """Split a predicate at its ANDs."""
-    if scalar is None:
-        return []
-    scalar = scalar.unnest()
-    if isinstance(scalar, exp.And):
-        return conjuncts(scalar.left) + conjuncts(scalar.right)
-    return [scalar]
-
-
 def without_post(core: OpenCore) -> OpenCore:
     """Drop an ORDER BY that nothing above can see."""
     return replace(core, post=Post())

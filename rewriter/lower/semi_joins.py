@@ -16,6 +16,7 @@ from rewriter.algebra import (
     Scalar,
     SemiJoin,
     column,
+    conjuncts,
 )
 from rewriter.blocks import (
     GROUP,
@@ -32,7 +33,6 @@ from rewriter.lower.outer import where_true
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
-    conjuncts,
 )
 from rewriter.lower.state import Lowering, Pairs, cross
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
+from sqlglot import exp
+
 from rewriter.algebra import (
     Attribute,
     Relation,
@@ -149,6 +151,22 @@ class Lowering(ABC):
             self._peeked[id(relation)] = open_
             return self._derived(relation)
         return without_post(open_)
+
+    def _asking(self, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
+        """Return the core of a relation whose rows look up tuples by these scalars.
+
+        The tail looks up before it takes arrays apart: rows that look up by what it has taken out
+        are those of a block.
+        """
+        core = self._core(relation)
+        late = {a for g in core.generators for a in g.aliases if a not in core.stable}
+        read = (
+            column for scalar in scalars for column in core.resolve(scalar).find_all(exp.Column)
+        )
+        if any(column.table in late for column in read):
+            self._peeked[id(relation)] = core
+            return self._derived(relation)
+        return core
 
     def _refuse(self, problem: str, advice: str, span: Span | None) -> None:
         raise UnsupportedError(problem, advice, self._sql, span)

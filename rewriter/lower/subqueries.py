@@ -14,12 +14,13 @@ from rewriter.algebra import (
     Project,
     Scalar,
     ScalarSubquery,
+    conjuncts,
 )
 from rewriter.blocks import Lookup, OuterLookup, qualified
-from rewriter.lower.memberships import correlation, distinct_values
+from rewriter.lower.memberships import correlation, distinct_values, outer_columns
 from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
-from rewriter.lower.scope import OpenCore, conjuncts
+from rewriter.lower.scope import OpenCore
 from rewriter.lower.state import Open
 
 _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery."
@@ -54,7 +55,7 @@ class SubqueryValues(OuterJoins):
 
     def _correlated_scalar(self, relation: CorrelatedScalar) -> OpenCore:
         block = self._block(relation.query)
-        core = self._core(relation.input)
+        core = self._asking(relation.input, (scalar for scalar, _ in relation.pairs))
         alias = self._alias(f"{block.name}_value")
         pairs = tuple((core.resolve(scalar), key.id) for scalar, key in relation.pairs)
         value: Scalar = qualified(alias, relation.value.id)
@@ -78,7 +79,7 @@ class SubqueryValues(OuterJoins):
         parts = correlation(relation.condition, relation.left, relation.right)
         if parts.others:
             self.share(relation.left)
-        left = self._core(relation.left)
+        left = self._asking(relation.left, outer_columns(relation.condition, relation.left))
         block, columns, marker = self._partners(relation, parts)
         alias = self._alias(f"{block.name}_found")
         pairs = tuple((left.resolve(scalar), column) for scalar, column in columns)

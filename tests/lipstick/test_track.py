@@ -190,3 +190,20 @@ def test_close_drops_the_views_of_the_session(spark: SparkSession) -> None:
     assert not spark.catalog.tableExists(view)
     assert not spark.catalog.tableExists("gone")
     assert spark.range(1).count() == 1
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_closing_brings_back_the_views_that_relations_covered(
+    spark: SparkSession, first: int
+) -> None:
+    """A user's view is there again when all sessions are closed, in either order."""
+    spark.range(7).createOrReplaceTempView("Covered")
+    sessions = [lipstick.session(spark), lipstick.session(spark)]
+    for rows, session in enumerate(sessions, start=1):
+        session.track("covered", spark.range(rows), key="id")
+        assert spark.table("covered").count() == rows
+    sessions.pop(first).close()
+    assert spark.table("covered").count() == 2 - first
+    sessions.pop().close()
+    assert spark.table("covered").count() == 7
+    assert spark.catalog.dropTempView("covered")

@@ -7,6 +7,7 @@ Queries whose outcome the output has already are not run again, so a run that wa
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
@@ -51,6 +52,7 @@ def main(
 
 
 def _run(suite: Suite, numbers: Sequence[int], data: Path, output: Path, deletions: int) -> None:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.memory", "6g")

@@ -1,0 +1,194 @@
+"""What members look up in other blocks: whether a tuple is there, and the values it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.memory.index import SortedIndex
+from lipstick.memory.keys import KeyTable
+from lipstick.memory.state import NOTHING, Context, State, needs_spark, values
+from lipstick.memory.store import every
+from rewriter.blocks import OuterLookup, Semi
+from rewriter.interpret import (
+    Interpreted,
+    Resolve,
+    UninterpretableError,
+    cast,
+    from_arrow,
+    interpret,
+    unify,
+)
+from semiring.base import Array
+
+
+class Asking(Protocol):
+    """The members that a membership is asked for."""
+
+    base: Context
+
+    @property
+    def count(self) -> int:
+        """The number of captured members."""
+
+    def resolve(self, positions: Array, context: Context) -> Resolve:
+        """The columns that scalars of the members read, at some members."""
+
+    def dependent(self, scalars: Iterable[Interpreted]) -> set[str]:
+        """The aliases of lookups that scalars read."""
+
+
+class Membership:
+    """A semi join, an anti join or an outer lookup of a block's members.
+
+    Attributes
+    ----------
+    asked
+        What the block says of it.
+    negated
+        Whether members pass for which no tuple is there.
+    """
+
+    def __init__(self, asked: Semi | OuterLookup, members: Asking) -> None:
+        self.asked = asked
+        self.negated = isinstance(asked, Semi) and asked.negated
+        self._members = members
+        self._sides = tuple(interpret(left) for left, _ in asked.pairs)
+        self._guard = None if asked.guard is None else interpret(asked.guard)
+
+    @property
+    def deciding(self) -> tuple[Interpreted, ...]:
+        """The scalars of the members that it reads."""
+        return self._sides if self._guard is None else (*self._sides, self._guard)
+
+    def refer(self, positions: Array, context: Context) -> Array:
+        """The positions of the tuples that it finds for members, there or not; -1: none."""
+        if self._stable:
+            found = self._reference[positions]
+        else:
+            left = self._left(positions, context)
+            found = self._table.find(left, len(positions), nulls=self.asked.null_safe)
+        inner, base = self._inner(context), self._inner(self._members.base)
+        if inner.size > base.size:
+            new = np.arange(base.size, inner.size)
+            table = KeyTable(self._right(inner, new), len(new))
+            left = self._left(positions, context)
+            places = table.find(left, len(positions), nulls=self.asked.null_safe)
+            found = np.where(places >= 0, base.size + places, found)
+        return found
+
+    def concerned(self, positions: Array, context: Context) -> Array | None:
+        """Boolean array: which members it is asked of; None: all of them."""
+        if self._guard is None:
+            return None
+        return holds(self._guard, self._members.resolve(positions, context), len(positions))
+
+    def passed(self, there: Array, positions: Array, context: Context) -> Array:
+        """Boolean array: which members pass, given where a tuple is there."""
+        concerned = self.concerned(positions, context)
+        return there if concerned is None else there | ~concerned
+
+    def find(self, positions: Array, context: Context) -> Array:
+        """The positions of the tuples, there in a context, that are asked for; -1: none."""
+        found = self.refer(positions, context)
+        there = present_at(found, self._inner(context).present)
+        concerned = self.concerned(positions, context)
+        return np.where(there if concerned is None else there & concerned, found, -1)
+
+    def column(self, name: str, positions: Array, context: Context) -> pa.Array:
+        """A column of the tuples that it finds, NULL where it finds none."""
+        found = self.find(positions, context)
+        there = np.flatnonzero(found >= 0)
+        taken = self._inner(context).take(name, found[there])
+        index = np.full(len(found), -1, dtype=np.int64)
+        index[there] = np.arange(len(there))
+        return taken.take(pa.array(index, mask=index < 0))
+
+    def suspects(self, context: Context, touched: Callable[[State], Array]) -> Array:
+        """The members whose tuple is among those of the other block that a deletion touched."""
+        inner, base = self._inner(context), self._inner(self._members.base)
+        wanted = touched(inner)
+        known = wanted[wanted < base.size]
+        if inner.size > base.size or (len(known) and not self._stable):
+            return every(self._members.count)
+        return self._referring.rows(known)[0] if len(known) else NOTHING
+
+    # -- the two sides ---------------------------------------------------------------------
+
+    def _inner(self, context: Context) -> State:
+        return context(self.asked.block.name)
+
+    @cached_property
+    def _stable(self) -> bool:
+        return not self._members.dependent(self._sides)
+
+    @cached_property
+    def _reference(self) -> Array:
+        count, base = self._members.count, self._members.base
+        left = self._left(every(count), base)
+        return self._table.find(left, count, nulls=self.asked.null_safe)
+
+    @cached_property
+    def _referring(self) -> SortedIndex:
+        return SortedIndex(self._reference)
+
+    @property
+    def _table(self) -> KeyTable:
+        inner = self._inner(self._members.base)
+        return KeyTable(self._right(inner, every(inner.size)), inner.size)
+
+    def _left(self, positions: Array, context: Context) -> list[pa.Array]:
+        """The members' side, in the types that both sides are compared in."""
+        resolve = self._members.resolve(positions, context)
+        try:
+            return [
+                values(side, resolve, len(positions), kind)
+                for side, kind in zip(self._sides, self._types, strict=True)
+            ]
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+    def _right(self, inner: State, rows: Array) -> list[pa.Array]:
+        """The other side: columns of another block's tuples."""
+        pairs = zip(self.asked.pairs, self._types, strict=True)
+        columns = [(from_arrow(inner.take(its, rows)), kind) for (_, its), kind in pairs]
+        return [cast(column, kind).to_arrow(len(rows)) for column, kind in columns]
+
+    @cached_property
+    def _types(self) -> list[pa.DataType]:
+        members = self._members
+        inner, resolve = self._inner(members.base), members.resolve(NOTHING, members.base)
+        try:
+            return [
+                unify(side.evaluate(resolve).type, inner.take(its, NOTHING).type)
+                for side, (_, its) in zip(self._sides, self.asked.pairs, strict=True)
+            ]
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
+
+
+def holds(condition: Interpreted, resolve: Resolve, length: int) -> Array:
+    """Where a condition is true.
+
+    Raises
+    ------
+    CaptureError
+        When only Spark can evaluate it, or it fails.
+    """
+    try:
+        found = values(condition, resolve, length, pa.bool_())
+    except UninterpretableError as error:
+        raise needs_spark(str(error)) from error
+    mask: Array = found.fill_null(False).to_numpy(zero_copy_only=False)
+    return mask
+
+
+def present_at(references: Array, present: Array) -> Array:
+    """Where references are to tuples that are there; -1 refers to none."""
+    found = references >= 0
+    found[found] = present[references[found]]
+    return found
