@@ -23,7 +23,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 from lipstick.capture.capture import Capture
 from lipstick.capture.files import CollectedFiles, Files, in_arrow
 from lipstick.capture.write import write_capture
-from lipstick.dataframes import plain_frame
+from lipstick.dataframes import plain_frame, query_text
 from lipstick.errors import CaptureError, LipstickError
 from lipstick.frame import AnnotatedFrame
 from lipstick.memory.engine import Engine
@@ -167,10 +167,7 @@ class Bench(Session):
             return self._deletion(step).schema
         if not self.provenance:
             return plain_struct(self._written(step).schema)
-        query = step.query
-        frame = (
-            self.sql(query.sql) if isinstance(query, Sql) else self.annotate(self._written(step))
-        )
+        frame = self.sql(self._text(step))
         found = problem(frame.root)
         if found is not None:
             raise place_error(self.specification, step, found)
@@ -195,6 +192,15 @@ class Bench(Session):
                 f"{self.specification.name}: {step.what} is no predicate over it: "
                 f"{step.query.text.strip()}\n{error}"
             ) from error
+
+    def _text(self, step: Step) -> str:
+        """The query of a step as SQL."""
+        if isinstance(step.query, Sql):
+            return step.query.sql
+        assert isinstance(step.query, FrameFunction)
+        names = step.query.reads(f"{self.specification.name}: {step.what}")
+        read = [self._tracked[name.lower()] for name in names]
+        return query_text(self.spark, self._written(step), read)
 
     def _written(self, step: Step) -> DataFrame:
         """The query of a step as a data frame, over the relations as they are bound."""

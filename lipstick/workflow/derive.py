@@ -26,35 +26,28 @@ Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
 from graphquery.model import Kind
-from graphquery.values import VALUE_COLUMN
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.reach import Reached, reach
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.state import SORT
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
-from lipstick.memory.window_rows import WindowRows
 from lipstick.workflow.aggregates import Grouped, aggregate_nodes
 from lipstick.workflow.columns import (
     branch_outputs,
     computed_from,
-    computes,
     expression_text,
     keeps_all_columns,
-    plain_source,
     table_function,
 )
 from lipstick.workflow.deciding import deciding, is_cut
 from lipstick.workflow.factors import Factors
-from lipstick.workflow.functions import called
 from lipstick.workflow.holding import (
     changing,
     compared,
@@ -67,39 +60,10 @@ from lipstick.workflow.holding import (
 )
 from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.reading import MemberReading, Reading, Tuples
-from lipstick.workflow.window_nodes import Over, window_nodes
+from lipstick.workflow.row_values import Target, columns_of, computed, sorted_by
 from rewriter.blocks import UNION
-from rewriter.cogroup import is_shared_key
 from rewriter.interpret import Interpreted, interpret
 from semiring.base import Array
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What the tuples of a block become.
-
-    Parameters
-    ----------
-    name
-        Of their nodes, behind the invocation's.
-    ranks
-        The ordinal of each tuple's node.
-    relation, key, values
-        What they are tuples of, the columns that name them to people, and their values by ordinal,
-        which are stored with tuples of a relation.
-    columns
-        What the block's outputs are called; left out are those called as they are.
-    own
-        Whether they need nodes of their own even where they are tuples of a source.
-    """
-
-    name: str
-    ranks: Array
-    relation: str | None = None
-    key: tuple[str, ...] = ()
-    values: pa.Table | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    own: bool = False
 
 
 def derive(
@@ -277,7 +241,7 @@ class _Derivation:
                     columns[name] = values[scalar.column[1]]
             elif made_of := inputs(scalar):
                 label = expression_text(part.block, scalar)
-                columns[name] = self._computed(name, label, made_of, target)
+                columns[name] = computed(self.trace, name, label, made_of, target)
         order = [interpret(key.scalar) for key in part.block.order]
         return Tuples(nodes, columns), [each for scalar in order for each in inputs(scalar)]
 
@@ -304,8 +268,8 @@ class _Derivation:
             own = whole
             pool = self._pool(target, "" if own else ".where", "·", final=own)
             nodes = holding(self.trace, nodes, conditions, target.name, pool, target.ranks)
-        values = self._carried(rows, reading, nodes, target)
-        order = self._sorted_by(rows, reading, nodes, target) if block.limited else []
+        values = columns_of(self.trace, rows, reading, nodes, target, self.functions)
+        order = sorted_by(self.trace, rows, reading, nodes, target) if block.limited else []
         counts = [c for count in block.copies for c in computed_from(block, interpret(count))]
         copies = reading.inputs(dict.fromkeys(counts))
         if whole:
@@ -315,84 +279,6 @@ class _Derivation:
         pool = self._pool(target, "", label, final=True)
         self.trace.edges(nodes, pool, target.ranks)
         return _Made(Tuples(Nodes.of(pool, target.ranks), values), order, copies)
-
-    def _carried(
-        self, rows: MemberRows, reading: MemberReading, nodes: Nodes, target: Target
-    ) -> dict[str, Nodes]:
-        """The v-nodes of the columns of rows.
-
-        A column that is taken over keeps those it has. One that is computed from such columns has
-        a v-node of its own, named by its expression; that of a black box is named by the function,
-        and made of all that its row is.
-        """
-        found: dict[str, Nodes] = {}
-        for output in rows.block.outputs:
-            scalar = interpret(output.scalar)
-            name = target.columns.get(output.name, output.name)
-            if isinstance(rows, WindowRows) and output.name in rows.windowed:
-                found[name] = self._windowed(rows, output.name, reading, nodes, name, target)
-                continue
-            column = plain_source(rows.block, scalar)
-            known = None
-            if column is not None and not computes(rows.block, column):
-                known = reading.values(*column)
-            if known is not None:
-                found[name] = known
-                continue
-            label = expression_text(rows.block, scalar)
-            function = called(label, self.functions)
-            inputs, looked_up = [], False
-            if not is_shared_key(rows.block, output.scalar):
-                read = computed_from(rows.block, scalar)
-                inputs = reading.inputs(read)
-                looked_up = bool(reading.decided(dict.fromkeys(alias for alias, _ in read)))
-            if function is not None or looked_up:
-                inputs, label = [nodes, *inputs], function or label
-            if inputs:
-                found[name] = self._computed(name, label, inputs, target)
-        return found
-
-    def _windowed(
-        self,
-        rows: WindowRows,
-        output: str,
-        reading: MemberReading,
-        nodes: Nodes,
-        column: str,
-        target: Target,
-    ) -> Nodes:
-        """The v-nodes of a column of window functions, or of an expression over them."""
-        over = Over(rows, reading, nodes, target.ranks)
-        return window_nodes(self.trace, f"{target.name}.{column}", over, output)
-
-    def _sorted_by(
-        self, rows: MemberRows, reading: MemberReading, nodes: Nodes, target: Target
-    ) -> list[Nodes]:
-        """The nodes that the order of rows depends on."""
-        found = []
-        for number, key in enumerate(rows.block.order):
-            name = f"{SORT}{number}"
-            if isinstance(rows, WindowRows) and name in rows.windowed:
-                found.append(self._windowed(rows, name, reading, nodes, name, target))
-            else:
-                found += reading.inputs(computed_from(rows.block, interpret(key.scalar)))
-        return found
-
-    def _computed(self, column: str, label: str, sources: Sequence[Nodes], target: Target) -> Nodes:
-        """V-nodes of a column of rows; those of an inner block have no stored values."""
-        values = None
-        if target.values is not None:
-            values = pa.table({VALUE_COLUMN: target.values.column(column)})
-        pool = self.trace.pool(
-            f"{target.name}.{column}",
-            Kind.VALUE,
-            label,
-            len(target.ranks),
-            values=values,
-        )
-        for nodes in sources:
-            self.trace.edges(nodes, pool, target.ranks)
-        return Nodes.of(pool, target.ranks)
 
     # -- groups ----------------------------------------------------------------------------
 

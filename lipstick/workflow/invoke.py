@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from graphquery.model import Kind, Segment
 from lipstick.workflow.bench import Answer, Bench
-from lipstick.workflow.derive import Target, derive
+from lipstick.workflow.derive import derive
 from lipstick.workflow.invocation import (
     CAME,
     Arriving,
@@ -28,6 +28,7 @@ from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.reading import Tuples
 from lipstick.workflow.relation import Relation
+from lipstick.workflow.row_values import Target
 from lipstick.workflow.state import StateRelation, difference, matching
 from lipstick.workflow.tables import (
     arrow_of,
