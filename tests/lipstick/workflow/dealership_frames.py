@@ -7,12 +7,11 @@ What they do is that of the queries of the same names in ``lipstick/workflow/exa
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lipstick.workflow import Module, Specification, StateQuery, Workflow
 from lipstick.workflow.examples import dealership
-from lipstick.workflow.examples.dealers import calc_bid
 
 # -- a dealer's state ----------------------------------------------------------------------------
 
@@ -74,7 +73,7 @@ def sell(First: DataFrame, Cars: DataFrame) -> DataFrame:
 
 
 def bid(AllInfoByModel: DataFrame) -> DataFrame:
-    amount: Column = calc_bid("NumAvail", "NumSold", "Least")
+    amount = F.call_function("CalcBid", "NumAvail", "NumSold", "Least")
     return AllInfoByModel.select("BidId", "UserId", "Model", amount.alias("Amount"))
 
 
@@ -148,6 +147,7 @@ def dealership_of_frames() -> Workflow:
             output,
             state=specification.state,
             query_state=state,
+            functions=specification.functions,
         )
 
     modules: dict[str, Module] = {}

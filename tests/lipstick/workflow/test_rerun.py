@@ -271,7 +271,7 @@ def _deleted(ran: Ran, chosen: Iterable[dict[str, list[int]]], folder: Path) -> 
 @pytest.fixture(scope="module")
 def some(ran: Ran, tmp_path_factory: pytest.TempPathFactory) -> list[Deleted]:
     """A few deletions."""
-    chosen = [{"A": [0]}, {"A": [2], "B": [1]}, {"B": [0]}]
+    chosen = [{"A": [0]}, {"A": [2], "B": [0]}]
     return _deleted(ran, chosen, tmp_path_factory.mktemp("some"))
 
 
