@@ -119,7 +119,27 @@ def _in_order(cascade: Cascade, frames: Mapping[str, DataFrame]) -> Cascade:
     return ordered
 
 
+def check_readable(spark: SparkSession, record: RelationRecord) -> None:
+    """Raise :class:`TrackingError` unless the rows of a relation can be read in this session."""
+    if not spark.catalog.tableExists(record.view):
+        raise TrackingError(
+            f"{record.name!r} ({record.description}) is not tracked in this session as it was when "
+            f"it was captured.\nTrack it, track({record.name!r}, ...): the same rows by the same "
+            f"key ({', '.join(record.token) or 'none'})."
+        )
+
+
+def without(spark: SparkSession, view: str, gone: str, columns: Sequence[str]) -> str:
+    """Return a view of the rows of a view whose tokens are not among those of another."""
+    rows, tokens = spark.table(view), spark.table(gone)
+    match = [rows[f"`{column}`"].eqNullSafe(tokens[f"`{column}`"]) for column in columns]
+    reduced = f"{gone}_reduced"
+    rows.join(tokens, match, "left_anti").createOrReplaceTempView(reduced)
+    return reduced
+
+
 def _tokens(spark: SparkSession, record: RelationRecord, what: Any) -> DataFrame:
+    check_readable(spark, record)
     rows = spark.table(record.view)
     if isinstance(what, pa.Table):
         what = spark.createDataFrame(what)

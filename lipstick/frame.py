@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import uuid
 from collections.abc import Mapping
 from functools import cached_property
@@ -20,14 +21,18 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
+from lipstick.derived.ancestry import Ancestry
+from lipstick.derived.hypothesis import Hypothesis
+from lipstick.errors import CaptureError, UnsupportedError
 from lipstick.explain import explain, root_type
 from lipstick.memory import MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given
 from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
+from lipstick.writer import AnnotatedWriter
 from rewriter.algebra import Scalar
-from rewriter.blocks import Block, core_relations, topological
+from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.serialize import text
 from rewriter.statements import plain_sql, rewritten_sql
 from semiring.annotation import AnnotationType
@@ -82,6 +87,11 @@ class AnnotatedFrame(Analyses):
         }
         return {name: self._session.tracked[name] for name in sorted(names)}
 
+    @cached_property
+    def _decided_once(self) -> bool:
+        """Whether only a capture can answer, since another run would choose otherwise."""
+        return decided_once(self.root)
+
     @property
     def rewritten_sql(self) -> str:
         """The rewritten query: Spark SQL whose last column, ``_prov``, is the annotation."""
@@ -94,8 +104,12 @@ class AnnotatedFrame(Analyses):
         """The plain answer.
 
         With LIMIT, and window functions that depend on the order among rows that tie, ties are
-        broken by the keys of the rows, so that it is a function of the data.
+        broken by the keys of the rows, so that it is a function of the data. Where chance decides
+        something, by a sample or ``rand()``, it is the answer of :attr:`capture`.
         """
+        if self._decided_once:
+            answer: DataFrame = self.capture.df
+            return answer
         if any(block.breaks_ties for block in topological(self.root)):
             return self._named(self._session.spark.sql(plain_sql(self.root)))
         return self._session.spark.sql(text(self._expression))
@@ -103,6 +117,8 @@ class AnnotatedFrame(Analyses):
     @property
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``."""
+        if self._decided_once:
+            return self.capture.annotated()
         frame = self._session.spark.sql(self.rewritten_sql)
         return frame.toDF(*self._schema.names, "_prov")
 
@@ -123,16 +139,44 @@ class AnnotatedFrame(Analyses):
         values
             ``"copy"``: aggregated values beside the tokens; the capture needs nothing later.
             ``"reference"``: tokens alone; values are looked up in the unchanged sources, by Spark.
+
+        Where chance decides something, the frame's own capture is copied.
+
+        Raises
+        ------
+        UnsupportedError
+            Values by reference where chance decides something: they could not be looked up.
         """
+        if self._decided_once:
+            return self._copy_of_capture(Path(path), values)
+        return self._write(Path(path), values, progress)
+
+    def _write(self, path: Path, values: str, progress: Progress | None = None) -> Capture:
         self._check_sources()
         done = write_capture(
             self._session.spark,
             self.manifest(values),
-            Path(path),
+            path,
             progress or (lambda _: None),
         )
         self._check_sources()
-        return Capture(Path(path), done, self._session.spark)
+        return Capture(path, done, self._session.spark, self._session.tracked)
+
+    def _copy_of_capture(self, path: Path, values: str) -> Capture:
+        if values != "copy":
+            raise UnsupportedError(
+                "values by reference are not supported where chance decides something",
+                'Save copies of them: values="copy".',
+                self._query,
+            )
+        if path.exists():
+            raise CaptureError(f"{path} exists already.\nChoose another path, or remove it first.")
+        shutil.copytree(self.capture.directory, path)
+        return Capture(path, self.capture.manifest, self._session.spark, self._session.tracked)
+
+    def answer_from(self, capture: Capture) -> None:
+        """Answer questions from a capture of this query that was saved."""
+        self._capture = capture
 
     def _check_sources(self) -> None:
         for tracked in self.relations.values():
@@ -160,12 +204,23 @@ class AnnotatedFrame(Analyses):
         if self._capture is None:
             path = self._session.store / "captures" / uuid.uuid4().hex
             with display.progress(after=2.0) as progress:
-                self._capture = self.save(path, progress=progress)
+                self._capture = self._write(path, "copy", progress)
         return self._capture
 
     @property
     def _asked(self) -> Capture:
         return self.capture
+
+    @property
+    def ancestry(self) -> Ancestry:
+        """The relations that the query reads, and what the derived ones were made of."""
+        return Ancestry(self.manifest("copy").relations)
+
+    @property
+    def write(self) -> AnnotatedWriter:
+        """Writes the answer as ``df.write`` does; what is written is tracked, and keeps its
+        provenance."""
+        return AnnotatedWriter(self._session, self)
 
     # -- questions -------------------------------------------------------------------------
 
@@ -186,13 +241,17 @@ class AnnotatedFrame(Analyses):
         """See :meth:`lipstick.Capture.members`."""
         return self.capture.members(limit)
 
-    def polynomials(self, limit: int | None = 20) -> list[tuple[Row, Polynomial | Expression]]:
+    def polynomials(
+        self, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Polynomial | Expression]]:
         """See :meth:`lipstick.Capture.polynomials`."""
-        return self.capture.polynomials(limit)
+        return self.capture.polynomials(limit, expand=expand)
 
-    def tensors(self, column: str, limit: int | None = 20) -> list[tuple[Row, Tensor]]:
+    def tensors(
+        self, column: str, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Tensor]]:
         """See :meth:`lipstick.Capture.tensors`."""
-        return self.capture.tensors(column, limit)
+        return self.capture.tensors(column, limit, expand=expand)
 
     def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame]:
         """See :meth:`lipstick.Capture.lineage`."""
@@ -222,11 +281,12 @@ class AnnotatedFrame(Analyses):
             does not read may be named; they change nothing.
         method
             ``"auto"``: from the captured annotations, which answer every deletion exactly.
-            ``"rerun"``: run the query on the reduced sources instead.
+            ``"rerun"``: run the query on the reduced sources instead, and those of derived
+            relations before it.
         """
         if method not in ("auto", "annotations", "rerun"):
             raise ValueError(f"method is 'auto', 'annotations' or 'rerun', not {method!r}")
-        read = {name.lower() for name in self.relations}
+        read = self.ancestry.names
         known = {name.lower() for name in self._session.tracked}
         delete = {
             n: what for n, what in delete.items() if n.lower() in read or n.lower() not in known
@@ -246,19 +306,21 @@ class AnnotatedFrame(Analyses):
         return self.capture.what_if_many(scenarios)
 
     def _rerun(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
+        if self._decided_once:
+            raise UnsupportedError(
+                "a query in which chance decides something cannot be run again",
+                'Ask its annotations: method="annotations".',
+                self._query,
+            )
         self._check_sources()
-        spark, manifest = self._session.spark, self.manifest("copy")
-        deletion = resolve_deletion(spark, manifest.relations, delete, cascade)
-        views = {}
-        for name, (gone, columns) in deletion.views(spark).items():
-            tracked = self.relations[name]
-            rows, tokens = spark.table(tracked.view), spark.table(gone)
-            match = [rows[f"`{column}`"].eqNullSafe(tokens[f"`{column}`"]) for column in columns]
-            views[tracked.view] = f"{gone}_reduced"
-            rows.join(tokens, match, "left_anti").createOrReplaceTempView(views[tracked.view])
-        new = spark.sql(plain_sql(self.root, views, identity=True))
+        spark = self._session.spark
+        asked = Capture(self._session.store, self.manifest("copy"), spark, self._session.tracked)
+        asked.ancestry.check_unambiguous(delete)
+        deletion = resolve_deletion(spark, asked.readable, delete, cascade)
+        hypothesis = Hypothesis(spark, deletion, rerun=True)
+        new = hypothesis.rows(asked, hypothesis.reduced(asked))
         old = spark.sql(plain_sql(self.root, identity=True))
-        return WhatIf(spark, manifest, new, old, "rerun")
+        return WhatIf(spark, asked.manifest, new, old, "rerun")
 
     # -- how it looks ----------------------------------------------------------------------
 
@@ -280,4 +342,5 @@ def _record(tracked: Tracked) -> RelationRecord:
         description=tracked.source.description,
         files=tracked.files,
         fingerprint=tracked.source.fingerprint,
+        derived=None if tracked.derived is None else str(tracked.derived),
     )

@@ -56,6 +56,7 @@ _EXPRESSION_ID = re.compile(r"#(\d+)")
 _CTE = re.compile(r"(?:CTERelationDef|CTERelationRef|UnionLoop|UnionLoopRef) (\d+)")
 _QUERY = re.compile(r"[\s(]*(?:select|with|values|from)\b", re.IGNORECASE)
 _SEED = re.compile(r"\b((?:rand|randn|randstr|shuffle|uniform|uuid)\(.*?)-?\d{10,}")
+_SAMPLE = re.compile(r"(\bSample [^,\n]+, [^,\n]+, (?:true|false), )-?\d+")
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+")
 
 _NOTHING = "(nothing)"
@@ -82,11 +83,12 @@ def analysed_schema(spark: SparkSession, sql: str, args: Arguments = None) -> St
 
 
 def check_deterministic(
-    spark: SparkSession, sql: str, args: Arguments, functions: Sequence[str]
+    spark: SparkSession, sql: str, args: Arguments, functions: Sequence[str], *, drawn: bool
 ) -> None:
     """Refuse registered functions that say they are not deterministic.
 
-    A Spark Connect client is not told: there it is the user's word.
+    A Spark Connect client is not told: there it is the user's word. A classic session tells it of
+    the whole query, which is of no use where it has ``drawn`` values: ``rand()`` and its kin.
 
     Raises
     ------
@@ -95,10 +97,18 @@ def check_deterministic(
     """
     plan = getattr(_sql(spark, sql, args), "_jdf", None)
     if plan is not None and not plan.queryExecution().analyzed().deterministic():
+        if drawn:
+            raise UnsupportedError(
+                f"a registered function ({', '.join(functions)}) beside a random one is not "
+                "supported",
+                "Store the random values in a column of a tracked relation.",
+                sql,
+            )
         raise UnsupportedError(
             f"a registered function ({', '.join(functions)}) is not deterministic",
             "Store its values in a column of a tracked relation.",
             sql,
+            _find(sql, list(functions)),
         )
 
 
@@ -207,10 +217,10 @@ def _plans(text: str) -> _Plans:
 
     Ids of expressions and CTEs are numbered anew in order of appearance: erasing them would make
     different columns of one name equal, and both texts print their plans in the same order.
-    Seeds that Spark draws for ``rand()`` are erased; those the user wrote are literals.
+    Seeds that Spark draws for ``rand()`` and samples are erased; the user's are literals.
     """
     _, parsed, analysed, *_ = _SECTION.split(text)
-    analysed = _SEED.sub(r"\1seed", analysed)
+    analysed = _SAMPLE.sub(r"\1seed", _SEED.sub(r"\1seed", analysed))
     analysed = _renumber(_EXPRESSION_ID, analysed)
     analysed = _renumber(_CTE, analysed)
     return _Plans(analysed.rstrip(), tuple(_RELATION.findall(parsed)))

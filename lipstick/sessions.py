@@ -8,15 +8,21 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.catalog import RegisteredFunctions, SessionCatalog
 from lipstick.dataframes import plain_frame, query_text
-from lipstick.errors import TrackingError, UnsupportedError
+from lipstick.derived.derivation import Derivation, read_latest
+from lipstick.derived.rows import naming_of, relation_rows
+from lipstick.derived.target import Target
+from lipstick.derived.writing import write_answer
+from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.guard import (
     analysed_schema,
@@ -24,12 +30,18 @@ from lipstick.guard import (
     understand,
     volatile_literals,
 )
+from lipstick.recursion import unfolded
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
+from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
+from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, bind, substitute
+from rewriter.bind.functions import OF_SPARK
 from rewriter.blocks import Block
+from rewriter.catalog import TableFunction
 from rewriter.comparable import compared_exactly
+from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
 from rewriter.statements import comparisons_sql
 
@@ -51,6 +63,7 @@ class Session:
         self.store = Path(tempfile.mkdtemp(prefix="lipstick-") if store is None else store)
         self.store.mkdir(parents=True, exist_ok=True)
         self._id = uuid.uuid4().hex[:8]
+        self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
 
     # -- relations -------------------------------------------------------------------------
@@ -71,6 +84,7 @@ class Session:
         provenance: bool = True,
         format: str | None = None,
         options: Mapping[str, str] | None = None,
+        derived: str | os.PathLike[str] | bool = False,
     ) -> Tracked:
         """Give every row of a source a token, and the source a name for queries.
 
@@ -92,6 +106,10 @@ class Session:
             False: tuples are annotated 1 and never appear in annotations.
         format, options
             Of the reader, when ``source`` is a path whose name does not tell.
+        derived
+            The directory with the provenance of a table or path that an annotated query wrote, in
+            another session too; True: where it is kept unless told otherwise. Its rows are named
+            as they were.
 
         Raises
         ------
@@ -99,29 +117,80 @@ class Session:
             For a name in use, unknown key columns, or a key with duplicates or NULLs.
         SourceError
             For a source that cannot be read, or whose rows nothing names stably.
+        SourceChangedError, CaptureError
+            With ``derived``: when the source is not what was written, or nothing was.
         """
         if name.lower() in self._tracked:
             raise TrackingError(
                 f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
             )
         pinned = read_source(self.spark, name if source is None else source, format, options)
+        if derived is not False:
+            if key is not None or materialize or not provenance:
+                raise TrackingError(
+                    f"track({name!r}, derived=...) takes no key: rows are named as they were "
+                    "when they were written."
+                )
+            return self.track_derived(pinned, self._derivation(name, pinned, derived))
         if materialize:
             pinned = self._materialize(name, pinned)
         frame, naming, token, files = name_rows(name, pinned, key, provenance)
         if naming is Naming.KEY and verify:
             verify_key(name, pinned.frame, token)
-        if "." not in name and not ((isinstance(source, str) and source == name) or source is None):
+        verified = verify or naming is not Naming.KEY
+        return self._track(name, pinned, frame, naming, token, files, verified)
+
+    def _track(
+        self,
+        name: str,
+        pinned: Source,
+        frame: DataFrame,
+        naming: Naming,
+        token: tuple[str, ...],
+        files: tuple[str, ...],
+        verified: bool = True,
+        derived: Path | None = None,
+    ) -> Tracked:
+        """Register a relation whose rows, with their tokens, are those of a frame."""
+        if "." not in name and (pinned.table or "").strip("`") != name:
             self._views.shadow(pinned.frame, name)
         view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
         if view in self._views:
             view += f"_{len(self._views)}"
         self._views.put(frame, view)
-        verified = verify or naming is not Naming.KEY
         unique = (token,) if naming is Naming.KEY and verified else ()
         schema = pinned.frame.schema
-        tracked = Tracked(name, pinned, view, naming, token, schema, verified, files, unique)
+        tracked = Tracked(
+            name, pinned, view, naming, token, schema, verified, files, unique, derived
+        )
         self._tracked[name.lower()] = tracked
         return tracked
+
+    def _derivation(
+        self, name: str, pinned: Source, derived: str | os.PathLike[str] | Literal[True]
+    ) -> Derivation:
+        """Read the derivation of a written source, and check that it is of this source."""
+        if derived is True:
+            source = pinned.description.partition(" ")[2]
+            directory = Target(name, source, "append", pinned.format).kept_in(self.store)
+        else:
+            directory = Path(derived)
+        derivation = read_latest(directory)
+        if derivation.fingerprint != pinned.fingerprint:
+            raise SourceChangedError(
+                f"{name!r} ({pinned.description}) is not what was written with the provenance in "
+                f"{directory}: something else changed it, or a write did not end.\nWrite it anew."
+            )
+        return replace(derivation, name=name)
+
+    def track_derived(self, pinned: Source, derivation: Derivation) -> Tracked:
+        """Track what an annotated query wrote, in the place of what had its name; see ``write``."""
+        frame = relation_rows(self.spark, derivation)
+        naming, token = naming_of(derivation)
+        files = tuple(file for part in derivation.parts for file in part.files)
+        return self._track(
+            derivation.name, pinned, frame, naming, token, files, derived=derivation.path
+        )
 
     def untrack(self, name: str) -> None:
         """Forget a relation. Annotated frames and captures made of it keep what they have."""
@@ -142,6 +211,10 @@ class Session:
     def sql(self, query: str, args: Arguments = None) -> AnnotatedFrame:
         """Annotate a SQL query over tracked relations; nothing runs yet.
 
+        ``CREATE TABLE t AS`` and ``INSERT INTO`` or ``OVERWRITE t`` do run: the table is written
+        and tracked, as by :attr:`lipstick.AnnotatedFrame.write`. Returned is the query that made
+        its rows.
+
         Raises
         ------
         pyspark.errors.AnalysisException
@@ -150,24 +223,56 @@ class Session:
             When the query has no rewrite rule, was not understood, or reads untracked relations.
         SourceChangedError
             When a source is not what it was when it was tracked.
+        TrackingError
+            When a table cannot be written; see :meth:`lipstick.AnnotatedFrame.write`.
         """
-        schema = analysed_schema(self.spark, query, args)
+        write = read_write(query)
+        if write is None:
+            return self._annotated(query, args, query)
+        frame = self._annotated(write.query, args, write.query.strip())
+        name = ".".join(write.target)
+        inserts = write.action is not Action.CREATE
+        mode = {Action.APPEND: "append", Action.OVERWRITE: "overwrite"}.get(write.action, "error")
+        target = Target(name, write.table, mode, by_name=not inserts, keeps_schema=inserts)
+
+        def emit(rows: DataFrame) -> None:
+            view = f"_lipstick_written_{uuid.uuid4().hex[:8]}"
+            rows.createOrReplaceTempView(view)
+            try:
+                self.spark.sql(write.of_view(view))
+            finally:
+                self.spark.catalog.dropTempView(view)
+
+        write_answer(self, frame, target, emit)
+        return frame
+
+    def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
+        """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
+        # First, as what is no query would be run by Spark's analysis.
         expression = volatile_literals(self.spark, understand(self.spark, query, args))
+        schema = analysed_schema(self.spark, query, args)
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
-        bound = bind(
-            query,
-            catalog,
-            expression=expression,
-            functions=functions,
-            aggregates=functions.aggregates,
-        )
-        if functions.used:
-            check_deterministic(self.spark, query, args, functions.used)
         sources = {t.name: t.token_source for t in self._tracked.values()}
+        bound = unfolded(
+            self.spark,
+            lambda levels: bind(
+                query,
+                catalog,
+                expression=expression,
+                functions=functions,
+                aggregates=functions.aggregates,
+                tables=self._tables,
+                levels=levels,
+            ),
+            sources,
+        )
         root = lower(bound.root, sources, query)
+        if functions.used:
+            drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
+            check_deterministic(self.spark, query, args, functions.used, drawn=drawn)
         if len(root.outputs) != len(schema):
             raise UnsupportedError(
                 f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",
@@ -175,7 +280,8 @@ class Session:
                 query,
             )
         self._check_memberships(root, query)
-        frame = AnnotatedFrame(self, query, expression, schema, root)
+        check_partitions(self.spark, root, query)
+        frame = AnnotatedFrame(self, shown, expression, schema, root)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
         return frame
@@ -207,6 +313,32 @@ class Session:
             When a source is not what it was when it was tracked.
         """
         return self.sql(query_text(self.spark, plain_frame(frame), self._tracked.values()))
+
+    def register(self, name: str, function: Any) -> None:
+        """Register a function with Spark, under a name for queries, as ``spark.udf`` does.
+
+        It must be deterministic. A table function with a return type may then be called over a
+        relation, ``f(TABLE(t) PARTITION BY k ORDER BY o)``: a black box over each partition, which
+        is handed to it at once. Its rows depend on all rows of their partition. Such queries call
+        ``f_of_rows``, which is registered too.
+
+        Parameters
+        ----------
+        function
+            What ``udf``, ``pandas_udf``, ``arrow_udf`` or ``udtf`` of ``pyspark.sql.functions``
+            made.
+
+        Raises
+        ------
+        TrackingError
+            For the name of a function of Spark's.
+        """
+        if name.lower() in OF_SPARK:
+            raise TrackingError(f"{name!r} is a function of Spark's.\nChoose another name.")
+        table = register_function(self.spark, name, function)
+        self._tables.pop(name.lower(), None)
+        if table is not None:
+            self._tables[name.lower()] = table
 
     def _check_memberships(self, root: Block, query: str) -> None:
         """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""

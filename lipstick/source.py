@@ -33,6 +33,8 @@ class Source:
     format: str | None
     """File format when the source is a path, else None."""
     fingerprint: tuple[FileState, ...]
+    table: str | None = None
+    """The name of a table, which queries read anew: files may have been added to it."""
 
 
 def read_source(
@@ -61,7 +63,7 @@ def read_source(
                 "Give a data frame, the name of a table or view, or a path that ends in "
                 ".parquet, .csv, .json or .orc (or pass format=...)."
             ) from error
-        return Source(frame, f"table {text}", None, fingerprint(spark, frame))
+        return Source(frame, f"table {text}", None, fingerprint(spark, frame), text)
     return Source(source, "data frame", None, fingerprint(spark, source))
 
 
@@ -128,7 +130,7 @@ def check_unchanged(spark: SparkSession, name: str, source: Source) -> None:
     """Raise :class:`SourceChangedError` if a file of the source was replaced or removed."""
     if not source.fingerprint:
         return
-    now = fingerprint(spark, source.frame)
+    now = fingerprint(spark, source.frame if source.table is None else spark.table(source.table))
     if now == source.fingerprint:
         return
     before = set(source.fingerprint)

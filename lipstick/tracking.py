@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
     ArrayType,
@@ -57,6 +58,8 @@ class Tracked:
     """For row tokens: file number to URI."""
     unique: tuple[tuple[str, ...], ...] = ()
     """Sets of columns that are known to have no values twice."""
+    derived: Path | None = None
+    """The version of its derivation, where it was written by an annotated query."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -126,12 +129,26 @@ def _row_tokens(
     # As _metadata writes them, which is not as inputFiles() does where a path has spaces.
     paths = frame.select(F.col("_metadata.file_path").alias("path")).distinct()
     files = tuple(sorted(row["path"] for row in paths.collect()))
-    number = F.lit(0)
-    if len(files) > 1:
-        known = F.create_map(*(F.lit(v) for pair in enumerate(files) for v in reversed(pair)))
-        number = known[F.col("_metadata.file_path")]
-    row = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col("_metadata.row_index"))
+    row = row_place("_metadata.file_path", files)
     return frame.select("*", row.alias(ROW_COLUMN)), Naming.ROWS, (ROW_COLUMN,), files
+
+
+def row_place(file: str, files: Sequence[str], first: int = 0) -> Column:
+    """Return the place of a row of Parquet files: the number of its file and its own in one.
+
+    Parameters
+    ----------
+    file
+        The column that says which file a row is of.
+    files
+        The files in order, of which the first has the number ``first``.
+    """
+    number = F.lit(first)
+    if len(files) > 1:
+        numbers = enumerate(files, start=first)
+        known = F.create_map(*(F.lit(v) for pair in numbers for v in reversed(pair)))
+        number = known[F.col(file)]
+    return F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(F.col("_metadata.row_index"))
 
 
 def _value_tokens(
@@ -158,21 +175,29 @@ def _resolve(name: str, frame: DataFrame, column: str) -> str:
 
 
 def _require_order(name: str, column: str, type_: DataType) -> None:
-    if _unordered(type_):
+    if unordered(type_):
         raise TrackingError(
             f"Column {column!r} of {name!r} is of type {type_.simpleString()}, whose values have "
             "no order: it cannot be part of a key.\nChoose a key of other columns."
         )
 
 
-def _unordered(type_: DataType) -> bool:
+def unordered(type_: DataType) -> bool:
+    """Whether values of a type have no order, so that rows cannot be told apart by them."""
     if isinstance(type_, MapType) or type_.typeName() in ("variant", "interval"):
         return True
     if isinstance(type_, ArrayType):
-        return _unordered(type_.elementType)
+        return unordered(type_.elementType)
     if isinstance(type_, StructType):
-        return any(_unordered(field.dataType) for field in type_.fields)
+        return any(unordered(field.dataType) for field in type_.fields)
     return False
+
+
+def comparable(value: Column, type_: DataType) -> Column:
+    """Return a value, as JSON where values of its type cannot be compared."""
+    if not unordered(type_):
+        return value
+    return F.to_json(F.struct(value.alias("value")), {"ignoreNullFields": "false"})
 
 
 def verify_key(name: str, frame: DataFrame, key: Sequence[str]) -> None:

@@ -103,7 +103,7 @@ def token_weights(
         found: dict[Token, float] = {}
         for name in {token.relation for token in tokens}:
             mine = [token for token in tokens if token.relation == name]
-            keys = [_stored(relations[name].naming, token.key) for token in mine]
+            keys = [stored_key(relations[name].naming, token.key) for token in mine]
             columns = [
                 pa.array([key[place] for key in keys], field.type)
                 for place, field in enumerate(types[name])
@@ -115,7 +115,7 @@ def token_weights(
     return values
 
 
-def _stored(naming: str, key: tuple[Any, ...]) -> tuple[Any, ...]:
+def stored_key(naming: str, key: tuple[Any, ...]) -> tuple[Any, ...]:
     """A shown token's key as members store it: file and row number in one integer."""
     return (key[0] << ROW_BITS | key[1],) if naming == "rows" else key
 

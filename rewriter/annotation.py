@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import GROUP, Block, Kind, Semi
+from rewriter.blocks import GROUP, Block, Kind, Semi, aliases
 from rewriter.emit import dependent, uncertain_having
 from rewriter.serialize import text
 from semiring.annotation import (
@@ -70,11 +70,13 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
     factors: list[AnnotationType] = [
         TokenOf(token.relation, key_types[token.relation]) for token in block.tokens
     ]
-    factors += [
-        Ref(lookup.block.name, lookup.block.identity)
-        for lookup in block.lookups
-        if not lookup.scalar
-    ]
+    calls = [generator.argument for generator in block.generators if generator.placed]
+    called = {alias: call for call in calls for alias in aliases(call)}
+    for lookup in block.lookups:
+        if not lookup.scalar:
+            found = Ref(lookup.block.name, lookup.block.identity)
+            call = called.get(lookup.alias)
+            factors.append(found if call is None else BlackBox(str(call.this), (found,)))
     factors += [_membership(semi) for semi in block.semis]
     factors += [
         Ref(outer.block.name, outer.block.identity) for outer in block.outer_lookups if outer.factor

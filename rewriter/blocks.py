@@ -34,6 +34,7 @@ KEYS = "k"
 EXPANDED = "expanded"
 SET_NUMBER = "number"
 COPIES = "copies"
+DRAWN = "drawn"
 
 Named: TypeAlias = tuple[str, Scalar]
 
@@ -188,7 +189,8 @@ class Generator:
         A row whose array is empty or NULL is there once, with NULLs.
     function
         The argument is the call of a table function. Its rows have no place: the position is a
-        number that no other row has, another one each time the core runs.
+        number that no other row has, another one each time the core runs; unless it is ``placed``,
+        whose rows have it as their first column.
     """
 
     alias: str
@@ -198,11 +200,17 @@ class Generator:
     outer: bool
     inline: bool
     function: bool = False
+    placed: bool = False
+
+    @property
+    def numbered(self) -> bool:
+        """Whether its rows have no place of their own."""
+        return self.function and not self.placed
 
     @property
     def position_alias(self) -> str:
-        """The alias that has the position: inline and functions take two steps."""
-        return f"{self.alias}_at" if self.inline or self.function else self.alias
+        """The alias that has the position: inline takes two steps, numbers are not its own."""
+        return f"{self.alias}_at" if self.inline or self.numbered else self.alias
 
     @property
     def aliases(self) -> frozenset[str]:
@@ -222,6 +230,10 @@ class Core:
     semis: tuple[Semi, ...]
     select: tuple[Named, ...]
     generators: tuple[Generator, ...] = ()
+    once: bool = False
+    """Chance decides values or rows: it is run once, and read from what was written."""
+    sample: Scalar | None = None
+    """Which fraction of its rows there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +427,11 @@ def has_values(core: Core) -> bool:
         if isinstance(source, UnionSource) and any(map(has_values, source.branches)):
             return True
     return False
+
+
+def decided_once(root: Block) -> bool:
+    """Whether chance decides something of the answer, so that it is no function of its inputs."""
+    return any(block.core is not None and block.core.once for block in topological(root))
 
 
 def topological(root: Block) -> tuple[Block, ...]:

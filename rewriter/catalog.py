@@ -24,6 +24,24 @@ class View:
     columns: tuple[str, ...] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """A registered function that makes a table of a relation's rows.
+
+    Parameters
+    ----------
+    carrier
+        The name of a table function that makes the same of an array of the rows. Its arguments
+        are the array, the place or the name of the relation among the function's arguments, and
+        the others; before the columns of each row it yields the row's place, from 0.
+    columns
+        The names of the columns it makes.
+    """
+
+    carrier: str
+    columns: tuple[str, ...]
+
+
 class Catalog(Protocol):
     """Resolves the name of a relation as Spark does, without regard to case."""
 

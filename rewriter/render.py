@@ -11,6 +11,7 @@ from rewriter.algebra import (
     BagDifference,
     Constant,
     CorrelatedScalar,
+    Draw,
     ExistenceJoin,
     Filter,
     Generate,
@@ -20,6 +21,7 @@ from rewriter.algebra import (
     OuterValues,
     Project,
     Relation,
+    Sample,
     Scalar,
     ScalarSubquery,
     Scan,
@@ -83,7 +85,7 @@ def _header(relation: Relation) -> str:
         case Generate():
             columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
             words = " outer" * relation.outer + " inline" * relation.inline
-            words += " function" * relation.function
+            words += " placed" * relation.placed + " function" * relation.function
             return f"Generate{words}: {_sql(relation.argument)} as {columns}"
         case Aggregate():
             keys = _definitions(relation.key_output, relation.keys)
@@ -94,6 +96,10 @@ def _header(relation: Relation) -> str:
             return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
         case Windows():
             return f"Windows: {_definitions(relation.output, relation.calls)}"
+        case Draw():
+            return f"Draw: {_definitions(relation.output, relation.calls)}"
+        case Sample():
+            return f"Sample: {_sql(relation.sample).strip()}"
         case UnionAll() | BagDifference():
             return f"{_kind(relation)}: {', '.join(map(_attribute, relation.output))}"
         case Sort():

@@ -34,6 +34,7 @@ from rewriter.blocks import (
     topological,
 )
 from rewriter.dialect import SparkSQL
+from rewriter.opaque import as_aggregate
 
 Json = dict[str, Any]
 
@@ -145,6 +146,8 @@ def _core(core: Core) -> Json:
         "semis": [_semi(semi) for semi in core.semis],
         "select": _named(core.select),
         "generators": [_generator(generator) for generator in core.generators],
+        "once": core.once,
+        "sample": None if core.sample is None else text(core.sample).strip(),
     }
 
 
@@ -155,7 +158,17 @@ def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
         semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         select=_read_named(document["select"]),
         generators=tuple(_read_generator(one) for one in document["generators"]),
+        once=document.get("once", False),
+        sample=_sample(document.get("sample")),
     )
+
+
+def _sample(sql: str | None) -> Scalar | None:
+    if sql is None:
+        return None
+    parsed = sqlglot.parse_one(f"SELECT * FROM t {sql}", dialect=SparkSQL).args["from_"]
+    found: Scalar = parsed.this.args["sample"].pop()
+    return found
 
 
 def _outer_lookup(outer: OuterLookup) -> Json:
@@ -189,6 +202,7 @@ def _generator(generator: Generator) -> Json:
         "outer": generator.outer,
         "inline": generator.inline,
         "function": generator.function,
+        "placed": generator.placed,
     }
 
 
@@ -201,6 +215,7 @@ def _read_generator(document: Mapping[str, Any]) -> Generator:
         document["outer"],
         document["inline"],
         document["function"],
+        document["placed"],
     )
 
 
@@ -256,6 +271,7 @@ def _block(block: Block) -> Json:
 
 def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Block:
     core = document["core"]
+    aggregates = _read_named(document["aggregates"])
     return Block(
         name=document["name"],
         kind=Kind(document["kind"]),
@@ -275,7 +291,7 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         conditions=tuple(scalar(condition) for condition in document["conditions"]),
         keys=_read_named(document["keys"]),
-        aggregates=_read_named(document["aggregates"]),
+        aggregates=tuple((n, as_aggregate(call)) for n, call in aggregates),
         branches=tuple(known[name] for name in document["branches"]),
         having=tuple(scalar(condition) for condition in document["having"]),
         outputs=tuple(Output(n, scalar(v), stable) for n, v, stable in document["outputs"]),

@@ -18,6 +18,7 @@ from rewriter.blocks import (
     ConstantSource,
     Kind,
     Named,
+    aliases,
     core_relations,
     has_values,
     qualified,
@@ -51,9 +52,13 @@ MEMBERS = "_n"
 """Rows of a grouping's dataset: the number of members."""
 
 
-def rewritten_sql(root: Block) -> str:
-    """Return the rewritten query: the answer's columns, then ``_prov``."""
-    return pretty(program(root, provenance=True))
+def rewritten_sql(root: Block, views: ViewOf | None = None) -> str:
+    """Return the rewritten query: the answer's columns, then ``_prov``.
+
+    ``views`` are where captured members are, to be read instead of the sources.
+    """
+    members = None if views is None else _captured(views)
+    return pretty(program(root, provenance=True, members=members))
 
 
 def plain_sql(
@@ -201,6 +206,17 @@ def lookup_sql(
     return text(select)
 
 
+def potential_sql(block: Block) -> str | None:
+    """Return the statement of one potential tuple of a block; None where they are not known.
+
+    A block has no tuples, whatever is deleted, where this has no row.
+    """
+    if not block.potential_known:
+        return None
+    one = exp.select(exp.Literal.number(1)).from_(table(CTE_TABLES.potential(block), "p"))
+    return text(statement(block, one.limit(1)))
+
+
 def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
     """Return the statement of the answer, and extra columns, over captured rows of the root."""
     return text(answer_query(root, rows_view, extra))
@@ -257,6 +273,21 @@ def comparisons_sql(root: Block) -> tuple[str, ...]:
     )
 
 
+def partitions_sql(root: Block) -> tuple[str, ...]:
+    """Return statements that show what table functions of relations are partitioned by."""
+    statements = []
+    for block in topological(root):
+        placed = [generator for generator in block.generators if generator.placed]
+        read = {alias for generator in placed for alias in aliases(generator.argument)}
+        for lookup in block.lookups:
+            if lookup.alias in read:
+                keys = (qualified(lookup.alias, name) for name in lookup.block.identity)
+                rows = table(CTE_TABLES.rows(lookup.block), lookup.alias)
+                query = exp.select(*keys).from_(rows).where(exp.false())
+                statements.append(text(statement(block, query)))
+    return tuple(statements)
+
+
 def compares_aggregates(root: Block) -> bool:
     """Whether some annotation has a comparison of aggregated values as a factor."""
     return any(
@@ -303,7 +334,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     None where tokens alone do not tell members apart, so that values could not be looked up:
     members over tuples of other blocks, or of relations without provenance.
     """
-    if block.core is None or block.kind is not Kind.GROUP:
+    if block.core is None or block.kind is not Kind.GROUP or block.core.once:
         return ()
     untracked = BlockSource | ConstantSource
     derived = any(isinstance(source, untracked) for source in block.core.sources)

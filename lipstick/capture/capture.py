@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -17,19 +18,26 @@ from pyspark.sql.types import StructType
 from lipstick import display
 from lipstick.analysis import Analyses
 from lipstick.capture.lookup import ValueLookup
-from lipstick.capture.manifest import Manifest
+from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
-from lipstick.deletion import Cascade, resolve_deletion, resolve_keys
+from lipstick.deletion import Cascade, check_readable, resolve_deletion, resolve_keys
+from lipstick.derived.ancestry import Ancestry
+from lipstick.derived.derivation import Derivation, Part
+from lipstick.derived.hypothesis import Hypothesis
+from lipstick.derived.lineage import with_origins
+from lipstick.derived.origins import A, expanded, origins_of
+from lipstick.derived.readable import readable
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.evaluate import Evaluation, check_comparisons, check_difference, named_token
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given, resolve_scenarios
+from lipstick.tracking import Tracked
 from lipstick.updates import resolve_update
 from lipstick.valuation import compile_valuations, is_valued, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
-from rewriter.statements import answer_sql, hypothetical_sql
+from rewriter.statements import answer_sql, hypothetical_sql, rewritten_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -49,11 +57,17 @@ class Capture(Analyses):
     """
 
     def __init__(
-        self, directory: Path, manifest: Manifest, spark: SparkSession | None = None
+        self,
+        directory: Path,
+        manifest: Manifest,
+        spark: SparkSession | None = None,
+        tracked: Mapping[str, Tracked] = MappingProxyType({}),
     ) -> None:
         self.directory = directory
         self.manifest = manifest
         self._spark = spark
+        self._tracked = tracked
+        self._made: dict[Path, Capture] = {}
         self._id = uuid.uuid4().hex[:8]
         self._views: set[str] = set()
 
@@ -94,7 +108,11 @@ class Capture(Analyses):
         blocks = topological(self.manifest.root)
         return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}
 
-    def _hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
+    def hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
+        """Return the rows of the answer over the members that survive, with their identity.
+
+        ``deleted`` gives, per relation, a view of deleted tokens and its columns.
+        """
         assert self._spark is not None
         sql = hypothetical_sql(self.manifest.root, self._members_view, deleted)
         return self._spark.sql(sql)
@@ -104,12 +122,12 @@ class Capture(Analyses):
         assert self._spark is not None
         root = self.manifest.root
         if not needs_rows(root):
-            return self._hypothetical({})
+            return self.hypothetical({})
         shown = {output.name for output in root.outputs}
         extra = tuple(name for name in root.identity if name not in shown)
         return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))
 
-    def _token_types(self) -> dict[str, pa.Schema]:
+    def token_types(self) -> dict[str, pa.Schema]:
         """Return the token columns of each relation, as members store them."""
         types: dict[str, pa.Schema] = {}
         for block in topological(self.manifest.root):
@@ -125,6 +143,44 @@ class Capture(Analyses):
                 types[token.relation] = pa.schema(fields)
         return types
 
+    # -- derived relations -----------------------------------------------------------------
+
+    @cached_property
+    def ancestry(self) -> Ancestry:
+        """The relations that the query reads, and what the derived ones were made of."""
+        return Ancestry(self.manifest.relations)
+
+    @cached_property
+    def readable(self) -> Mapping[str, RelationRecord]:
+        """The relations of the ancestry, with views of this session where it knows their rows."""
+        assert self._spark is not None
+        return {
+            name: readable(self._spark, self.ancestry, record, self._tracked)
+            for name, record in self.ancestry.records.items()
+        }
+
+    def made(self, derivation: Derivation, part: Part) -> Capture:
+        """Return the capture of the query that made a part of a derived relation."""
+        path = derivation.capture(part)
+        if path not in self._made:
+            manifest = self.ancestry.manifest(derivation, part)
+            self._made[path] = Capture(path, manifest, self._spark, self._tracked)
+        return self._made[path]
+
+    def makers(self, record: RelationRecord) -> list[Capture]:
+        """Return the captures of all queries that made a derived relation."""
+        derivation = self.ancestry.derivation(record)
+        return [self.made(derivation, part) for part in derivation.parts if part.captured]
+
+    def tokens_of(self, rows: DataFrame, where: str | Column | None = None) -> dict[str, DataFrame]:
+        """Return, per relation that the query reads, the tokens in the annotations of rows.
+
+        ``rows`` has the columns that tell the answer's rows apart.
+        """
+        assert self._spark is not None
+        views = self._rows_views()
+        return lineage_tokens(self._spark, self.manifest, rows, self._members_view, views, where)
+
     # -- the answer ------------------------------------------------------------------------
 
     @property
@@ -135,30 +191,59 @@ class Capture(Analyses):
         outputs = [f"`{output.name}`" for output in self.manifest.root.outputs]
         return self.present().select(*outputs).toDF(*self.manifest.names)
 
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``, from the captured members.
+
+        Raises
+        ------
+        NeedsSparkError
+            Without Spark.
+        """
+        if self._spark is None:
+            raise NeedsSparkError("lipstick.open(path, spark=spark) has a frame of annotations.")
+        sql = rewritten_sql(self.manifest.root, self._members_view)
+        return self._spark.sql(sql).toDF(*self.manifest.names, "_prov")
+
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
         return self.memory.members(limit)
 
     # -- annotations -----------------------------------------------------------------------
 
-    def polynomials(self, limit: int | None = 20) -> list[tuple[Row, Polynomial | Expression]]:
+    def polynomials(
+        self, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Polynomial | Expression]]:
         """The first rows of the answer, each with its annotation in N[X].
 
-        Annotations with δ, ⊖ or comparisons are expressions: evaluated, never expanded.
+        Annotations with δ, ⊖ or comparisons are expressions: evaluated, never multiplied out.
+
+        Parameters
+        ----------
+        expand
+            Put the annotations of derived relations in the place of their tokens.
 
         Raises
         ------
         NeedsSparkError
             Without Spark, for blocks that are joined by conditions on their rows alone.
         CapabilityError
-            For such blocks with comparisons of aggregated values.
+            For such blocks with comparisons of aggregated values; with ``expand``, where a
+            deletion above a derived relation may do more than the annotations would say.
         """
+        found = self._annotations(limit)
+        return self._expanded(found, values=False) if expand else found
+
+    def _annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
         try:
             return self.memory.annotations(limit)
         except NeedsSparkError:
             if self._spark is None:
                 raise
         return self._annotations_of_cluster(limit)
+
+    def _expanded(self, found: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
+        made = expanded(self, [one for _, one in found], values=values)
+        return [(row, one) for (row, _), one in zip(found, made, strict=True)]
 
     def _annotations_of_cluster(
         self, limit: int | None
@@ -176,12 +261,20 @@ class Capture(Analyses):
             (dict(zip(names, row, strict=True)), value) for row, value in evaluation.first(limit)
         ]
 
-    def tensors(self, column: str, limit: int | None = 20) -> list[tuple[Row, Tensor]]:
-        """The first rows of the answer, each with the tensor of an aggregated column."""
-        return self.memory.tensors(column, limit)
+    def tensors(
+        self, column: str, limit: int | None = 20, *, expand: bool = False
+    ) -> list[tuple[Row, Tensor]]:
+        """The first rows of the answer, each with the tensor of an aggregated column.
+
+        ``expand`` as in :meth:`polynomials`.
+        """
+        found = self.memory.tensors(column, limit)
+        return self._expanded(found, values=True) if expand else found
 
     def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame | pa.Table]:
         """The input rows that the selected rows of the answer were made from, per relation.
+
+        Those that rows of derived relations were made of are among them.
 
         Parameters
         ----------
@@ -193,18 +286,13 @@ class Capture(Analyses):
                 raise CaptureError(
                     "A predicate on the answer needs Spark: lipstick.open(path, spark=spark)."
                 )
-            return dict(self.memory.lineage(None))
-        tokens = lineage_tokens(
-            self._spark,
-            self.manifest,
-            self.present(),
-            self._members_view,
-            self._rows_views(),
-            where,
-        )
+            return dict(origins_of(self, self.memory.lineage(None)))
+        tokens = with_origins(self._spark, self, self.tokens_of(self.present(), where))
+        for name in tokens:
+            check_readable(self._spark, self.readable[name])
         sources = {
             name: (record.view, record.token, record.columns)
-            for name, record in self.manifest.relations.items()
+            for name, record in self.readable.items()
         }
         return dict(lineage_rows(self._spark, tokens, sources))
 
@@ -268,7 +356,7 @@ class Capture(Analyses):
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
         relations = self.manifest.relations
         found = compile_valuations(Viterbi(), weights, default, relations, self._spark)
-        return token_weights(found, relations, self._token_types())
+        return token_weights(found, relations, self.token_types())
 
     # -- hypothetical answers --------------------------------------------------------------
 
@@ -281,7 +369,8 @@ class Capture(Analyses):
         ----------
         delete
             Per relation a predicate over its columns or a list of its keys; without Spark, a list
-            of keys or an Arrow table of key columns.
+            of keys or an Arrow table of key columns. With Spark, relations that derived ones were
+            made of may be named too.
         cascade
             ``{child: (columns, parent)}``: also delete the child's rows that refer to deleted rows
             of the parent. Needs Spark.
@@ -291,15 +380,31 @@ class Capture(Analyses):
                 raise CaptureError(
                     "A cascade reads the tracked sources: lipstick.open(path, spark=spark)."
                 )
+            self._check_direct(delete)
             return self.memory.what_if(
-                resolve_keys(self.manifest.relations, self._token_types(), delete)
+                resolve_keys(self.manifest.relations, self.token_types(), delete)
             )
-        deletion = resolve_deletion(self._spark, self.manifest.relations, delete, cascade)
-        if self.manifest.values == "reference":
-            answer = self.memory.what_if(deletion.tokens)
+        self.ancestry.check_unambiguous(delete)
+        hypothesis = Hypothesis(
+            self._spark, resolve_deletion(self._spark, self.readable, delete, cascade)
+        )
+        reduced = hypothesis.reduced(self)
+        if self.manifest.values == "reference" and not reduced.replaced:
+            answer = self.memory.what_if(reduced.deletion.tokens)
             return SparkWhatIf(self._spark, self.manifest, answer)
-        new = self._hypothetical(deletion.views(self._spark))
-        return WhatIf(self._spark, self.manifest, new, self.present(), "annotations")
+        method = "blocks" if reduced.replaced else "annotations"
+        new = hypothesis.rows(self, reduced)
+        return WhatIf(self._spark, self.manifest, new, self.present(), method)
+
+    def _check_direct(self, delete: Mapping[str, Any]) -> None:
+        """Refuse deletions above derived relations, which Spark follows."""
+        read = {name.lower() for name in self.manifest.relations}
+        above = [n for n in delete if n.lower() not in read and n.lower() in self.ancestry.names]
+        if above:
+            raise CaptureError(
+                f"{above[0]!r} is read through derived relations, which needs Spark: "
+                "lipstick.open(path, spark=spark)."
+            )
 
     def what_if_many(self, scenarios: Given) -> WhatIfMany:
         """Return what the answer would be in each of many scenarios, computed in memory.
@@ -325,7 +430,7 @@ class Capture(Analyses):
         costs a Spark job each, so list keys, or tabulate them, where there are many.
         """
         found = resolve_scenarios(
-            scenarios, self.manifest.relations, self._token_types(), self.memory, self._spark
+            scenarios, self.manifest.relations, self.token_types(), self.memory, self._spark
         )
         return self.memory.what_if_many(found)
 
@@ -347,7 +452,7 @@ class Capture(Analyses):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        found = resolve_update(self.manifest.relations, self._token_types(), update, self._spark)
+        found = resolve_update(self.manifest.relations, self.token_types(), update, self._spark)
         return self.memory.what_if_updated(found)
 
 

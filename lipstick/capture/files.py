@@ -111,7 +111,7 @@ def projected(
     core: Core, names: Sequence[str], relations: Mapping[str, pa.Table]
 ) -> pa.Table | None:
     """Some columns of a core that is one relation, all of its rows; None if it is anything else."""
-    if core.predicates or core.semis or core.generators or len(core.sources) != 1:
+    if core.once or core.predicates or core.semis or core.generators or len(core.sources) != 1:
         return None
     (source,) = core.sources
     table = relations.get(source.view) if isinstance(source, ScanSource) else None

@@ -79,6 +79,8 @@ class ValueLookup:
                     "in this SparkSession any more.\nUse the session that saved the capture, or "
                     "save with values='copy'."
                 )
+            if record.derived is not None:
+                continue  # its rows are kept beside its capture, and never change
             now = fingerprint(self._spark, self._spark.table(record.view))
             if record.fingerprint and now != record.fingerprint:
                 raise SourceChangedError(

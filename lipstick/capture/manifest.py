@@ -40,6 +40,8 @@ class RelationRecord:
     description: str
     files: tuple[str, ...] = ()
     fingerprint: tuple[tuple[str, int, int], ...] = ()
+    derived: str | None = None
+    """The version of its derivation, where it was written by an annotated query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,4 +128,5 @@ def _relation(record: Mapping[str, Any]) -> RelationRecord:
         description=record["description"],
         files=tuple(record["files"]),
         fingerprint=tuple((f[0], f[1], f[2]) for f in record["fingerprint"]),
+        derived=record.get("derived"),
     )

@@ -16,7 +16,7 @@ from lipstick.dataframes.jvm import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PYTHON = "PythonUDF"
+_PYTHON = ("PythonUDF", "PythonUDAF")
 _PIVOT = "PivotFirst"
 _PREFIX = "_lipstick_udf"
 
@@ -25,11 +25,11 @@ def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
     """Register the Python functions of a plan, and write their names into its description."""
     size = sizes(nodes)
     for position, node in enumerate(nodes):
-        described = list(described_expressions(node, (_PYTHON,)))
+        described = list(described_expressions(node, _PYTHON))
         if not described:
             continue
         names = {}
-        for function in expressions(node_at(plan, nodes, size, position), (_PYTHON,)):
+        for function in expressions(node_at(plan, nodes, size, position), _PYTHON):
             names[int(function.resultId().id())] = _registered(spark, function)
         for one in described:
             one["registered"] = names.get(one["resultId"]["id"])

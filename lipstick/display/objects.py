@@ -159,6 +159,8 @@ def _tracked_card(tracked: Tracked) -> Card:
         ("source", tracked.source.description),
         ("columns", _columns(tracked.schema)),
     ]
+    if tracked.derived is not None:
+        facts.append(("provenance", str(tracked.derived.parent)))
     return Card(f"Tracked {tracked.name}", tuple(facts))
 
 

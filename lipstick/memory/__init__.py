@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
 from lipstick.memory.evaluation import evaluate
+from lipstick.memory.keys import KeyTable
 from lipstick.memory.listing import list_members
 from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
@@ -179,6 +180,31 @@ class Memory:
             Per relation with tokens, a table of its token columns.
         """
         return lineage(self._engine, self._positions(where))
+
+    def annotations_of(
+        self, identity: Sequence[pa.Array], length: int
+    ) -> list[Polynomial | Expression]:
+        """The annotations of some rows of the answer.
+
+        Parameters
+        ----------
+        identity, length
+            The columns that tell the answer's rows apart, and how many rows are asked for.
+        """
+        return self._symbolic.tuples(self._engine.root.name, self._find(identity, length))
+
+    def lineage_of(self, identity: Sequence[pa.Array], length: int) -> dict[str, pa.Table]:
+        """The tokens that some rows of the answer were made from; parameters as above."""
+        return lineage(self._engine, self._find(identity, length))
+
+    def _find(self, identity: Sequence[pa.Array], length: int) -> Array:
+        """The positions of rows of the answer."""
+        state = self._engine.base(self._engine.root.name)
+        positions = state.ordered
+        columns = [state.take(name, positions) for name in self._engine.root.identity]
+        places = KeyTable(columns, len(positions)).find(list(identity)[: len(columns)], length)
+        found: Array = positions[places]
+        return found
 
     def tokens(self, relation: str) -> pa.Table:
         """The tuples of a relation that took part in the query, by its token columns.

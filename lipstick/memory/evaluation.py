@@ -186,7 +186,9 @@ class _Evaluation:
         factors = self._factors(members, own.members)
         for referred in references(members, own.members):
             factors.append(self._referred(referred, reached, values))
-        return product(self._semiring, factors, len(own.members))
+        found = product(self._semiring, factors, len(own.members))
+        dropped = np.flatnonzero(~members.fixed(own.members))
+        return _put(found, dropped, self._semiring.zeros(len(dropped))) if len(dropped) else found
 
     def _factors(self, members: Members, positions: Array) -> list[Array]:
         """The values of the tokens of some members, scan by scan."""

@@ -13,7 +13,7 @@ from lipstick.memory.aggregates import Part
 from lipstick.memory.index import SortedIndex
 from lipstick.memory.keys import KeyTable, distinct, normal
 from lipstick.memory.members import Members, scalar_changed
-from lipstick.memory.memberships import holds
+from lipstick.memory.memberships import all_hold
 from lipstick.memory.patch import Patch, PatchedTake
 from lipstick.memory.regroup import Moved, regroup
 from lipstick.memory.state import (
@@ -322,10 +322,7 @@ class GroupRows(Rows):
 
     def having(self, resolve: Resolve, length: int) -> Array:
         """Boolean array: the groups that HAVING keeps."""
-        kept = np.ones(length, dtype=np.bool_)
-        for condition in self._having:
-            kept &= holds(condition, resolve, length)
-        return kept
+        return all_hold(self._having, resolve, length)
 
     @cached_property
     def _present(self) -> Array:

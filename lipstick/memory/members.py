@@ -12,7 +12,7 @@ import pyarrow as pa
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.index import SortedIndex, TokenIndex
 from lipstick.memory.keys import KeyTable
-from lipstick.memory.memberships import Membership, holds, present_at
+from lipstick.memory.memberships import Membership, all_hold, present_at
 from lipstick.memory.scenarios import Deleted, distinct_pairs
 from lipstick.memory.state import (
     NOTHING,
@@ -23,6 +23,7 @@ from lipstick.memory.state import (
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
 from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup
+from rewriter.emit import dependent
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -296,11 +297,7 @@ class Members:
         return alive
 
     def _satisfy(self, positions: Array, context: Context) -> Array:
-        true = np.ones(len(positions), dtype=np.bool_)
-        resolve = self.resolve(positions, context)
-        for condition in self.conditions:
-            true &= holds(condition, resolve, len(positions))
-        return true
+        return all_hold(self.conditions, self.resolve(positions, context), len(positions))
 
     @cached_property
     def base_alive(self) -> Array | None:
@@ -323,10 +320,25 @@ class Members:
             if not one.negated:
                 found = one.refer(positions, self.base) >= 0
                 possible &= one.passed(found, positions, self.base)
-        if conditional and self.conditions:
-            rows = np.flatnonzero(possible)
-            possible[rows] = self._satisfy(positions[rows], self.base)
+        if conditional:
+            possible &= self._hold(self.conditions, positions, possible & self.was_alive(positions))
         return possible
+
+    def fixed(self, positions: Array) -> Array:
+        """Boolean array: the members for which those conditions hold that nothing can change."""
+        return self._hold(self._fixed, positions, self.was_alive(positions))
+
+    @cached_property
+    def _fixed(self) -> tuple[Interpreted, ...]:
+        pairs = zip(self.conditions, self.block.conditions, strict=True)
+        return tuple(found for found, written in pairs if not dependent(written, self.block))
+
+    def _hold(self, conditions: Sequence[Interpreted], positions: Array, asked: Array) -> Array:
+        """Where conditions hold; they may fail for members that are not asked of."""
+        if not conditions:
+            return np.ones(len(positions), dtype=np.bool_)
+        resolve = self.resolve(positions, self.base)
+        return all_hold(conditions, resolve, len(positions), asked)
 
     def was_alive(self, positions: Array) -> Array:
         """Which of some members are there without any deletion."""

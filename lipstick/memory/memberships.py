@@ -171,16 +171,35 @@ class Membership:
             raise needs_spark(str(error)) from error
 
 
-def holds(condition: Interpreted, resolve: Resolve, length: int) -> Array:
+def all_hold(
+    conditions: Iterable[Interpreted], resolve: Resolve, length: int, asked: Array | None = None
+) -> Array:
+    """Where all conditions are true, each asked only of the rows that those before it leave.
+
+    Raises
+    ------
+    CaptureError
+        When only Spark can evaluate one, or it fails for a row that it is asked of: one of those
+        ``asked`` if given.
+    """
+    true = np.ones(length, dtype=np.bool_)
+    for condition in conditions:
+        true &= holds(condition, resolve, length, true if asked is None else true & asked)
+    return true
+
+
+def holds(
+    condition: Interpreted, resolve: Resolve, length: int, asked: Array | None = None
+) -> Array:
     """Where a condition is true.
 
     Raises
     ------
     CaptureError
-        When only Spark can evaluate it, or it fails.
+        When only Spark can evaluate it, or it fails for a row: one of those ``asked`` if given.
     """
     try:
-        found = values(condition, resolve, length, pa.bool_())
+        found = values(condition, resolve, length, pa.bool_(), asked)
     except UninterpretableError as error:
         raise needs_spark(str(error)) from error
     mask: Array = found.fill_null(False).to_numpy(zero_copy_only=False)

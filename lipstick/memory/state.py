@@ -199,9 +199,15 @@ def _nulls(column: pa.Array) -> Array:
 
 
 def values(
-    scalar: Interpreted, resolve: Resolve, length: int, kind: pa.DataType | None
+    scalar: Interpreted,
+    resolve: Resolve,
+    length: int,
+    kind: pa.DataType | None,
+    asked: Array | None = None,
 ) -> pa.Array:
     """A scalar's values as an Arrow array, of the type that the capture stores.
+
+    ``asked`` are the rows whose values matter, as a Boolean array; None: all of them.
 
     Raises
     ------
@@ -214,7 +220,7 @@ def values(
     try:
         if kind is not None and found.type != kind:
             found = cast(found, kind)
-        return found.to_arrow(length)
+        return found.to_arrow(length, asked)
     except UninterpretableError as error:
         raise UninterpretableError(scalar.text) from error
     except FailedError as error:

@@ -23,6 +23,7 @@ from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
 from lipstick.tracking import ROW_BITS
 from rewriter.blocks import GROUP, Block, Kind
+from rewriter.emit import dependent
 from rewriter.interpret import (
     AggregateCall,
     Comparison,
@@ -150,6 +151,8 @@ class Symbolic:
             found = _times(found, self._referred(referred))
         for factor in self._conditions(members)[0]:
             found = _times(found, _compared(factor, chosen))
+        for place in np.flatnonzero(~members.fixed(chosen)):
+            found[place] = _ALGEBRA.zero
         return found
 
     def _referred(self, referred: Referred) -> list[Annotation]:
@@ -182,12 +185,13 @@ class Symbolic:
     # -- comparisons -----------------------------------------------------------------------
 
     def _conditions(self, members: Members) -> tuple[list[Factor], bool]:
-        """The conditions of members that are factors, and whether all of them are."""
+        """The conditions of members that are factors, and whether all that may change are."""
         block = members.block
         if block.name not in self._factors:
             found = [
                 self._comparison(comparison(condition), self._member_side, block)
                 for condition in block.conditions
+                if dependent(condition, block)
             ]
             factors = [factor for factor in found if factor is not None]
             self._factors[block.name] = factors, len(factors) == len(found)

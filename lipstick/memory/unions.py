@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.memory.members import scalar_changed
-from lipstick.memory.memberships import holds
+from lipstick.memory.memberships import all_hold
 from lipstick.memory.rows import stored_rows
 from lipstick.memory.state import SORT, Context, Rows, State, needs_spark, same, values
 from lipstick.memory.store import Dataset, every
@@ -79,8 +79,7 @@ class UnionRows(Rows):
         if self._having:
             rows = np.flatnonzero(present)
             resolve = self._resolve(context, branches[rows], inside[rows])
-            for condition in self._having:
-                present[rows] &= holds(condition, resolve, len(rows))
+            present[rows] = all_hold(self._having, resolve, len(rows))
         if changed is None:
             self._before_limit = present.copy()
             return State(self.block, len(branches), present, take)

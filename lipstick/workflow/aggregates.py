@@ -128,7 +128,9 @@ def aggregate_nodes(
     for aggregate, call in rows.calls.items():
         if aggregate in used:
             suffix = f"{name}.{named.get(aggregate, aggregate)}"
-            aggregates[aggregate] = _aggregate(trace, suffix, aggregate, call, groups)
+            own = call.text.partition("(")[0].lower()
+            label = call.function or called(call.text, functions) or own
+            aggregates[aggregate] = _aggregate(trace, suffix, label, aggregate, call, groups)
 
     def inputs(scalar: Interpreted) -> list[Nodes]:
         own = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]
@@ -163,7 +165,7 @@ def _plain(call: str) -> str:
 
 
 def _aggregate(
-    trace: Trace, suffix: str, aggregate: str, call: AggregateCall, groups: Grouped
+    trace: Trace, suffix: str, label: str, aggregate: str, call: AggregateCall, groups: Grouped
 ) -> Nodes:
     values = groups.rows.base.take(aggregate, groups.positions)
     table = _by_rank(values, groups.ranks)
@@ -175,12 +177,11 @@ def _aggregate(
     read = groups.reading.inputs(sorted(arguments))
     if call.function is None or (call.distinct and read):
         # Which values are equal is not known once they may change.
-        known = call.function is None and not read
-        made = made_by((call.text.partition("(")[0].lower()) if known else _plain(call.text))
+        made = made_by(label if call.function is None else _plain(call.text))
         for nodes in (groups.nodes, *read):
             trace.edges(nodes, made, groups.owners)
         return Nodes.of(made, groups.ranks)
-    made = made_by(call.function)
+    made = made_by(label)
     try:
         rows, constants = aggregated_values(trace, suffix, call, groups.members, groups.reading)
     except UninterpretableError as error:

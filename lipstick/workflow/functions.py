@@ -21,6 +21,12 @@ _TABLES = tuple(
 )
 """Kinds of functions that make tables, in this version of PySpark."""
 _OF_FRAMES = "_lipstick_udf_"
+_AGGREGATES = tuple(
+    getattr(PythonEvalType, name)
+    for name in dir(PythonEvalType)
+    if name.startswith("SQL_GROUPED_AGG_")
+)
+"""Kinds of functions that are functions of a group's bag."""
 _CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
 
 
@@ -79,6 +85,26 @@ def imported(owner: str, name: str, reference: str) -> Any:
             "The module must be importable where the workflow runs.",
             ("specifications", owner, "functions", name),
         ) from error
+
+
+class Aggregates:
+    """Those of a specification's functions that are functions of a group's bag: a container.
+
+    A function is imported when it is asked for; one that is not there is none.
+    """
+
+    def __init__(self, owner: str, functions: Mapping[str, str]) -> None:
+        self._owner = owner
+        self._functions = {name.lower(): reference for name, reference in functions.items()}
+
+    def __contains__(self, name: object) -> bool:
+        reference = self._functions.get(str(name).lower())
+        if reference is None:
+            return False
+        try:
+            return load(self._owner, str(name), reference).evalType in _AGGREGATES
+        except QueryError:
+            return False
 
 
 def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> None:

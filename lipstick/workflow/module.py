@@ -43,7 +43,7 @@ class Specification:
     functions
         Functions that the queries call beside Spark's own, by name: where each is defined, as
         ``package.module:function``, made with ``pyspark.sql.functions.udf`` or ``pandas_udf``. They
-        are black boxes, and must be deterministic.
+        are black boxes, over a row or over the bag of a group, and must be deterministic.
 
     Raises
     ------

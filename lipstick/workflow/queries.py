@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowError
+from lipstick.workflow.functions import Aggregates
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, FrameFunction, Query, Sql
 from rewriter.bind import bind
@@ -133,7 +134,8 @@ def _columns(
     catalog = _Catalog(visible)
     functions = {name.lower() for name in specification.functions}
     try:
-        bound = bind(step.query.sql, catalog, functions=functions)
+        aggregates = Aggregates(specification.name, specification.functions)
+        bound = bind(step.query.sql, catalog, functions=functions, aggregates=aggregates)
     except UntrackedError as error:
         if catalog.later:
             return ()

@@ -10,6 +10,7 @@ a plan that cannot be built is a bug in the front end, never an error of the use
 
 from __future__ import annotations
 
+from rewriter.algebra.chance import Draw, Sample
 from rewriter.algebra.grouping import Aggregate, GroupingSets
 from rewriter.algebra.joins import (
     AntiJoin,
@@ -21,6 +22,7 @@ from rewriter.algebra.joins import (
 )
 from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, Sort, SortKey
+from rewriter.algebra.recursion import Level
 from rewriter.algebra.relation import Relation, Unary, require, walk
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
 from rewriter.algebra.scalars import (
@@ -48,12 +50,14 @@ __all__ = [
     "BagDifference",
     "Constant",
     "CorrelatedScalar",
+    "Draw",
     "ExistenceJoin",
     "Filter",
     "Generate",
     "GroupingSets",
     "InnerJoin",
     "Join",
+    "Level",
     "Limit",
     "OneRow",
     "OuterJoin",
@@ -61,6 +65,7 @@ __all__ = [
     "OuterValues",
     "Project",
     "Relation",
+    "Sample",
     "Scalar",
     "ScalarSubquery",
     "Scan",

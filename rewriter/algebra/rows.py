@@ -55,6 +55,8 @@ class Generate(Unary):
         A row whose array is empty or NULL is there once, with NULLs.
     function
         The argument is the call of a table function, whose rows have the outputs as columns.
+    placed
+        Their first column is the position.
     """
 
     argument: Scalar
@@ -63,6 +65,7 @@ class Generate(Unary):
     outer: bool = False
     inline: bool = False
     function: bool = False
+    placed: bool = False
     span: Span | None = None
 
     def __post_init__(self) -> None:
@@ -84,6 +87,7 @@ class Windows(Unary):
 
     output: tuple[Attribute, ...]
     calls: tuple[Scalar, ...]
+    span: Span | None = None
 
     def __post_init__(self) -> None:
         if not self.calls or len(self.output) != len(self.calls):

@@ -6,20 +6,22 @@ refuses need not be refused here, and what it accepts must not be read in anothe
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 
 from rewriter.algebra import Relation
-from rewriter.bind.context import Context
+from rewriter.bind.context import Context, Recursion
 from rewriter.bind.names import Names, lambda_variables
 from rewriter.bind.parameters import Arguments, substitute
 from rewriter.bind.queries import QueryBinder
+from rewriter.bind.registered import with_aggregates
 from rewriter.bind.text import Source, parse
-from rewriter.catalog import Catalog
+from rewriter.catalog import Catalog, TableFunction
 
-__all__ = ["Arguments", "Query", "bind", "substitute"]
+__all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Query:
 
     root: Relation
     sql: str
+    recursions: Mapping[str, Recursion]
+    """Its recursive queries, by the keys of ``levels`` in :func:`bind`."""
 
 
 def bind(
@@ -41,8 +45,10 @@ def bind(
     *,
     functions: Container[str] = frozenset(),
     aggregates: Container[str] = frozenset(),
+    tables: Mapping[str, TableFunction] = MappingProxyType({}),
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
+    levels: Mapping[str, int] | None = None,
 ) -> Query:
     """Bind the text of a query.
 
@@ -58,11 +64,16 @@ def bind(
         Names, in lower case, of functions beside Spark's own that are deterministic functions of
         one row, or in LATERAL make rows of one.
     aggregates
-        Of these, those that are functions of a group instead, which have no rule.
+        Of these, those that are functions of a group's bag instead.
+    tables
+        Of these, by name in lower case, those that may be called over a relation.
     timestamp_ntz
         Whether the session's ``spark.sql.timestampType`` is TIMESTAMP_NTZ.
     expression
         The parsed text, if the caller has parsed it (and put values for parameters or ``now()``).
+    levels
+        How many levels follow the first of a recursive query; one that is not in it is unfolded as
+        far as it may be. None: recursive queries are refused.
 
     Raises
     ------
@@ -78,6 +89,10 @@ def bind(
     source = Source(sql)
     tree = parse(source) if expression is None else expression
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
+    query = with_aggregates(query, aggregates)
     names = Names(lambda_variables(query))
-    context = Context(source, catalog, names, QueryBinder(), functions, aggregates)
-    return Query(context.bind.query(query, context, None).relation, sql)
+    context = Context(
+        source, catalog, names, QueryBinder(), functions, aggregates, tables, levels=levels
+    )
+    root = context.bind.query(query, context, None).relation
+    return Query(root, sql, context.recursions)

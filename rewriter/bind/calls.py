@@ -60,9 +60,12 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     if isinstance(node, _GENERATORS) or name in functions.GENERATORS:
         problem = f"generator {name} is not supported"
         advice = "Store the generated rows in a relation and track it."
-    elif isinstance(node, _RANDOM) or name in functions.NON_DETERMINISTIC:
-        problem = f"function {name} is not deterministic"
-        advice = "Store its values in a column of a tracked relation."
+    elif isinstance(node, _RANDOM) or name in functions.DRAWN:
+        problem = f"function {name}, which is not deterministic, is not supported here"
+        advice = "Compute it in the select list of a derived table."
+    elif name in functions.OF_FILES:
+        problem = f"function {name} is not supported"
+        advice = "Track the relation with its value as a column."
     elif name in functions.WINDOW_FUNCTIONS:
         problem = f"window function {name} without OVER"
         advice = "Say over which rows: OVER (PARTITION BY ... ORDER BY ...)."
@@ -72,9 +75,6 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     elif name in _OF_NAMES:
         problem = f"function {name} names fields by its columns"
         advice = "Use transform, or build the struct with named_struct."
-    elif name not in SCALAR_FUNCTIONS and name in context.aggregates:
-        problem = f"the registered aggregate function {name} is not supported"
-        advice = f"Collect the group, for a function of an array: {name}(collect_list(...))."
     elif not _known(node, name, context):
         problem = f"function {name} is not one of Spark's"
         advice = "Declare it as a deterministic function of one row, or use a function of Spark's."

@@ -28,8 +28,10 @@ _QUERY = {
     "this",
     "alias",
     "expression",
+    "hint",  # how to run the query: the answer is the same
+    "step",
 }
-_TABLE = {"this", "alias", "db", "catalog", "joins", "pivots"}
+_TABLE = {"this", "alias", "db", "catalog", "joins", "pivots", "sample"}
 _JOIN = {"this", "on", "side", "kind", "using", "method", "pivots"}
 
 _ORDER = "Order the answer with ORDER BY."
@@ -38,14 +40,12 @@ _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
     "sort": (("SORT BY",), _ORDER),
     "distribute": (("DISTRIBUTE BY",), _ORDER),
     "cluster": (("CLUSTER BY",), _ORDER),
-    "sample": (("TABLESAMPLE",), "Store the sample in a relation and track it."),
     "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
-    "hint": (("/*+",), "Leave the hint out: it cannot change the answer."),
     "hints": (("/*+",), "Leave the hint out: it cannot change the answer."),
 }
 
 
-def refuse_query_clauses(query: exp.Query, source: Source) -> None:
+def refuse_query_clauses(query: exp.Expr, source: Source) -> None:
     """Raise for a clause of a query that has no rule."""
     _refuse(query, _QUERY, source)
     distinct = query.args.get("distinct")

@@ -14,7 +14,8 @@ from rewriter.bind.names import Names
 from rewriter.bind.outer_values import with_outer_values
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
-from rewriter.catalog import Catalog
+from rewriter.catalog import Catalog, TableFunction
+from rewriter.position import Span
 
 
 class Binders(Protocol):
@@ -116,6 +117,15 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
+class Recursion:
+    """A recursive query unfolded: its levels, of which the first is what it begins with."""
+
+    name: str
+    levels: tuple[Relation, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """The surroundings of a query: what names of relations mean, and how to bind inside it."""
 
@@ -125,8 +135,13 @@ class Context:
     bind: Binders
     functions: Container[str] = frozenset()
     aggregates: Container[str] = frozenset()
+    tables: Mapping[str, TableFunction] = field(default_factory=lambda: MappingProxyType({}))
     ctes: Mapping[str, Definition] = field(default_factory=lambda: MappingProxyType({}))
     views: dict[str, Definition] = field(default_factory=dict)
+    levels: Mapping[str, int] | None = None
+    """How many levels follow the first one of recursions, by key; None: none may be there."""
+    recursions: dict[str, Recursion] = field(default_factory=dict)
+    """The recursions met, by key."""
     reading: tuple[str, ...] = ()
     referred: set[str] = field(default_factory=set)
     """The ids of attributes that subqueries of the query refer to as columns around them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
+
 _AGGREGATES = """
 any any_value approx_count_distinct approx_percentile approx_top_k approx_top_k_accumulate
 approx_top_k_combine array_agg avg bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg
@@ -22,10 +24,11 @@ AGGREGATES = frozenset(_AGGREGATES.split())
 """Aggregate functions of Spark 4.3."""
 
 _RECOMPUTED = """
-approx_count_distinct array_agg bit_and bit_or bit_xor bool_and bool_or collect_list collect_set
-corr count_if covar_pop covar_samp every kurtosis median percentile regr_avgx regr_avgy regr_count
-regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev stddev_pop
-stddev_samp try_avg try_sum var_pop var_samp variance
+any approx_count_distinct array_agg bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg
+bitmap_or_agg bool_and bool_or collect_list collect_set corr count_if covar_pop covar_samp every
+kurtosis median percentile regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
+regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp try_avg try_sum var_pop var_samp
+variance
 """
 
 RECOMPUTED = frozenset(_RECOMPUTED.split())
@@ -58,14 +61,28 @@ sql_keywords stack variant_explode variant_explode_outer
 GENERATORS = frozenset(_GENERATORS.split())
 """Functions that make several rows of one."""
 
-_NON_DETERMINISTIC = """
-input_file_block_length input_file_block_start input_file_name java_method
-monotonically_increasing_id rand randn random randstr reflect shuffle spark_partition_id
-try_reflect uniform uuid
+_OF_FILES = """
+input_file_block_length input_file_block_start input_file_name
 """
 
-NON_DETERMINISTIC = frozenset(_NON_DETERMINISTIC.split())
-"""Functions whose value depends on more than their arguments and the time of the query."""
+OF_FILES = frozenset(_OF_FILES.split())
+"""Functions of the file that is being read, of which nothing is known above a scan."""
+
+_DRAWN = """
+java_method monotonically_increasing_id rand randn random randstr reflect shuffle
+spark_partition_id try_reflect uniform uuid
+"""
+
+DRAWN = frozenset(_DRAWN.split())
+"""Functions whose value depends on more than their arguments and the time of the query.
+
+With a seed too: the values that it gives depend on how Spark divides the rows among tasks.
+"""
 
 TIME_WINDOWS = frozenset(["session_window", "window", "window_time"])
 """Functions that stand for a whole rewriting of the query in Spark."""
+
+OF_SPARK = (
+    SCALAR_FUNCTIONS | AGGREGATES | GENERATORS | OF_FILES | DRAWN | TIME_WINDOWS | WINDOW_FUNCTIONS
+)
+"""All names of Spark's: a call of one is not of a registered function."""

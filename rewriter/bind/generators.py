@@ -15,6 +15,7 @@ from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
+from rewriter.dialect import TableArgument
 from rewriter.position import Span, keyword_before
 
 _ADVICE = "Store the generated rows in a relation and track it."
@@ -115,7 +116,7 @@ def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
 
 def _stack(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
     """Return stack(n, values...) as inline: n rows, the last filled up with NULLs."""
-    count, *values = node.expressions
+    count, *values = node.expressions or [exp.null()]
     if not isinstance(count, exp.Literal) or not str(count.this).isdigit() or not values:
         problem = "stack of a computed number of rows is not supported"
         raise source.unsupported(problem, "Give the number of rows as a literal.", node)
@@ -191,6 +192,9 @@ def _called(
 ) -> tuple[Generate, tuple[Entry, ...]]:
     """Bind a table function of the columns of a row: a black box over the row."""
     source = binder.context.source
+    if call.find(TableArgument) is not None:
+        problem = f"LATERAL with the table function {call.this} of a relation is not supported"
+        raise source.unsupported(problem, "Leave out LATERAL: it sees no columns.", span)
     if not names:
         problem = f"the table function {call.this} without names for its columns is not supported"
         raise source.unsupported(problem, f"Name them: LATERAL {call.this}(...) t(a, b).", span)

@@ -26,6 +26,7 @@ from rewriter.bind.scalars import PLACE
 from rewriter.bind.scope import Bound
 from rewriter.bind.subqueries import Subqueries
 from rewriter.dialect import SparkSQL
+from rewriter.opaque import is_opaque
 from rewriter.position import Span
 from rewriter.windows import changed
 
@@ -67,6 +68,11 @@ class Grouping:
         if known not in self._keys:
             self._keys[known] = (self._context.names.attribute(name), scalar)
         return self._keys[known][0]
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it is by keys, or by grouping sets: no input, no group."""
+        return bool(self._keys) or self._sets is not None
 
     def aggregate(self, call: exp.Expr, name: str = "") -> Attribute:
         """Return the value of an aggregate call over the input; a new one if there is none."""
@@ -119,6 +125,7 @@ class Grouping:
         scalars = [scalar for _, scalar in (*self._keys.values(), *self._aggregates.values())]
         source, attached = self._subqueries.attach(source, scalars)
         count = len(self._keys)
+        self._check_opaque(attached[count:], span, everywhere=every is not None)
         if every is not None:
             there = self._context.names.attribute("there")
             used = {name for scalar in attached for name in references(scalar)}
@@ -133,6 +140,21 @@ class Grouping:
             span,
             self._all_sets(),
         )
+
+    def _check_opaque(
+        self, calls: Sequence[Scalar], span: Span | None, *, everywhere: bool
+    ) -> None:
+        """Refuse registered aggregates beside Spark's own, and where no rows have a row."""
+        names = [str(call.this) for call in calls if is_opaque(call)]
+        if names and len(names) < len(calls):
+            problem = f"the registered aggregate {names[0]} beside one of Spark's"
+            advice = "Spark does not compute both at once: join two queries."
+        elif names and everywhere:
+            problem = f"the registered aggregate {names[0]} in a subquery without GROUP BY"
+            advice = "Group by a constant: GROUP BY 'all'."
+        else:
+            return
+        raise self._context.source.unsupported(f"{problem} is not supported", advice, span)
 
     def _all_sets(self) -> GroupingSets | None:
         """Return the grouping sets; keys that were not written in GROUP BY belong to all."""

@@ -64,9 +64,6 @@ def _item(node: exp.Expr, binder: ScalarBinder) -> Item:
         advice = "Give the expression one alias."
         raise binder.context.source.unsupported("several aliases are not supported", advice, node)
     alias = isinstance(node, exp.Alias)
-    if isinstance(node, exp.Alias) and not isinstance(node.args["alias"], exp.Identifier):
-        advice = "Write a name after AS."
-        raise binder.context.source.unsupported("this alias is not supported", advice, node)
     if isinstance(node, exp.Alias) and is_star(node.this):
         advice = "Give an alias to each column."
         raise binder.context.source.unsupported("an alias of * is not supported", advice, node)

@@ -29,10 +29,12 @@ from rewriter.bind.context import Context
 from rewriter.bind.generators import bind_lateral
 from rewriter.bind.memberships import conjunction
 from rewriter.bind.pivot import bind_pivoted
+from rewriter.bind.samples import bind_sample
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
 from rewriter.bind.subqueries import Subqueries
+from rewriter.bind.table_functions import bind_table_function, table_argument
 from rewriter.position import Span, keyword_before
 
 Joined: TypeAlias = type[InnerJoin] | type[SemiJoin] | type[AntiJoin] | Side
@@ -43,14 +45,23 @@ _MEMBERSHIPS = (SemiJoin, AntiJoin)
 
 
 def bind_from(
-    select: exp.Select, context: Context, outer: Outer | None, subqueries: Subqueries
+    select: exp.Select,
+    context: Context,
+    outer: Outer | None,
+    subqueries: Subqueries,
+    given: Bound | None = None,
 ) -> Bound:
-    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns."""
+    """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns.
+
+    ``given`` stands in the place of its first relation.
+    """
     from_ = select.args.get("from_")
-    if from_ is None:
-        return Bound(OneRow(), Scope())
     binder = _FromBinder(context, outer, subqueries)
-    return binder.joined(binder.source(from_.this), select.args.get("joins") or [])
+    if from_ is not None:
+        given = binder.source(from_.this)
+    if given is None:
+        return Bound(OneRow(), Scope())
+    return binder.joined(given, select.args.get("joins") or [])
 
 
 class _FromBinder:
@@ -61,7 +72,8 @@ class _FromBinder:
 
     def source(self, node: exp.Expr) -> Bound:
         """Bind one item of FROM with the joins inside its own brackets."""
-        return self.joined(self._pivoted(self._item(node), node), node.args.get("joins") or [])
+        item = bind_sample(self._item(node), node.args.get("sample"), self._context)
+        return self.joined(self._pivoted(item, node), node.args.get("joins") or [])
 
     def _pivoted(self, bound: Bound, node: exp.Expr) -> Bound:
         for pivot in node.args.get("pivots") or []:
@@ -76,6 +88,8 @@ class _FromBinder:
 
     def _item(self, node: exp.Expr) -> Bound:
         source = self._context.source
+        if isinstance(node, exp.Table) and table_argument(node.this) is not None:
+            return bind_table_function(node, self._context)
         if isinstance(node, exp.Table):
             return bind_table(node, self._context)
         if isinstance(node, exp.Subquery):
@@ -168,11 +182,11 @@ class _FromBinder:
     def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
         """Return the pairs of columns that USING or NATURAL equates; None without either."""
         if join.method == "NATURAL":
-            names = [exp.to_identifier(entry.name) for entry in left.visible]
+            place = keyword_before(self._context.source.sql, join.this, "NATURAL")
             return [
-                (self._key(left, name), self._key(right, name))
-                for name in names
-                if any(entry.named(name.name) for entry in right.visible)
+                (self._key(left, entry.name, place), self._key(right, entry.name, place))
+                for entry in left.visible
+                if any(other.named(entry.name) for other in right.visible)
             ]
         if join.method:
             advice = "Joins with ON, USING and NATURAL have rules."
@@ -181,18 +195,18 @@ class _FromBinder:
         using = join.args.get("using")
         if not using:
             return None
-        return [(self._key(left, name), self._key(right, name)) for name in using]
+        return [(self._key(left, n.name, n), self._key(right, n.name, n)) for n in using]
 
-    def _key(self, scope: Scope, name: exp.Expr) -> Entry:
+    def _key(self, scope: Scope, name: str, place: exp.Expr | Span | None) -> Entry:
         source = self._context.source
         try:
-            found = scope.resolve([name.name])
+            found = scope.resolve([name])
         except AmbiguousError:
             advice = "Write the join's condition with ON."
-            raise source.error(f"column {name.name} is ambiguous", advice, name) from None
+            raise source.error(f"column {name} is ambiguous", advice, place) from None
         if found is None:
             advice = "Name a column that both sides of the join have."
-            raise source.error(f"column {name.name} is not known", advice, name)
+            raise source.error(f"column {name} is not known", advice, place)
         return found[0]
 
     def _using_join(

@@ -17,7 +17,7 @@ from rewriter.cardinality import at_most_one_row
 from rewriter.position import keyword_before
 
 
-def bind_sort_keys(query: exp.Query, binder: ScalarBinder, output: Scope) -> list[SortKey]:
+def bind_sort_keys(query: exp.Expr, binder: ScalarBinder, output: Scope) -> list[SortKey]:
     """Bind ORDER BY; an integer is the answer's column at that place, ALL is all of them."""
     order = query.args.get("order")
     if order is None:
@@ -38,12 +38,12 @@ def bind_sort_keys(query: exp.Query, binder: ScalarBinder, output: Scope) -> lis
     return keys
 
 
-def order_and_limit(bound: Bound, query: exp.Query, context: Context) -> Bound:
+def order_and_limit(bound: Bound, query: exp.Expr, context: Context) -> Bound:
     """Order and limit an answer whose ORDER BY sees its columns alone."""
     subqueries = Subqueries(context)
     lookup = bound.scope.lookup(context.source)
     refusal = "cannot stand in ORDER BY of this query"
-    binder = ScalarBinder(context, (lookup,), subqueries, bound.scope, refusal)
+    binder = ScalarBinder(context, (lookup,), subqueries, bound.scope, refusal, draws=True)
     keys = bind_sort_keys(query, binder, bound.scope)
     relation, attached = subqueries.attach(bound.relation, [key.scalar for key in keys])
     keys = [
@@ -54,7 +54,7 @@ def order_and_limit(bound: Bound, query: exp.Query, context: Context) -> Bound:
 
 
 def sorted_and_limited(
-    bound: Bound, keys: Sequence[SortKey], query: exp.Query, context: Context
+    bound: Bound, keys: Sequence[SortKey], query: exp.Expr, context: Context
 ) -> Bound:
     """Return an answer in order and limited, without the columns that only the order needs."""
     relation = bound.relation
@@ -91,7 +91,7 @@ def _is_all(node: exp.Expr) -> bool:
     return isinstance(node, exp.Var) and node.name.upper() == "ALL"
 
 
-def _limited(relation: Relation, query: exp.Query, source: Source) -> Relation:
+def _limited(relation: Relation, query: exp.Expr, source: Source) -> Relation:
     """Return the rows that LIMIT and OFFSET leave; which these are among equal rows is settled
     by their tokens, so that an order is not needed.
     """

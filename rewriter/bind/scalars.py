@@ -18,6 +18,7 @@ from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
 from rewriter.errors import UnsupportedError
+from rewriter.opaque import is_opaque
 from rewriter.position import Span, keyword_after, keyword_before, keyword_spans, text_of
 from rewriter.windows import called, changed
 
@@ -45,7 +46,8 @@ class ScalarBinder:
     """Binds the scalar expressions of one clause.
 
     ``lookups`` are tried in order for each name. ``refusal`` says why aggregates cannot stand in
-    the clause; None where they may. ``windows``: window functions may stand in it.
+    the clause; None where they may. ``windows``: window functions may stand in it. ``draws``: and
+    functions whose value chance decides, for each row of the clause.
     """
 
     context: Context
@@ -56,6 +58,7 @@ class ScalarBinder:
     outer: Outer | None = None
     inside: bool = False
     windows: bool = False
+    draws: bool = False
 
     @property
     def around(self) -> Outer:
@@ -129,6 +132,8 @@ class ScalarBinder:
             case exp.Tuple() if not isinstance(node.parent, exp.Predicate):
                 elements = [self.bind(_struct_field(part)) for part in node.expressions]
                 return exp.Anonymous(this="struct", expressions=elements)
+            case exp.Anonymous() if self._is_drawn(node):
+                return self._draw(node)
             case exp.Func():
                 self._check_call(node)
                 self._expand_arguments(node)
@@ -153,9 +158,12 @@ class ScalarBinder:
             advice = "Compute the aggregate in a derived table and refer to its column."
             raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
         known = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
-        known = known or name in GROUPING_FUNCTIONS
+        known = known or name in GROUPING_FUNCTIONS or is_opaque(call)
         if not known:
             raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
+        if is_opaque(call) and any(isinstance(part, exp.Kwarg) for part in call.expressions):
+            problem = f"arguments by name of the registered aggregate {name} are not supported"
+            raise self._unsupported(problem, "Give the arguments in their order.", node)
         return self._bind_aggregate(node)
 
     def _window(self, node: exp.Window) -> exp.Expr:
@@ -167,7 +175,8 @@ class ScalarBinder:
             raise self._unsupported(problem, advice, place or node)
         name = call_name(call, self.context.source)
         aggregate = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
-        if not aggregate and name not in functions.IN_WINDOWS:
+        registered = name not in functions.OF_SPARK and name in self.context.aggregates
+        if not (aggregate or registered or name in functions.IN_WINDOWS):
             advice = "Use a ranking or offset function, or an aggregate such as SUM."
             raise self._unsupported(f"window function {name} is not supported", advice, call)
         inner = replace(self, windows=False)
@@ -180,6 +189,15 @@ class ScalarBinder:
         attribute = self.subqueries.scalar(node, self.context, self.around)
         return attribute.column()
 
+    def _is_drawn(self, node: exp.Anonymous) -> bool:
+        drawn = self.draws and not self.inside and node.name.lower() in functions.DRAWN
+        return drawn and node.find_ancestor(exp.Lambda) is None
+
+    def _draw(self, node: exp.Anonymous) -> exp.Expr:
+        arguments = [self.bind(part) for part in self._expanded(node.expressions)]
+        call = exp.Anonymous(this=node.name.lower(), expressions=arguments)
+        return self.subqueries.drawn(call, self.context.source.span(node)).column()
+
     def _refuse(self, node: exp.Expr) -> None:
         sql = self.context.source.sql
         match node:
@@ -189,9 +207,6 @@ class ScalarBinder:
                 advice = "Use IN or EXISTS as a condition of WHERE."
                 problem = f"{name} (subquery) is not supported"
                 raise self._unsupported(problem, advice, place or node)
-            case exp.Any() if not isinstance(node.parent, exp.Predicate):
-                problem = "aggregate any has no tensor yet"
-                raise self._unsupported(problem, _TENSOR_ADVICE, node)
 
     def _check_call(self, node: exp.Func) -> None:
         source = self.context.source

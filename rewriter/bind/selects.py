@@ -34,6 +34,7 @@ from rewriter.bind.ordering import (
     sorted_and_limited,
     without_hidden,
 )
+from rewriter.bind.registered import group_without_keys
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
 from rewriter.bind.subqueries import Subqueries, rename
@@ -73,6 +74,7 @@ class Rows:
             refusal,
             self.outer,
             windows=windows,
+            draws=clause != "LATERAL VIEW",
         )
 
 
@@ -109,20 +111,29 @@ def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ..
         raise rows.context.source.unsupported(problem, advice, found[-1])
     bound = Bound(rows.relation, rows.scope)
     refusal = "cannot stand in a generator"
-    bound, generated = bind_selected(bound, found[0], rows.binder("the select list", refusal))
+    binder = replace(rows.binder("the select list", refusal), draws=False)
+    bound, generated = bind_selected(bound, found[0], binder)
     return replace(rows, relation=bound.relation), generated
 
 
 def bind_rows(
-    select: exp.Select, context: Context, outer: Outer | None, *, correlate: bool
+    select: exp.Select,
+    context: Context,
+    outer: Outer | None,
+    *,
+    correlate: bool,
+    given: Bound | None = None,
 ) -> Rows:
-    """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query."""
+    """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query.
+
+    ``given`` is what stands in the place of FROM's first relation.
+    """
     refuse_query_clauses(select, context.source)
     if select.args.get("group"):
         refuse_rows_as_keys(select.args["group"], context.source)
     select = with_named_windows(select, context.source)
     subqueries = Subqueries(context)
-    from_ = bind_from(select, context, outer, subqueries)
+    from_ = bind_from(select, context, outer, subqueries, given)
     if outer is not None and outer.row is not None:
         from_ = Bound(InnerJoin(from_.relation, outer.row), from_.scope)
     rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)
@@ -250,6 +261,7 @@ def _grouped(
     rows: Rows, items: Sequence[Item], output: Sequence[Attribute], later: Sequence[Scalar]
 ) -> tuple[Relation, list[Scalar], list[Scalar]]:
     grouping = grouping_of(rows, items)
+    group_without_keys(grouping, rows.select, rows.context)
     scalars = [grouping.over(item.scalar) for item in items]
     kept = frozenset(attribute.id for attribute in output)
     over = [grouping.over(scalar, kept) for scalar in later]

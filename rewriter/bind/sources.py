@@ -6,34 +6,45 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Limit, Relation, Scan, Windows, walk
+from rewriter.algebra import Aggregate, Draw, Limit, Relation, Sample, Scan, Windows, walk
 from rewriter.bind.clauses import refuse_table_clauses
 from rewriter.bind.constants import bind_range, bind_values
 from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
 from rewriter.bind.parameters import substitute
+from rewriter.bind.recursion import unfold
+from rewriter.bind.registered import with_aggregates
 from rewriter.bind.scope import Bound, Outer, scope_of
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import TrackedRelation, View
 from rewriter.errors import UntrackedError
-from rewriter.position import keyword_before
 
 
 def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Context:
-    """Return the context inside a query's WITH clause; each name sees those before it."""
+    """Return the context inside a query's WITH clause; each name sees those before it.
+
+    With RECURSIVE it may see itself.
+    """
     with_ = query.args.get("with_")
     if with_ is None:
         return context
-    if with_.args.get("recursive"):
-        advice = "Store the recursion's answer in a relation and track it."
-        place = keyword_before(context.source.sql, with_, "RECURSIVE")
-        raise context.source.unsupported("WITH RECURSIVE is not supported", advice, place)
+    recursive = bool(with_.args.get("recursive"))
     refused = outer.refused("a common table expression") if outer else None
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = tuple(column.name for column in alias.columns) or None
-        context = context.with_cte(Definition(alias.name, cte.this, columns, context, refused))
+        definition = Definition(alias.name, cte.this, columns, context, refused)
+        if recursive and _refers_to_itself(definition):
+            inside = define_ctes(cte.this, context, outer)
+            definition.shared = unfold(definition, cte, inside)
+        context = context.with_cte(definition)
     return context
+
+
+def _refers_to_itself(definition: Definition) -> bool:
+    name = definition.name.lower()
+    tables = definition.query.find_all(exp.Table)
+    return any(len(table.parts) == 1 and table.name.lower() == name for table in tables)
 
 
 def bind_table(table: exp.Table, context: Context) -> Bound:
@@ -43,14 +54,14 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     if not isinstance(table.this, exp.Identifier):
         name = table.this.name or table.this.key
         if name.lower() == "range":
-            return _aliased(bind_range(table.this, context), table, (), source)
+            return aliased(bind_range(table.this, context), table, (), source)
         advice = "Store its rows in a relation and track it."
         problem = f"table function {name.lower()} is not supported"
         raise source.unsupported(problem, advice, table)
     parts = tuple(part.name for part in table.parts)
     cte = context.ctes.get(parts[0].lower()) if len(parts) == 1 else None
     if cte is not None:
-        return _aliased(bind_definition(cte, table, source), table, parts, source)
+        return aliased(bind_definition(cte, table, source), table, parts, source)
     found = context.catalog.resolve(parts)
     if found is None:
         name = ".".join(parts)
@@ -59,13 +70,13 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
             f"relation {name} is not tracked", advice, source.sql, source.span(table)
         )
     if isinstance(found, View):
-        return _aliased(_bind_view(found, table, context), table, parts, source)
-    return _aliased(_bind_scan(found, table, context), table, parts, source)
+        return aliased(_bind_view(found, table, context), table, parts, source)
+    return aliased(_bind_scan(found, table, context), table, parts, source)
 
 
 def bind_inline(values: exp.Values, context: Context) -> Bound:
     """Bind VALUES in FROM."""
-    return _aliased(bind_values(values, context), values, (), context.source)
+    return aliased(bind_values(values, context), values, (), context.source)
 
 
 def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) -> Bound:
@@ -73,25 +84,26 @@ def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) 
     refuse_table_clauses(subquery, context.source)
     inner = outer.refused("a derived table") if outer else None
     bound = context.bind.query(subquery.this, context, inner)
-    return _aliased(bound, subquery, (), context.source)
+    return aliased(bound, subquery, (), context.source)
 
 
 def aliased_join(bound: Bound, subquery: exp.Subquery, source: Source) -> Bound:
     """Return a join in brackets, under its alias if it has one."""
-    return _aliased(bound, subquery, (), source) if subquery.args.get("alias") else bound
+    return aliased(bound, subquery, (), source) if subquery.args.get("alias") else bound
 
 
 def bind_definition(definition: Definition, reference: exp.Expr, source: Source) -> Bound:
     """Bind one reference to a named query.
 
     Its text is bound anew for each, but a query that groups or limits is computed once: all
-    references share its plan, each under attributes of its own.
+    references share its plan, each under attributes of its own. Where chance decides something,
+    that is a common table expression to Spark too; every reference to a view chooses anew.
     """
     context = definition.context
     bound = definition.shared
     if bound is None:
         bound = context.bind.query(definition.query, context, definition.outer)
-        if not _computed_once(bound.relation):
+        if not _computed_once(bound.relation, _is_view(definition)):
             return _renamed(bound, definition.columns, reference, source)
         definition.shared = bound
     names = [attribute.name for attribute in bound.relation.attributes]
@@ -101,8 +113,15 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     return _renamed(own, definition.columns, reference, source)
 
 
-def _computed_once(relation: Relation) -> bool:
-    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in walk(relation))
+def _computed_once(relation: Relation, is_view: bool) -> bool:
+    operators = list(walk(relation))
+    if any(isinstance(operator, (Draw, Sample)) for operator in operators):
+        return not is_view
+    return any(isinstance(operator, (Aggregate, Limit, Windows)) for operator in operators)
+
+
+def _is_view(definition: Definition) -> bool:
+    return any(definition is view for view in definition.context.views.values())
 
 
 def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
@@ -113,6 +132,7 @@ def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
     if key not in context.views:
         inside = context.inside_view(view.name, view.text)
         query = substitute(parse(inside.source), None, sql=view.text)
+        query = with_aggregates(query, context.aggregates)
         context.names.reserve(lambda_variables(query))
         context.views[key] = Definition(view.name, query, view.columns, inside, None)
     return bind_definition(context.views[key], table, context.source)
@@ -124,7 +144,8 @@ def _bind_scan(relation: TrackedRelation, table: exp.Table, context: Context) ->
     return Bound(Scan(relation.name, relation.columns, output, span), scope_of(output))
 
 
-def _aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:
+def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:
+    """Return a relation under the alias that FROM gives it, else under its own name."""
     alias = node.args.get("alias")
     if alias is None:
         return Bound(bound.relation, bound.scope.renamed(parts))

@@ -1,4 +1,7 @@
-"""Subqueries that are values: each becomes an attribute, computed where it is first needed."""
+"""Values that take an operator: subqueries, and what chance decides.
+
+Each becomes an attribute, computed where it is first needed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from sqlglot import exp
 from rewriter.algebra import (
     Attribute,
     CorrelatedScalar,
+    Draw,
     ExistenceJoin,
     Relation,
     Scalar,
@@ -103,6 +107,37 @@ class _Found:
         return ExistenceJoin(relation, right, self.membership.condition, self.span, output=output)
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A call whose value is drawn for every row; its arguments are of the row."""
+
+    call: Scalar
+    span: Span | None
+    name: str = "drawn"
+
+    @property
+    def tied(self) -> bool:
+        return any(True for _ in references(self.call))
+
+    @property
+    def scalars(self) -> tuple[Scalar, ...]:
+        return (self.call,)
+
+    def above(self, over: Over) -> _Drawn:
+        return replace(self, call=over(self.call, frozenset()))
+
+    def over(self, relation: Relation, output: Attribute) -> Relation:
+        if isinstance(relation, Draw):
+            mine = {attribute.id for attribute in relation.output}
+            if mine.isdisjoint(references(self.call)):
+                outputs, calls = (*relation.output, output), (*relation.calls, self.call)
+                return Draw(relation.input, outputs, calls, relation.span)
+        return Draw(relation, (output,), (self.call,), self.span)
+
+
+_Pending: TypeAlias = _Value | _Found | _Drawn
+
+
 class Subqueries:
     """The subqueries met while the expressions of a block are bound.
 
@@ -113,7 +148,7 @@ class Subqueries:
     def __init__(self, context: Context) -> None:
         self._names = context.names
         self._source = context.source
-        self._pending: dict[str, _Value | _Found] = {}
+        self._pending: dict[str, _Pending] = {}
         self._known: dict[Hashable, list[Attribute]] = {}
         self._above: dict[str, Attribute] = {}
         self._attached: set[str] = set()
@@ -142,6 +177,10 @@ class Subqueries:
         if key not in self._known:
             self._known[key] = [self._new(_Found(membership)) for membership in make()]
         return self._known[key]
+
+    def drawn(self, call: Scalar, span: Span | None) -> Attribute:
+        """Return the attribute that stands for the value drawn by a call, another for each."""
+        return self._new(_Drawn(call, span))
 
     def above(self, identity: str, over: Over) -> Attribute:
         """Return the attribute of a subquery's value for a group of rows, not for a row.
@@ -216,12 +255,12 @@ class Subqueries:
                 needed.add(identity)
         return frozenset(needed)
 
-    def _new(self, pending: _Value | _Found) -> Attribute:
+    def _new(self, pending: _Pending) -> Attribute:
         attribute = self._names.attribute(pending.name)
         self._pending[attribute.id] = pending
         return attribute
 
-    def _check(self, pending: _Value | _Found, have: set[str]) -> None:
+    def _check(self, pending: _Pending, have: set[str]) -> None:
         """Refuse a subquery tied to columns that are not there where its value is needed."""
         if not set(_mentioned(pending.scalars)) <= have:
             raise self._source.untied(

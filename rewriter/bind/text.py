@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rewriter import dialect
 from rewriter.errors import CorrelationError, QueryError, UnsupportedError
-from rewriter.position import Span, keyword_spans, span_of
+from rewriter.position import Span, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,8 @@ def parse(source: Source) -> exp.Query:
     NotUnderstoodError
         The text cannot be parsed.
     UnsupportedError
-        It is another statement, an inline table, or in pipe syntax.
+        It is another statement.
     """
-    pipe = next(keyword_spans(source.sql, "|>"), None)
-    if pipe is not None:
-        advice = "Write the pipe operators as clauses of a SELECT."
-        raise source.unsupported("pipe syntax is not supported", advice, pipe)
     try:
         tree = dialect.parse(source.sql)
     except QueryError as error:
@@ -63,10 +59,6 @@ def parse(source: Source) -> exp.Query:
             raise
         problem = f"in view {source.view}: {error.problem}"
         raise type(error)(problem, error.advice, source.sql, error.span) from error
-    if isinstance(tree, exp.Values):
-        advice = "Store its rows in a relation and track it."
-        place = next(keyword_spans(source.sql, "VALUES"), None)
-        raise source.unsupported("VALUES is not supported", advice, place)
     _tell_subqueries_apart(tree)
     return tree
 

@@ -11,6 +11,7 @@ from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.text import Source
+from rewriter.position import keyword_after
 from rewriter.windows import function_name
 
 
@@ -77,7 +78,9 @@ class Windowing:
             return source
         calls = [call for _, call in self._known.values()]
         source, attached = self._subqueries.attach(source, calls)
-        return Windows(source, tuple(attribute for attribute, _ in self._known.values()), attached)
+        output = tuple(attribute for attribute, _ in self._known.values())
+        span = keyword_after(self._context.source.sql, calls[0].this, "OVER")
+        return Windows(source, output, attached, span)
 
     def _attribute(self, window: exp.Window) -> Attribute:
         known = fingerprint(window)

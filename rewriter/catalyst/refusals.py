@@ -58,6 +58,7 @@ def refusal(node: Node) -> QueryError:
     if node.kind in _PYTHON_ROWS:
         return unsupported(
             f"{_PYTHON_ROWS[node.kind]} makes rows of which nothing says what they came from",
-            "Use expressions or a udf() of one row, or track the frame that it returns.",
+            "Use expressions, a udf() of one row, or in SQL a table function of partitions, "
+            "f(TABLE(t) PARTITION BY k); or track the frame that it returns.",
         )
     return unsupported(f"the operator {node.kind} has no rule")

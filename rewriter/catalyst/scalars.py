@@ -13,7 +13,7 @@ from rewriter.catalyst.functions import function_name
 from rewriter.catalyst.literals import literal
 from rewriter.catalyst.names import identifier
 from rewriter.catalyst.tree import Node
-from rewriter.catalyst.types import sql_type
+from rewriter.catalyst.types import cast, sql_type
 from rewriter.catalyst.windows import over
 from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
 
@@ -103,8 +103,8 @@ def attribute_id(node: Node) -> int:
 
 
 def _cast(scalars: Scalars, node: Node) -> exp.Expr:
-    kind = exp.TryCast if node.fields.get("evalMode") == "TRY" else exp.Cast
-    return kind(this=scalars.write(node.child), to=sql_type(node.fields["dataType"]))
+    tried = node.fields.get("evalMode") == "TRY"
+    return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
 
 
 def _not(scalars: Scalars, node: Node) -> exp.Expr:
@@ -278,6 +278,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "NamedLambdaVariable": Scalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
+    "PythonUDAF": _python_function,
     "PythonUDF": _python_function,
     "ScalaUDF": _java_function,
     "ScalarSubquery": _subquery,

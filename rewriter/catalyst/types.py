@@ -21,6 +21,11 @@ def sql_type(document: Any) -> exp.DataType:
     return exp.DataType.build(_text(document), dialect=SparkSQL)
 
 
+def cast(value: exp.Expr, to: exp.DataType, *, tried: bool) -> exp.Expr:
+    """Return CAST, or TRY_CAST, of a value."""
+    return exp.TryCast(this=value, to=to, safe=True) if tried else exp.Cast(this=value, to=to)
+
+
 def _text(document: Any) -> str:
     if isinstance(document, str):
         return _NAMES.get(document, document.upper())

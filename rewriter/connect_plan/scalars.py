@@ -15,6 +15,7 @@ from rewriter.catalyst.literals import literal
 from rewriter.catalyst.names import identifier
 from rewriter.catalyst.scalars import call
 from rewriter.catalyst.tree import Node
+from rewriter.catalyst.types import cast
 from rewriter.connect_plan.frame import Frame, name_parts, with_fields
 from rewriter.dialect import SparkSQL, parse
 from rewriter.dialect.nodes import IsNotNull
@@ -99,12 +100,12 @@ class Scalars:
         return exp.Alias(this=value, alias=identifier(name))
 
     def _cast(self, message: Message) -> exp.Expr:
-        kind = exp.TryCast if message.get("eval_mode") == "EVAL_MODE_TRY" else exp.Cast
         written = message.get("type_str")
         if written is None:
             raise unsupported("a cast to a type that is no text has no rule", "Name the type.")
         to = exp.DataType.build(written, dialect=SparkSQL)
-        return kind(this=self.write(message["expr"]), to=to)
+        tried = message.get("eval_mode") == "EVAL_MODE_TRY"
+        return cast(self.write(message["expr"]), to, tried=tried)
 
     def _extract(self, message: Message) -> exp.Expr:
         value, key = self.write(message["child"]), message["extraction"]

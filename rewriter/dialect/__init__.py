@@ -2,20 +2,44 @@
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.literals import literals
-from rewriter.dialect.nodes import DerivedValues, TypedLiteral
+from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
+from rewriter.dialect.pipes import (
+    AggregateStep,
+    DropStep,
+    ExtendStep,
+    NameStep,
+    OrderStep,
+    Piped,
+    PipeSource,
+    SetStep,
+)
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
+from rewriter.dialect.writes import Action, Write, read_write
 
 __all__ = [
     "AGGREGATES",
     "GENERATORS",
+    "Action",
+    "AggregateStep",
+    "BoundedCTE",
     "DerivedValues",
+    "DropStep",
+    "ExtendStep",
+    "NameStep",
+    "OrderStep",
+    "PipeSource",
+    "Piped",
     "Query",
+    "SetStep",
     "SparkSQL",
+    "TableArgument",
     "TypedLiteral",
+    "Write",
     "emit",
     "literals",
     "parse",
+    "read_write",
     "tokenize",
     "volatile_calls",
     "with_literals",

@@ -8,13 +8,16 @@ from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
 from rewriter.dialect.nodes import (
+    BoundedCTE,
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
+    TableArgument,
     TypedLiteral,
     UnsignedRightShift,
     VariantExtract,
 )
+from rewriter.dialect.pipes import Piped, PipeSource, pipe_source_sql, piped_sql
 
 _TRANSLATIONS = (exp.From, exp.Pivot, exp.Select, exp.Table, exp.Unnest, exp.WithinGroup)
 """Nodes that sqlglot rewrites for engines without their syntax; Spark has it."""
@@ -46,10 +49,14 @@ class SparkSQLGenerator(SparkGenerator):
         exp.CurrentUser: lambda *_: "CURRENT_USER()",
         exp.Max: lambda self, node: self.func("max", node.this),
         exp.Min: lambda self, node: self.func("min", node.this),
+        BoundedCTE: lambda self, node: self.boundedcte_sql(node),
+        Piped: piped_sql,
+        PipeSource: pipe_source_sql,
         DerivedValues: lambda self, node: self.values_sql(node),
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
         MultiUnitInterval: lambda self, node: self.multiunitinterval_sql(node),
+        TableArgument: lambda self, node: self.tableargument_sql(node),
         TypedLiteral: lambda self, node: self.typedliteral_sql(node),
         VariantExtract: lambda self, node: f"{self.sql(node, 'this')}:{node.args['path'].name}",
     }
@@ -59,6 +66,21 @@ class SparkSQLGenerator(SparkGenerator):
         value = self.sql(expression, "this")
         suffix = expression.args.get("suffix")
         return f"{value}{suffix}" if suffix else f"{expression.args['prefix']} {value}"
+
+    def boundedcte_sql(self, expression: BoundedCTE) -> str:
+        """Write a named query with the depth of its recursion."""
+        level = f"MAX RECURSION LEVEL {self.sql(expression, 'level')}"
+        return f"{self.sql(expression, 'alias')} {level} AS {self.wrap(expression)}"
+
+    def tableargument_sql(self, expression: TableArgument) -> str:
+        """Write the relation, then how it is divided and in which order it is read."""
+        text = f"TABLE({self.sql(expression, 'this')})"
+        if expression.args.get("single"):
+            text += " WITH SINGLE PARTITION"
+        for clause, words in (("partition_by", "PARTITION BY"), ("order", "ORDER BY")):
+            if expression.args.get(clause):
+                text += f" {words} ({self.expressions(expression, key=clause, flat=True)})"
+        return text
 
     def interval_sql(self, expression: exp.Interval) -> str:
         """Write one value and its unit as the user wrote them."""

@@ -32,8 +32,29 @@ class VariantExtract(exp.Expression, exp.Condition):
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "path": True}
 
 
+class BoundedCTE(exp.CTE):
+    """``name MAX RECURSION LEVEL level AS (query)``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {**exp.CTE.arg_types, "level": True}
+
+
 class DerivedValues(exp.Values):
     """``(VALUES ...) AS v(a, b)``: an inline table in parentheses, a subquery to Spark."""
+
+
+class TableArgument(exp.Expression):
+    """``TABLE(t) PARTITION BY k ORDER BY o``, a relation as the argument of a table function.
+
+    ``this`` is a table or a query, ``order`` has the sort items. With ``single``, all rows are one
+    partition: ``WITH SINGLE PARTITION``.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True,
+        "partition_by": False,
+        "single": False,
+        "order": False,
+    }
 
 
 class IsNotNull(exp.Not):

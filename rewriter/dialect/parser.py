@@ -13,6 +13,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from rewriter.dialect.functions import BUILDERS
 from rewriter.dialect.nodes import (
+    BoundedCTE,
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
@@ -20,6 +21,8 @@ from rewriter.dialect.nodes import (
     UnsignedRightShift,
     VariantExtract,
 )
+from rewriter.dialect.pipes import PipeParser
+from rewriter.dialect.table_arguments import TableArgumentParser
 
 _JOIN_HINTS = (
     "BROADCAST",
@@ -56,7 +59,7 @@ _UNITS = frozenset(
 )
 
 
-class SparkSQLParser(SparkParser):
+class SparkSQLParser(PipeParser, TableArgumentParser):
     """The parser of :class:`rewriter.dialect.SparkSQL`."""
 
     ADD_JOIN_ON_TRUE = False
@@ -200,6 +203,28 @@ class SparkSQLParser(SparkParser):
         if comma and join:
             join.set("kind", None)
         return join
+
+    def _parse_subquery(
+        self, this: exp.Expr | None, parse_alias: bool = True
+    ) -> exp.Subquery | None:
+        """Parse what stands after a query in brackets; a sample stands before the alias."""
+        sample = self._parse_table_sample()
+        subquery = super()._parse_subquery(this, parse_alias)
+        if subquery and sample:
+            subquery.set("sample", sample)
+        return subquery
+
+    def _parse_cte(self) -> exp.CTE | exp.FunctionSpecification | None:
+        """Parse a named query, which may say how deep it recurses."""
+        index = self._index
+        alias = self._parse_table_alias(self.ID_VAR_TOKENS)
+        if not alias or not self._match_text_seq("MAX", "RECURSION", "LEVEL"):
+            self._retreat(index)
+            return super()._parse_cte()
+        level = self._parse_number()
+        self._match(TokenType.ALIAS)
+        query = self._parse_wrapped(self._parse_statement)
+        return self.expression(BoundedCTE(this=query, alias=alias, level=level))
 
     def _parse_value(self, values: bool = True) -> exp.Tuple | None:
         """Parse one row of an inline table; an alias after it is the table's."""

@@ -57,7 +57,7 @@ def parse(sql: str) -> exp.Query:
     NotUnderstoodError
         The text cannot be parsed; it may still be right to Spark.
     UnsupportedError
-        The text is not a query, or more than one statement, or gives a function a whole relation.
+        The text is not a query, or more than one statement.
     """
     tokens = tokenize(sql)
     while tokens and tokens[-1].token_type == TokenType.SEMICOLON:
@@ -66,7 +66,6 @@ def parse(sql: str) -> exp.Query:
     try:
         statements = _DIALECT.parser().parse(tokens, sql)
     except ParseError as error:
-        _refuse_table_argument(sql, tokens)
         raise _parse_error(sql, error) from error
     statement = statements[0] if statements else None
     if isinstance(statement, exp.Values):
@@ -135,20 +134,6 @@ def _not_a_query(sql: str, tokens: list[Token]) -> QueryError:
         sql,
         _token_span(sql, tokens[0]),
     )
-
-
-def _refuse_table_argument(sql: str, tokens: list[Token]) -> None:
-    """Tell that a relation as an argument, ``f(TABLE(t) PARTITION BY k)``, has no rule."""
-    for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        opened = before.token_type in (TokenType.L_PAREN, TokenType.COMMA, TokenType.FARROW)
-        given = token.token_type == TokenType.TABLE and after.token_type == TokenType.L_PAREN
-        if opened and given:
-            raise UnsupportedError(
-                "A table function of a whole relation, f(TABLE(...)), is not supported",
-                "Group the rows, and give a function their bag: f(collect_list(struct(...))).",
-                sql,
-                _token_span(sql, token),
-            )
 
 
 def _token_span(sql: str, token: Token) -> Span:

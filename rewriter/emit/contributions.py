@@ -20,6 +20,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.emit.core import TableOf, Tables, equalities, exists
+from rewriter.emit.presence import only_where_present
 from rewriter.emit.tail import fill, read
 from rewriter.emit.trees import SIDE, VALUE, from_, left_join, named, table, where
 
@@ -125,7 +126,10 @@ class _Factors:
         if block.kind is Kind.ROWS:
             self._columns: list[Named] = list(block.keys)
         else:
-            self._columns = [(name, self._fill(key)) for name, key in block.keys]
+            self._columns = [
+                (name, self._fill(only_where_present(key, block, tables, potential=True)))
+                for name, key in block.keys
+            ]
 
     def _fill(self, scalar: Scalar) -> Scalar:
         return fill(scalar, self._block, self._tables)

@@ -13,6 +13,7 @@ from rewriter.blocks import (
     COPIES,
     EXPANDED,
     KEYS,
+    MEMBER,
     SET_NUMBER,
     Block,
     BlockSource,
@@ -69,7 +70,18 @@ def _core(core: Core, tables: Tables) -> exp.Select:
     select = with_generators(select, core.generators)
     conditions = [*core.predicates]
     conditions += [exists(semi, tables.potential(semi.block)) for semi in core.semis]
-    return where(select, conditions)
+    select = where(select, conditions)
+    return select if core.sample is None else _sampled(select, core.sample)
+
+
+def _sampled(select: exp.Select, sample: Scalar) -> exp.Select:
+    """Return the sample of a query's rows."""
+    rows = exp.Subquery(
+        this=select,
+        sample=sample.copy(),
+        alias=exp.TableAlias(this=exp.to_identifier(MEMBER)),
+    )
+    return exp.select(*(qualified(MEMBER, name) for name in select.named_selects)).from_(rows)
 
 
 def _numbered(core: Core) -> Sequence[Named]:
@@ -77,7 +89,7 @@ def _numbered(core: Core) -> Sequence[Named]:
 
     A number in the select list leaves the conditions where Spark can move them.
     """
-    places = {g.position_alias for g in core.generators if g.function}
+    places = {g.position_alias for g in core.generators if g.numbered}
     number = exp.Anonymous(this="monotonically_increasing_id", expressions=[])
     return [
         (name, number if isinstance(scalar, exp.Column) and scalar.table in places else scalar)
@@ -92,7 +104,9 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
     """
     for generator in generators:
         if generator.function:
-            called = _lateral(generator.argument.copy(), generator.alias, generator.columns)
+            place = (generator.position,) * generator.placed
+            columns = (*place, *generator.columns)
+            called = _lateral(generator.argument.copy(), generator.alias, columns)
             select.append("joins", exp.Join(this=called))
             continue
         columns = (generator.position, *generator.columns)

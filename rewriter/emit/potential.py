@@ -9,6 +9,8 @@ from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, qualifie
 from rewriter.emit.core import Tables, with_sets
 from rewriter.emit.trees import from_, named, no_ordinal, table, where
 from rewriter.emit.union import union_rows
+from rewriter.lower.certainty import has_certain_members
+from rewriter.raising import without_errors
 
 
 def potential_query(block: Block, tables: Tables) -> exp.Select:
@@ -28,8 +30,11 @@ def potential_query(block: Block, tables: Tables) -> exp.Select:
         return _members(block, tables).select(*named((*block.keys, *stable) or NOTHING))
     if not block.keys:
         return exp.select(*named(stable or NOTHING))
-    inner = _members(block, tables).select(*named(block.keys))
-    inner = inner.group_by(*(no_ordinal(key) for _, key in block.keys))
+    computed = block.keys
+    if not has_certain_members(block):
+        computed = tuple((name, without_errors(key)) for name, key in block.keys)
+    inner = _members(block, tables).select(*named(computed))
+    inner = inner.group_by(*(no_ordinal(key) for _, key in computed))
     keys = {name: qualified(GROUP, name) for name, _ in block.keys}
     columns = [*keys.items(), *(column for column in stable if column[0] not in keys)]
     certain: list[Scalar] = []
@@ -73,12 +78,13 @@ def uncertain_having(block: Block) -> tuple[Scalar, ...]:
 
 
 def dependent(condition: Scalar, block: Block) -> bool:
-    """Whether a tail condition reads more than identities and stable columns of other blocks."""
+    """Whether a tail condition reads more than members, and what is stable of other blocks."""
     stable: dict[str, set[str]] = {}
     for lookup in block.lookups:
         if not lookup.scalar and lookup.block.stable_identity:
             names = {o.name for o in lookup.block.outputs if o.stable}
             stable[lookup.alias] = names | set(lookup.block.identity)
     return any(
-        node.name not in stable.get(node.table, set()) for node in condition.find_all(exp.Column)
+        node.table != MEMBER and node.name not in stable.get(node.table, set())
+        for node in condition.find_all(exp.Column)
     )

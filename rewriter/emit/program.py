@@ -16,17 +16,24 @@ from rewriter.emit.tail import rows_query
 from rewriter.emit.trees import PRESENT, PROVENANCE, table, visible
 
 
-def program(root: Block, *, provenance: bool, identity: bool = False) -> exp.Select:
+def program(
+    root: Block,
+    *,
+    provenance: bool,
+    identity: bool = False,
+    members: Callable[[Block], exp.Query] | None = None,
+) -> exp.Select:
     """Return the whole query as one statement: a common table expression per members and block.
 
     With ``provenance`` this is the rewritten query: the answer's columns, then ``_prov``.
+    ``members`` gives the query of each block's members; the default is its core.
     """
     rows = rows_query(root, CTE_TABLES, provenance=provenance)
     shown = [*root.identity] if identity else []
     shown += [output.name for output in root.outputs if output.name not in shown]
     shown += [PROVENANCE] * provenance
     annotated = _annotated(root) if provenance else set()
-    return statement(root, visible(rows, shown), _present_members, annotated)
+    return statement(root, visible(rows, shown), members or _present_members, annotated)
 
 
 def _annotated(block: Block) -> set[str]:

@@ -11,6 +11,8 @@ from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, Output, qualified
 from rewriter.emit.annotations import monomial
 from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
+from rewriter.emit.grouped import grouped
+from rewriter.emit.presence import only_where_present
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -100,7 +102,9 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
     )
     select = with_sets(select, block)
-    conditions += block.conditions
+    conditions += [
+        only_where_present(part, block, tables, potential=annotated) for part in block.conditions
+    ]
     if not annotated:
         select = with_copies(select, [fill(count, block, tables) for count in block.copies])
         conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]
@@ -150,16 +154,15 @@ def _group_rows(
     keys = [(name, fill(key, block, tables)) for name, key in block.keys]
     computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
     added = [(name, fill(call, block, tables)) for name, call in extra]
-    inner = read(block, tables).select(*named([*keys, *computed, *added]))
+    calls = [*computed, *added]
     if provenance:
         prov = exp.Anonymous(this="collect_list", expressions=[_annotation(block, tables)])
         if block.copies:
             prov = exp.Anonymous(this="array_distinct", expressions=[prov])
-        inner = inner.select(exp.alias_(prov, PROVENANCE, quoted=True))
-    if keys:
-        inner = inner.group_by(*(no_ordinal(key) for _, key in keys))
-    if not inner.expressions:
-        inner = inner.select(exp.alias_(exp.Count(this=exp.Star()), "_n", quoted=True))
+        calls.append((PROVENANCE, prov))
+    if not keys and not calls:
+        calls.append(("_n", exp.Count(this=exp.Star())))
+    inner = grouped(read(block, tables), keys, calls)
     present = conjunction([fill(condition, block, tables) for condition in block.having])
     names = [name for name, _ in keys]
     if aggregates:

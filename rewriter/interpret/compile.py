@@ -205,7 +205,7 @@ def _cast(node: exp.Cast) -> Run:
         value = _decimal(Decimal(node.this.this))
         return lambda _: value
     kind = _arrow_type(node.to)
-    if isinstance(node, exp.TryCast):
+    if node.args.get("safe"):
         raise UninterpretableError(text(node))
     inner = node.this.unnest()
     if isinstance(inner, exp.Literal) and inner.is_string and pa.types.is_date32(kind):

@@ -87,17 +87,20 @@ class Vector:
         failed = None if self.failed is None else np.repeat(self.failed, length)
         return Vector(self.type, values, null, failed)
 
-    def to_arrow(self, length: int) -> pa.Array:
+    def to_arrow(self, length: int, asked: Array | None = None) -> pa.Array:
         """The values as an Arrow array of `length` rows.
 
         Raises
         ------
         FailedError
-            If a row failed.
+            If a row failed, one of those ``asked`` for if given. The others that did are NULL.
         """
         whole = self.broadcast(length)
-        if whole.failed is not None and (whole.failed & ~whole.nulls).any():
-            raise FailedError("overflow or division by zero")
+        if whole.failed is not None:
+            failed = whole.failed & ~whole.nulls
+            if (failed if asked is None else failed & asked).any():
+                raise FailedError("overflow or division by zero")
+            whole = replace(whole, null=whole.nulls | failed)
         if not isinstance(whole.values, np.ndarray):
             if whole.null is None:
                 return whole.values

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
+    DRAWN,
     EXPANDED,
     GROUP,
     MEMBER,
@@ -38,33 +39,11 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import SparkSQL
+from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
 from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
 from rewriter.lower.windows import settled, ties_of
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
-
-
-def is_stable(scalar: Scalar, core: OpenCore) -> bool:
-    """Whether a deletion that leaves the row alive cannot change the value of the scalar."""
-    if scalar.find(exp.Window):
-        return False
-    for node in scalar.find_all(exp.Column):
-        if node.table not in core.stable:
-            return False
-        columns = core.stable[node.table]
-        if columns is not None and node.name not in columns:
-            return False
-    return True
-
-
-def is_prefilter(semi: Semi, core: OpenCore) -> bool:
-    """Whether members that no potential tuple of the other block fits may be left out."""
-    return (
-        not semi.negated
-        and semi.guard is None
-        and semi.block.stable_identity
-        and all(is_stable(left, core) for left, _ in semi.pairs)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +68,15 @@ class _Split:
         return len(self.core.sources) > len(self.free)
 
 
-def _split(core: OpenCore) -> _Split:
+def _split(core: OpenCore, written: bool) -> _Split:
     blocks = [source for source in core.sources if isinstance(source, BlockSource)]
     scans = {source.alias for source in core.sources if not isinstance(source, BlockSource)}
+    if written:
+        scans |= {source.alias for source in blocks}
     inside: list[BlockSource] = []
     if scans:
         reached, before = set(scans), -1
-        links = [aliases(p) for p in core.predicates if is_stable(p, core)]
+        links = [aliases(p) for p, kept in _placed(core) if kept]
         while len(reached) != before:
             before = len(reached)
             for link in links:
@@ -103,26 +84,41 @@ def _split(core: OpenCore) -> _Split:
                     reached |= link
         inside = [b for b in blocks if b.alias in reached and b.block.stable_identity]
         kept = scans.union({b.alias for b in inside}, *(g.aliases for g in core.generators))
+        kept.add(DRAWN)
         core = replace(core, stable={a: c for a, c in core.stable.items() if a in kept})
     generators, core = _captured_generators(core) if scans else ((), core)
     chosen = {b.alias for b in inside}
     free = tuple(b for b in blocks if b.alias not in chosen)
-    stable = [is_stable(p, core) and bool(scans) for p in core.predicates]
+    placed = _placed(core)
     return _Split(
         core=core,
         inside=tuple(inside),
         free=free,
-        predicates=tuple(p for p, keep in zip(core.predicates, stable, strict=True) if keep),
-        conditions=tuple(p for p, keep in zip(core.predicates, stable, strict=True) if not keep),
+        predicates=tuple(p for p, kept in placed if kept and scans),
+        conditions=tuple(p for p, kept in placed if not (kept and scans)),
         generators=generators,
     )
+
+
+def _placed(core: OpenCore) -> list[tuple[Scalar, bool]]:
+    """Return the predicates of a core, each with whether it is captured with it."""
+    left: list[Scalar] = []
+    placed: list[tuple[Scalar, bool]] = []
+    for predicate in core.predicates:
+        early = is_premature(predicate, core) or is_protected(predicate, left, core)
+        captured = is_stable(predicate, core) and not early
+        placed.append((predicate, captured))
+        if not captured:
+            left.append(predicate)
+    return placed
 
 
 def _captured_generators(core: OpenCore) -> tuple[tuple[Generator, ...], OpenCore]:
     """Return the generators over stable columns, and the core in which the others' are not."""
     captured: list[Generator] = []
     for generator in core.generators:
-        if generator.alias in core.stable and is_stable(generator.argument, core):
+        known = generator.alias in core.stable and is_stable(generator.argument, core)
+        if known and (generator.function or not is_premature(generator.argument, core)):
             captured.append(generator)
         else:
             stable = {a: c for a, c in core.stable.items() if a not in generator.aliases}
@@ -172,7 +168,9 @@ class _Store:
     def _whole(self, scalar: Scalar) -> bool:
         if isinstance(scalar, exp.Column):
             return is_stable(scalar, self._core)
-        return not self._leaves_only and is_stable(scalar, self._core)
+        if self._leaves_only or is_premature(scalar, self._core, overflows=True):
+            return False
+        return is_stable(scalar, self._core)
 
 
 def _is_arithmetic(scalar: Scalar) -> bool:
@@ -211,8 +209,8 @@ class _Members:
         )
 
 
-def _members(core: OpenCore) -> _Members:
-    split = _split(core)
+def _members(core: OpenCore, *, written: bool = False) -> _Members:
+    split = _split(core, written)
     store = _Store(split, leaves_only=bool(split.conditions or core.semis))
     tokens = []
     for token in core.tokens:
@@ -287,9 +285,14 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
     )
 
 
-def close_core(core: OpenCore, attributes: Iterable[Attribute], name: str) -> Block:
-    """Close a core without grouping: its tuples are its members."""
-    members = _members(core)
+def close_core(
+    core: OpenCore, attributes: Iterable[Attribute], name: str, *, written: bool = False
+) -> Block:
+    """Close a core without grouping: its tuples are its members.
+
+    ``written``: it has members of its own though all it reads are tuples of other blocks.
+    """
+    members = _members(core, written=written)
     outputs = [
         Output(
             a.id, members.store.reference(core.env[a.id], a.id), _stable_output(core, a, members)

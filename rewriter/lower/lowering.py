@@ -18,16 +18,19 @@ from rewriter.algebra import (
     BagDifference,
     Constant,
     CorrelatedScalar,
+    Draw,
     ExistenceJoin,
     Filter,
     Generate,
     InnerJoin,
+    Level,
     Limit,
     OneRow,
     OuterJoin,
     OuterValues,
     Project,
     Relation,
+    Sample,
     Scalar,
     ScalarSubquery,
     Scan,
@@ -52,8 +55,8 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
-from rewriter.lower.bag_differences import BagDifferences
-from rewriter.lower.close import is_stable
+from rewriter.lower.certainty import is_stable
+from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.scope import (
     OpenCore,
@@ -66,6 +69,7 @@ from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import placed_by
+from rewriter.raising import may_raise
 
 
 def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:
@@ -93,7 +97,7 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
     return lowering.root(root)
 
 
-class _Lowering(BagDifferences, SubqueryValues):
+class _Lowering(Chance, SubqueryValues):
     def root(self, relation: Relation) -> Block:
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
@@ -123,13 +127,22 @@ class _Lowering(BagDifferences, SubqueryValues):
                 return self._aggregate(relation)
             case UnionAll() | BagDifference():
                 return self._set_operation(relation)
-            case Windows():
-                return self._windows(relation)
+            case Windows() | Draw() | Sample() | Level():
+                return self._beside_rows(relation)
             case Sort():
                 return self._sort(relation)
             case Limit():
                 return self._limit(relation)
         raise TypeError(f"no rule for {type(relation).__name__}")
+
+    def _beside_rows(self, relation: Windows | Draw | Sample | Level) -> OpenCore:
+        match relation:
+            case Windows():
+                return self._windows(relation)
+            case Level():
+                return self._derived(relation.input, relation.span)
+            case Draw() | Sample():
+                return self._chance(relation)
 
     def _scan(self, scan: Scan) -> OpenCore:
         source = self._tokens[scan.relation]
@@ -160,7 +173,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         open_ = self._unlimited(relation.input, windowed=False)
         predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
         if isinstance(open_, OpenCore):
-            return replace(open_, predicates=open_.predicates + predicates, post=Post())
+            return replace(open_, predicates=open_.predicates + predicates)
         keys = dict(open_.keys)
         having = list(open_.having)
         core = open_.core
@@ -170,15 +183,24 @@ class _Lowering(BagDifferences, SubqueryValues):
                 core = replace(core, predicates=(*core.predicates, below))
             else:
                 having.append(predicate)
-        return replace(open_, core=core, having=tuple(having), post=Post())
+        return replace(open_, core=core, having=tuple(having))
 
     def _project(self, relation: Project) -> Open:
         open_ = self._lower(relation.input)
+        if open_.post.limited and any(may_raise(s, overflows=False) for s in relation.scalars):
+            open_ = self._within_limit(relation.input, open_)
         env = {
             attribute.id: open_.resolve(scalar)
             for attribute, scalar in zip(relation.output, relation.scalars, strict=True)
         }
         return replace(open_, env=env)
+
+    def _within_limit(self, relation: Relation, open_: Open) -> Open:
+        """Return the rows that LIMIT has kept, if they can be told apart: others are not read."""
+        if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
+            return open_
+        self._peeked[id(relation)] = open_
+        return self._derived(relation)
 
     def _inner_join(self, relation: InnerJoin) -> OpenCore:
         left, right = self._core(relation.left), self._core(relation.right)
@@ -195,7 +217,7 @@ class _Lowering(BagDifferences, SubqueryValues):
         core = self._core(relation.input)
         alias = self._alias("generated")
         argument = core.resolve(relation.argument)
-        if relation.function:
+        if relation.function and not relation.placed:
             self._check_function(argument, core, relation)
         generator = Generator(
             alias,
@@ -205,6 +227,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             relation.outer,
             relation.inline,
             relation.function,
+            relation.placed,
         )
         stable = dict(core.stable)
         if is_stable(argument, core):
@@ -216,6 +239,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             env={**core.env, relation.position.id: position, **made},
             generators=(*core.generators, generator),
             stable=stable,
+            post=replace(core.post, opaque=relation.placed),
         )
 
     def _check_function(self, call: Scalar, core: OpenCore, relation: Generate) -> None:
@@ -314,7 +338,7 @@ class _Lowering(BagDifferences, SubqueryValues):
             below, calls = placed.positions, placed.calls
         core = self._core(below)
         if core.copies:
-            self._refuse_copies("a window", None)
+            self._refuse_copies("a window", relation.span)
         env = dict(core.env)
         for attribute, call in zip(relation.output, calls, strict=True):
             env[attribute.id] = core.resolve(call)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Relation, Scalar, conjuncts
 from rewriter.blocks import BlockSource, Core, Source, ValuesSource, qualified
-from rewriter.lower.close import is_prefilter, is_stable
+from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
 from rewriter.lower.scope import OpenCore
 
 
@@ -84,7 +84,9 @@ def distinct_values(core: OpenCore, ids: Sequence[str], alias: str) -> OpenCore 
     if len(known) != len(core.sources) or not all(is_stable(s, core) for s in scalars):
         return None
     select = tuple((identity, core.env[identity]) for identity in ids)
-    predicates = tuple(p for p in core.predicates if is_stable(p, core))
+    predicates = tuple(
+        p for p in core.predicates if is_stable(p, core) and not is_premature(p, core)
+    )
     semis = tuple(semi for semi in core.semis if is_prefilter(semi, core))
     values: Source = ValuesSource(
         alias, Core(core.sources, predicates, semis, select, core.generators)

@@ -32,12 +32,16 @@ _ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """ORDER BY, LIMIT and OFFSET at the end of a block; also whether it has window functions."""
+    """ORDER BY, LIMIT and OFFSET at the end of a block; also whether it has window functions.
+
+    ``opaque``: its rows are made by a function of groups, which is called once for each group.
+    """
 
     order: tuple[SortKey, ...] = ()
     limit: int | None = None
     offset: int = 0
     windowed: bool = False
+    opaque: bool = False
 
     @property
     def limited(self) -> bool:
@@ -46,7 +50,7 @@ class Post:
     @property
     def final(self) -> bool:
         """Whether its rows are all there are: no source, condition or grouping may be added."""
-        return self.limited or self.windowed
+        return self.limited or self.windowed or self.opaque
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from rewriter.algebra import (
 )
 from rewriter.blocks import (
     COPIES,
+    DRAWN,
     EXPANDED,
     GROUP,
     KEYS,
@@ -31,6 +32,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
+from rewriter.lower.certainty import with_certain_outputs
 from rewriter.lower.close import apart, close_core, close_post
 from rewriter.lower.scope import (
     OpenCore,
@@ -44,7 +46,7 @@ Open = OpenCore | OpenPost
 Pairs: TypeAlias = list[tuple[Scalar, str]]
 """Scalars over outer rows, and the columns of a block they are equal to."""
 
-_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES})
+_RESERVED = frozenset({GROUP, MEMBER, UNION, KEYS, EXPANDED, COPIES, DRAWN})
 """Aliases that scalars of blocks use for what is no source."""
 
 _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword.split()}
@@ -81,6 +83,7 @@ class Lowering(ABC):
         self._memberships: dict[tuple[int, ...], tuple[Block, Pairs]] = {}
         self._found: dict[int, tuple[Block, Pairs, str]] = {}
         self._peeked: dict[int, Open] = {}
+        self._drawn: dict[int, Block] = {}
         self._made: list[Relation] = []
         """Operators that are not part of the query: kept, since blocks are found by ``id``."""
         self._aliases = set(_RESERVED)
@@ -99,7 +102,8 @@ class Lowering(ABC):
             open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
             if not open_.post.limited:
                 open_ = replace(open_, post=replace(open_.post, order=()))
-            self._closed[id(relation)] = self._close(open_, relation.attributes, self._name())
+            closed = self._close(open_, relation.attributes, self._name())
+            self._closed[id(relation)] = with_certain_outputs(closed)
         return self._closed[id(relation)]
 
     def _name(self) -> str:

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from rewriter.algebra import UnionAll
 from rewriter.blocks import Core, Named, UnionSource, qualified
-from rewriter.lower.close import apart, is_stable
+from rewriter.lower.certainty import is_stable
+from rewriter.lower.close import apart
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
 

@@ -27,7 +27,7 @@ def blocks_of(sql: str, database: Database) -> Block:
         [TrackedRelation(r.name, tuple(r.data.column_names)) for r in database.relations.values()]
     )
     tokens = {r.name: TokenSource(r.name, r.key) for r in database.relations.values()}
-    return lower(bind(sql, catalog).root, tokens, sql)
+    return lower(bind(sql, catalog, levels={}).root, tokens, sql)
 
 
 def check_captured(

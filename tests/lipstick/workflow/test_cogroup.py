@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
@@ -68,6 +69,40 @@ def test_cogroup_and_flatten(spark: SparkSession, tmp_path: Path) -> None:
         ["dealer1/Cars:C2", "dealer1/Cars:C3", "input#0/dealer/Requests:B1"]
     )
     assert not g.depends(offer, "dealer1/Cars:C1")
+
+
+def test_a_black_box_over_the_bag_of_a_group(spark: SparkSession, tmp_path: Path) -> None:
+    """Its bid is made of every car of the group, and is there while one is."""
+    specification = Specification(
+        "dealer",
+        {"Requests": REQUEST},
+        {"Bids": BID},
+        {
+            "Offers": "SELECT Model, CalcBid(CarId) AS Amount FROM Cars GROUP BY Model",
+            "Bids": "SELECT BidId, UserId, Model, Amount FROM Requests JOIN Offers USING (Model)",
+        },
+        state={"Cars": Relation("CarId string, Model string", key="CarId")},
+        functions={"CalcBid": "tests.lipstick.workflow.udfs:calc_bid"},
+    )
+    workflow = Workflow(
+        "shop", {"dealer": Module("dealer1", specification)}, [], "dealer", "dealer"
+    )
+    workflow.validate()
+    run = workflow.run(
+        spark,
+        [{"Requests": [("P1", "B1", "Civic")]}],
+        state={"dealer1": {"Cars": [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]}},
+        store=tmp_path / "shop",
+    )
+    assert [tuple(row)[-1] for row in run.output(0).collect()] == [20_000]
+    g = run.graph()
+    calls = [g.incoming(np.array([call])).nodes for call in g.select(label="CalcBid").ids]
+    assert sorted(sorted(g.names(cars)) for cars in calls) == [
+        ["dealer1#1/Cars:C1"],
+        ["dealer1#1/Cars:C2", "dealer1#1/Cars:C3"],
+    ]
+    assert "dealer1#1/Bids:B1" in g.delete("dealer1/Cars:C2")
+    assert "dealer1#1/Bids:B1" not in g.delete(["dealer1/Cars:C2", "dealer1/Cars:C3"])
 
 
 def test_a_black_box_over_the_bags_of_a_cogroup(spark: SparkSession, tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pyspark.sql.functions import udf, udtf
+import pandas as pd
+from pyspark.sql.functions import pandas_udf, udf, udtf
 from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, StructType
 
 
@@ -13,6 +14,12 @@ from pyspark.sql.types import ArrayType, IntegerType, LongType, StringType, Stru
 def twice(number: int) -> int:
     """Double a number."""
     return 2 * number
+
+
+@pandas_udf(LongType())
+def calc_bid(cars: pd.Series) -> int:
+    """A price in dollars for the bag of a dealer's cars."""
+    return 22_000 - 1_000 * len(cars)
 
 
 _BIDS = ArrayType(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rewriter.bind import Query, bind
-from rewriter.catalog import MemoryCatalog
+from rewriter.catalog import MemoryCatalog, TableFunction
 from rewriter.errors import QueryError
 from rewriter.render import render
 from tests.rewriter.cases import check, names, orphans
@@ -31,7 +31,8 @@ def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
 
 
 def _bound(sql: str, catalog: MemoryCatalog) -> Query:
-    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"})
+    tables = {"words": TableFunction("words_carrier", ("word", "size"))}
+    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={})
 
 
 @pytest.mark.parametrize("name", names(CASES))

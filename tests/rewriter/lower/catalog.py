@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rewriter.bind import bind
 from rewriter.blocks import Block, TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.catalog import MemoryCatalog, TableFunction, TrackedRelation
 from rewriter.lower import lower
 
 RELATIONS = {
@@ -23,10 +23,13 @@ CATALOG = MemoryCatalog(TrackedRelation(name, columns) for name, (columns, _) in
 TOKENS = {
     name: TokenSource(name, key, (key,) if key else ()) for name, (_, key) in RELATIONS.items()
 }
-FUNCTIONS = {"words"}
-"""Registered functions: a table function."""
+AGGREGATES = {"middle"}
+FUNCTIONS = {"words", *AGGREGATES}
+"""Registered functions: a table function and an aggregate."""
+TABLES = {"words": TableFunction("words_carrier", ("word", "size"))}
 
 
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
-    return lower(bind(sql, CATALOG, functions=FUNCTIONS).root, TOKENS, sql)
+    bound = bind(sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels={})
+    return lower(bound.root, TOKENS, sql)

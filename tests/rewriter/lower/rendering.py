@@ -97,6 +97,7 @@ def _source(source: Source) -> Iterator[str]:
 def _generators(generators: Iterable[Generator]) -> Iterator[str]:
     for generator in generators:
         words = " outer" * generator.outer + " inline" * generator.inline
+        words += " placed" * generator.placed
         columns = ", ".join((generator.position, *generator.columns))
         yield f"  generate{words}: {text(generator.argument)} as {generator.alias}({columns})"
 

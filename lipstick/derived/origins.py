@@ -1,0 +1,207 @@
+"""Annotations over derived relations, in the tokens of what these were made of, in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lipstick.capture.manifest import RelationRecord
+from lipstick.derived.comparison import identifies_rows
+from lipstick.derived.derivation import TUPLE, Derivation, Part
+from lipstick.derived.rows import naming_of
+from lipstick.errors import CapabilityError
+from lipstick.memory.keys import KeyTable
+from lipstick.tracking import ROW_BITS, Naming
+from lipstick.valuation import stored_key
+from rewriter.blocks import Block, topological
+from rewriter.follow import follow
+from rewriter.statements import compares_aggregates, has_difference
+from semiring.base import Array
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.semirings.expressions import Expressions
+from semiring.tensor import Tensor
+from semiring.token import Token
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+Annotation: TypeAlias = Polynomial | Expression
+A = TypeVar("A", Annotation, Tensor)
+
+_ADVICE = (
+    "what_if() follows such changes exactly. For one annotation of all, write the query of "
+    "{name!r} into this one: WITH {name} AS (...)."
+)
+
+
+def expanded(capture: Capture, found: Sequence[A], *, values: bool) -> list[A]:
+    """Return annotations or tensors with the annotations of derived rows for their tokens.
+
+    Parameters
+    ----------
+    values
+        Whether the values of derived relations are read too: those of tensors are.
+
+    Raises
+    ------
+    CapabilityError
+        When a deletion may make rows of a derived relation appear, or change values that decide
+        rows of the answer: the tokens' annotations do not say so.
+    """
+    tokens = frozenset[Token]().union(*(annotation.tokens for annotation in found))
+    known: dict[Token, Annotation] = {}
+    for name, record in capture.manifest.relations.items():
+        mine = sorted(token for token in tokens if token.relation == name)
+        if record.derived is not None:
+            problem = _problem(capture, record, values=values)
+            if problem is not None:
+                raise CapabilityError(f"{problem}\n{_ADVICE.format(name=name)}")
+            known.update(_annotations(capture, record, mine))
+
+    def annotation_of(token: Token) -> Annotation:
+        return known.get(token, Polynomial.token(token))
+
+    algebra = Expressions()
+    return [one.evaluate(algebra, annotation_of) for one in found]
+
+
+def _annotations(
+    capture: Capture, record: RelationRecord, tokens: Sequence[Token]
+) -> dict[Token, Annotation]:
+    derivation = capture.ancestry.derivation(record)
+    found: dict[Token, Annotation] = {}
+    keys = _keys(capture, record, tokens)
+    for part, asked, identity in located(derivation, keys):
+        made_by = capture.made(derivation, part)
+        annotations = made_by.memory.annotations_of(identity, len(asked))
+        made = expanded(made_by, annotations, values=False)
+        found.update(zip((tokens[place] for place in asked), made, strict=True))
+    return found
+
+
+def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Return tokens by relation, and with those of derived relations what their rows were made of.
+
+    As :func:`lipstick.derived.lineage.with_origins`, in memory.
+    """
+    found = {name: [table] for name, table in tokens.items()}
+    for name, table in tokens.items():
+        record = capture.manifest.relations[name]
+        if record.derived is None:
+            continue
+        derivation = capture.ancestry.derivation(record)
+        for part, asked, identity in located(derivation, table):
+            made_by = capture.made(derivation, part)
+            inner = origins_of(made_by, made_by.memory.lineage_of(identity, len(asked)))
+            for origin, its in inner.items():
+                found.setdefault(origin, []).append(its)
+    return {name: _distinct(tables) for name, tables in found.items()}
+
+
+def _distinct(tables: Sequence[pa.Table]) -> pa.Table:
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(tables).group_by(tables[0].column_names).aggregate([])
+
+
+def _keys(capture: Capture, record: RelationRecord, tokens: Sequence[Token]) -> pa.Table:
+    schema = capture.token_types()[record.name]
+    keys = [stored_key(record.naming, token.key) for token in tokens]
+    columns = [pa.array([key[at] for key in keys], field.type) for at, field in enumerate(schema)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def located(
+    derivation: Derivation, tokens: pa.Table
+) -> Iterable[tuple[Part, Array, list[pa.Array]]]:
+    """Yield the captured parts that rows are of.
+
+    Parameters
+    ----------
+    tokens
+        The tokens of the rows, under the names of the relation's token columns.
+
+    Yields
+    ------
+    Part, the places of its rows among the tokens, and the identities of their tuples.
+    """
+    for part in derivation.parts:
+        if part.captured:
+            rows = [pq.read_table(derivation.rows(part) / file) for file in part.files]
+            places = _places(derivation, part, rows, tokens)
+            asked = np.flatnonzero(places >= 0)
+            if len(asked):
+                tuples = pa.concat_tables(rows).column(TUPLE).combine_chunks()
+                taken = tuples.take(pa.array(places[asked]))
+                yield part, asked, [taken.field(at) for at in range(taken.type.num_fields)]
+
+
+def _places(
+    derivation: Derivation, part: Part, rows: Sequence[pa.Table], tokens: pa.Table
+) -> Array:
+    """The row of a part for each token, -1 where it is of none."""
+    naming, names = naming_of(derivation)
+    if not rows:
+        return np.full(tokens.num_rows, -1, dtype=np.int64)
+    if naming is Naming.KEY:
+        whole = pa.concat_tables(rows)
+        known = KeyTable([_flat(whole, name) for name in names], whole.num_rows)
+        return known.find([_flat(tokens, name) for name in names], tokens.num_rows)
+    packed = tokens.column(0).to_numpy()
+    file = (packed >> ROW_BITS) - derivation.first_file(part)
+    inside = (file >= 0) & (file < len(rows))
+    starts = np.concatenate([[0], np.cumsum([table.num_rows for table in rows])[:-1]])
+    place = starts[np.where(inside, file, 0)] + (packed & ((1 << ROW_BITS) - 1))
+    found: Array = np.where(inside, place, -1)
+    return found
+
+
+def _flat(table: pa.Table, name: str) -> pa.Array:
+    return table.column(name).combine_chunks()
+
+
+def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str | None:
+    """Why annotations of a derived relation cannot stand for its tokens."""
+    name = record.name
+    for made_by in capture.makers(record):
+        root = made_by.manifest.root
+        if _appear(root):
+            return f"By a deletion, rows of {name!r} may appear, which the annotations do not say."
+        if not identifies_rows(root):
+            return f"Rows of {name!r} have an annotation in common, or cannot be told apart."
+        for inner in made_by.manifest.relations.values():
+            problem = None if inner.derived is None else _problem(made_by, inner, values=False)
+            if problem is not None:
+                return problem
+    found = follow(capture.manifest.root, name, changing(capture, record))
+    if found.decides or (values and found.aggregated):
+        return f"The query compares or aggregates values of {name!r} that a deletion may change."
+    return None
+
+
+def _appear(root: Block) -> bool:
+    limited = any(block.limited for block in topological(root))
+    return limited or has_difference(root) or compares_aggregates(root)
+
+
+def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
+    """Return the columns of a derived relation whose values a deletion may change."""
+    if record.derived is None:
+        return frozenset()
+    derivation = capture.ancestry.derivation(record)
+    found: set[str] = set()
+    for part in derivation.parts:
+        if not part.captured:
+            continue
+        made_by = capture.made(derivation, part)
+        root = made_by.manifest.root
+        places = {place for place, output in enumerate(root.outputs) if not output.stable}
+        for inner in made_by.manifest.relations.values():
+            places |= follow(root, inner.name, changing(made_by, inner)).outputs
+        found |= {part.columns[place] for place in places}
+    return frozenset(found)

@@ -1,0 +1,233 @@
+"""Writing an answer: capture, rows, table, version, in this order.
+
+The rows are those of the capture, and the table is written from them, so that the table and its
+annotations cannot disagree. The version is written last: where it is missing, or the table is not
+that of its fingerprint, there is an error in place of an answer.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.derived.checks import check_kept, check_target
+from lipstick.derived.derivation import (
+    CAPTURE,
+    Derivation,
+    Part,
+    latest_version,
+    read_latest,
+    read_version,
+)
+from lipstick.derived.rows import captured_rows, part_rows, relation_rows, write_part
+from lipstick.derived.target import Key, Target, named_key
+from lipstick.errors import SourceChangedError, TrackingError
+from lipstick.source import Source, check_unchanged
+from lipstick.tracking import Naming, Tracked, verify_key
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.sessions import Session
+
+Emit = Callable[[DataFrame], None]
+"""Writes rows, with the table's columns, to a target."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be written, once nothing forbids it.
+
+    Parameters
+    ----------
+    existing, known
+        What is there already, and what is tracked under the name; None: nothing.
+    columns
+        What the answer's columns are called in the table.
+    earlier
+        The last version of the table as it is there, if it is a derived relation.
+    """
+
+    frame: AnnotatedFrame
+    target: Target
+    existing: Source | None
+    known: Tracked | None
+    columns: tuple[str, ...]
+    directory: Path
+    earlier: Derivation | None
+
+    @property
+    def adds(self) -> bool:
+        """Whether rows are added to those that are there."""
+        return self.existing is not None and self.target.mode == "append"
+
+    @property
+    def parts(self) -> Path:
+        """Where parts are kept."""
+        return self.directory / "parts"
+
+
+def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: Emit) -> Tracked:
+    """Write an answer, and track what was written as derived from the query.
+
+    Raises
+    ------
+    TrackingError
+        Before anything is written: when the target is a source of the query, has other columns, or
+        is tracked as something else.
+    SourceChangedError
+        When the target was changed by something else since it was written.
+    CaptureError
+        When what was written is not what was to be: it is not tracked then.
+    """
+    spark = session.spark
+    plan = _planned(session, frame, target)
+    plan.parts.mkdir(parents=True, exist_ok=True)
+    made: list[Path] = []
+    try:
+        parts = _kept_parts(spark, plan, made)
+        capture, part = _captured(spark, plan, made)
+        derivation = _named(spark, plan, (*parts, part))
+        rows = part_rows(spark, derivation, part)
+        emit(rows.select(*(f"`{name}`" for name in part.columns)))
+        written = target.read(spark)
+        check_kept(spark, derivation, written.frame)
+        derivation = replace(
+            derivation, schema=written.frame.schema.json(), fingerprint=written.fingerprint
+        )
+        derivation.write()
+    except BaseException:
+        for path in made:
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            plan.parts.rmdir()
+            plan.directory.rmdir()
+        raise
+    frame.answer_from(capture)
+    return session.track_derived(written, derivation)
+
+
+def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
+    spark = session.spark
+    existing = target.existing(spark)
+    known = next((t for n, t in session.tracked.items() if n.lower() == target.name.lower()), None)
+    check_target(spark, frame.ancestry, target, existing, known)
+    columns = target.columns(frame.schema, existing)
+    if target.key is not None:
+        target = replace(target, key=named_key(target.name, target.key, columns))
+    directory = target.kept_in(session.store)
+    earlier = _earlier(directory, existing, known)
+    if earlier is not None:
+        if target.directory not in (None, earlier.directory):
+            raise TrackingError(
+                f"The provenance of {target.name!r} is kept in {earlier.directory}.\n"
+                "What is added to the table is kept there too: leave provenance(...) out."
+            )
+        directory = earlier.directory
+    plan = _Plan(frame, target, existing, known, columns, directory, earlier)
+    if plan.adds:
+        _check_current(spark, plan)
+    return plan
+
+
+def _earlier(directory: Path, existing: Source | None, known: Tracked | None) -> Derivation | None:
+    if existing is None:
+        return None
+    if known is not None:
+        return None if known.derived is None else read_version(known.derived)
+    return read_latest(directory) if latest_version(directory) else None
+
+
+def _check_current(spark: SparkSession, plan: _Plan) -> None:
+    """Check that rows are added to the table that is known."""
+    if plan.known is not None:
+        check_unchanged(spark, plan.known.name, plan.known.source)
+        if plan.known.naming is Naming.NONE:
+            raise TrackingError(
+                f"{plan.known.name!r} is tracked with provenance=False: its rows have no tokens.\n"
+                f"untrack({plan.known.name!r}), and track it with a key."
+            )
+    assert plan.existing is not None
+    if plan.earlier is not None and plan.earlier.fingerprint != plan.existing.fingerprint:
+        raise SourceChangedError(
+            f"{plan.target.name!r} changed since its provenance was written to "
+            f"{plan.directory}: rows were written by something else.\n"
+            "Write the table anew, or keep the provenance of what is added elsewhere: "
+            "q.write.provenance(path)."
+        )
+
+
+def _kept_parts(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Part, ...]:
+    """The parts that are there already; rows of a base relation are copied once."""
+    if not plan.adds:
+        return ()
+    if plan.earlier is not None:
+        return plan.earlier.parts
+    assert plan.existing is not None
+    frame = plan.existing.frame
+    part = write_part(spark, frame, frame.columns, _fresh(plan, made), captured=False)
+    return (part,) if part.files else ()
+
+
+def _captured(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Capture, Part]:
+    place = _fresh(plan, made)
+    capture = plan.frame.save(place / CAPTURE)
+    rows = captured_rows(capture, plan.columns)
+    return capture, write_part(spark, rows, plan.columns, place, captured=True)
+
+
+def _fresh(plan: _Plan, made: list[Path]) -> Path:
+    made.append(plan.parts / uuid.uuid4().hex)
+    return made[-1]
+
+
+def _named(spark: SparkSession, plan: _Plan, parts: tuple[Part, ...]) -> Derivation:
+    """The table as it will be, once it is known how its rows are named."""
+    key, declared = _key(plan)
+    derivation = Derivation(
+        directory=plan.directory,
+        version=latest_version(plan.directory) + 1,
+        name=plan.target.name,
+        schema=_schema(plan).json(),
+        key=key,
+        declared=declared,
+        parts=parts,
+    )
+    if key:
+        try:
+            verify_key(derivation.name, relation_rows(spark, derivation), key)
+        except TrackingError:
+            if declared:
+                raise
+            return replace(derivation, key=())
+    return derivation
+
+
+def _schema(plan: _Plan) -> StructType:
+    if plan.existing is not None and (plan.adds or plan.target.keeps_schema):
+        return plan.existing.frame.schema
+    fields = zip(plan.columns, plan.frame.schema, strict=True)
+    return StructType([type(field)(name, field.dataType) for name, field in fields])
+
+
+def _key(plan: _Plan) -> tuple[Key, bool]:
+    """The columns that name the rows, and whether the user chose them."""
+    if plan.target.key is not None:
+        return plan.target.key, True
+    if plan.earlier is not None and (plan.adds or plan.earlier.declared):
+        columns = set(_schema(plan).names)
+        if columns.issuperset(plan.earlier.key):
+            return plan.earlier.key, plan.earlier.declared
+    if plan.adds:
+        tracked = plan.known is not None and plan.known.naming is Naming.KEY
+        return (plan.known.token, True) if plan.known is not None and tracked else ((), False)
+    places = plan.frame.root.key_outputs
+    return tuple(plan.columns[place] for place in places or ()), False

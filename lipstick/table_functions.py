@@ -1,0 +1,130 @@
+"""Table functions of whole relations: black boxes over the rows of each partition.
+
+Spark tells no rows of such a function's answer which partition they are of. So beside a function
+that is registered stands one that carries it: called for a row that has a partition as an array, it
+runs the function over the array's rows, and yields what it makes with the place of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import IntegerType, StructField, StructType
+from pyspark.sql.udtf import SkipRestOfInputTableException
+from pyspark.util import PythonEvalType
+
+from rewriter.blocks import Block
+from rewriter.catalog import TableFunction
+from rewriter.errors import UnsupportedError
+from rewriter.statements import partitions_sql
+
+_OF_ROWS = (PythonEvalType.SQL_TABLE_UDF, PythonEvalType.SQL_ARROW_TABLE_UDF)
+_OF_TABLES = (*_OF_ROWS, PythonEvalType.SQL_ARROW_UDTF)
+_PLACE = "_at"
+_UNLIKE_GROUPS = re.compile(r"\b(?:float|double|timestamp)\b|collate")
+"""Types that have values which make one group, and partitions apart, or the other way round."""
+
+
+def register_function(spark: SparkSession, name: str, function: Any) -> TableFunction | None:
+    """Register a function, and its carrier under another name if it makes tables of relations.
+
+    Functions of Arrow batches, and those whose columns depend on the call, have no carrier.
+    """
+    if function.evalType not in _OF_TABLES:
+        spark.udf.register(name, function)
+        return None
+    spark.udtf.register(name, function)
+    made = _columns(function)
+    if function.evalType not in _OF_ROWS or made is None:
+        return None
+    carrier = f"{name}_of_rows"
+    place = StructField(_PLACE, IntegerType())
+    carried = type(function)(
+        _carrying(function.func),
+        returnType=StructType([place, *made.fields]),
+        name=carrier,
+        evalType=function.evalType,
+        deterministic=True,
+    )
+    spark.udtf.register(carrier, carried)
+    return TableFunction(carrier, tuple(made.names))
+
+
+def _columns(function: Any) -> StructType | None:
+    """Return the type of the rows that a table function makes; None where a call decides it.
+
+    Over Spark Connect it may still be text.
+    """
+    made = function.returnType
+    if made is not None and not isinstance(made, StructType):
+        made = StructType.fromDDL(made.data_type_string)
+    return cast("StructType | None", made)
+
+
+def check_partitions(spark: SparkSession, root: Block, query: str) -> None:
+    """Refuse partitions by values that are equal to GROUP BY and not to Python, or the reverse.
+
+    Raises
+    ------
+    UnsupportedError
+        For floats (NaN), timestamps (an hour that comes twice) and collated strings.
+    """
+    for statement in partitions_sql(root):
+        for field in spark.sql(statement).schema:
+            kind = field.dataType.simpleString()
+            if _UNLIKE_GROUPS.search(kind):
+                raise UnsupportedError(
+                    f"PARTITION BY of the type {kind} in a table function is not supported",
+                    "Cast it, to DECIMAL, TIMESTAMP_NTZ or a STRING without collation.",
+                    query,
+                )
+
+
+def _carrying(handler: type) -> type:
+    """Return the class of a table function that runs another one over the rows of an array.
+
+    It is local, so that it is pickled by value: workers need not have this module.
+    """
+    skip = SkipRestOfInputTableException
+    place_name = _PLACE
+
+    class Carrier:
+        def eval(self, rows: list[Any], place: Any, *arguments: Any, **named: Any) -> Iterator[Any]:
+            function = handler()
+            for at, made in enumerate(run(function, rows, place, arguments, named)):
+                yield with_place(at, made)
+            if hasattr(function, "cleanup"):
+                function.cleanup()
+
+    def run(
+        function: Any,
+        rows: list[Any],
+        place: Any,
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> Iterator[Any]:
+        try:
+            for row in rows:
+                if isinstance(place, str):
+                    found = function.eval(*arguments, **{**named, place: row})
+                else:
+                    found = function.eval(*arguments[:place], row, *arguments[place:], **named)
+                yield from nothing_or(found)
+        except skip:
+            pass
+        if hasattr(function, "terminate"):
+            yield from nothing_or(function.terminate())
+
+    def nothing_or(found: Iterable[Any] | None) -> Iterable[Any]:
+        return () if found is None else found
+
+    def with_place(at: int, made: Any) -> Any:
+        if isinstance(made, (tuple, list)):
+            return (at, *made)
+        fields = made if isinstance(made, dict) else vars(made)
+        return {place_name: at, **fields}
+
+    return Carrier

@@ -1,0 +1,132 @@
+"""Writing an annotated answer, in the manner of ``DataFrameWriter``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import DataFrame, DataFrameWriter
+
+from lipstick.derived.target import Key, Target
+from lipstick.derived.writing import write_answer
+from lipstick.errors import TrackingError
+from lipstick.tracking import Tracked
+
+if TYPE_CHECKING:
+    from lipstick.frame import AnnotatedFrame
+    from lipstick.sessions import Session
+
+_MODES = {"errorifexists": "error", "default": "error"}
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedWriter:
+    """How an answer is written. What is written is tracked: a *derived* relation of the query.
+
+    Made by :attr:`lipstick.AnnotatedFrame.write`. Settings return another writer; ``parquet``,
+    ``orc``, ``save``, ``saveAsTable`` and ``insertInto`` write, and return the tracked relation.
+    """
+
+    _session: Session
+    _frame: AnnotatedFrame
+    _mode: str = "error"
+    _format: str | None = None
+    _options: Mapping[str, Any] = field(default_factory=dict)
+    _partitions: tuple[str, ...] = ()
+    _key: Key | None = None
+    _directory: Path | None = None
+
+    # -- settings --------------------------------------------------------------------------
+
+    def mode(self, mode: str) -> AnnotatedWriter:
+        """``error`` (unless told otherwise), ``append`` or ``overwrite``."""
+        return replace(self, _mode=_MODES.get(mode.lower(), mode.lower()))
+
+    def format(self, source: str) -> AnnotatedWriter:
+        """The format of files, ``parquet`` unless told, or the provider of a table."""
+        return replace(self, _format=source)
+
+    def option(self, key: str, value: Any) -> AnnotatedWriter:
+        """An option of the format."""
+        return replace(self, _options={**self._options, key: value})
+
+    def options(self, **options: Any) -> AnnotatedWriter:
+        """Options of the format."""
+        return replace(self, _options={**self._options, **options})
+
+    def partitionBy(self, *columns: str) -> AnnotatedWriter:  # noqa: N802 - as Spark has it
+        """The columns that a table is partitioned by."""
+        return replace(self, _partitions=columns)
+
+    def key(self, *columns: str) -> AnnotatedWriter:
+        """The columns whose values name the rows (``t:Civic``); none: their place does.
+
+        Unless told, what the query groups by names them, where it is shown and never NULL.
+        """
+        return replace(self, _key=columns)
+
+    def provenance(self, path: str | os.PathLike[str]) -> AnnotatedWriter:
+        """The directory where the provenance of the table is kept.
+
+        Unless told, ``<path>.provenance`` beside files, and in the session's store for tables.
+        """
+        return replace(self, _directory=Path(path))
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def parquet(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
+        """Write Parquet files; see :meth:`save`."""
+        return self.format("parquet").save(path, name)
+
+    def orc(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
+        """Write ORC files; see :meth:`save`."""
+        return self.format("orc").save(path, name)
+
+    def save(self, path: str | os.PathLike[str], name: str | None = None) -> Tracked:
+        """Write files.
+
+        Parameters
+        ----------
+        path
+            The directory.
+        name
+            What the relation is called in queries; that of the directory, up to a dot, if None.
+        """
+        if self._partitions:
+            raise TrackingError(
+                "Spark guesses the types of columns that files are partitioned by.\n"
+                "Write a table: partitionBy(...).saveAsTable(name)."
+            )
+        place = os.fspath(path)
+        called = name or Path(place).name.split(".")[0]
+        format = self._format or "parquet"
+        target = self._target(called, place, format=format)
+        return self._write(target, lambda writer: writer.save(place, format=format))
+
+    def saveAsTable(self, name: str) -> Tracked:  # noqa: N802 - as Spark has it
+        """Write a table. Columns of one that is there are found by name."""
+        target = self._target(name, name)
+        return self._write(target, lambda writer: writer.saveAsTable(name))
+
+    def insertInto(self, name: str, overwrite: bool = False) -> Tracked:  # noqa: N802 - as Spark has it
+        """Add rows to a table, or replace those it has. Its columns are found by place."""
+        mode = "overwrite" if overwrite or self._mode == "overwrite" else "append"
+        target = self.mode(mode)._target(name, name, by_name=False, keeps_schema=True)
+        return self._write(target, lambda writer: writer.insertInto(name))
+
+    def _target(self, name: str, source: str, **more: Any) -> Target:
+        return Target(
+            name, source, self._mode, key=self._key, directory=self._directory, **more
+        )  # fmt: skip
+
+    def _write(self, target: Target, emit: Any) -> Tracked:
+        def write(rows: DataFrame) -> None:
+            writer: DataFrameWriter = rows.write.mode(target.mode).options(**self._options)
+            if self._format is not None:
+                writer = writer.format(self._format)
+            emit(writer.partitionBy(*self._partitions) if self._partitions else writer)
+
+        return write_answer(self._session, self._frame, target, write)

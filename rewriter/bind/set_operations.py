@@ -1,0 +1,76 @@
+"""UNION, EXCEPT and INTERSECT of queries that are bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import AntiJoin, BagDifference, SemiJoin, UnionAll
+from rewriter.bind.context import Context
+from rewriter.bind.grouping import distinct
+from rewriter.bind.scope import Bound
+from rewriter.position import Span, keyword_after
+
+
+def bind_set_operation(
+    operation: exp.SetOperation,
+    operands: Sequence[exp.Expr],
+    branches: Sequence[Bound],
+    context: Context,
+) -> Bound:
+    """Return a set operation of bound queries.
+
+    Raises
+    ------
+    QueryError
+        The queries have different numbers of columns.
+    """
+    source, first = context.source, branches[0]
+    name = type(operation).__name__.upper()
+    words = (name, "MINUS") if name == "EXCEPT" else (name,)
+    span = keyword_after(source.sql, operation.this, *words)
+    for branch, operand in zip(branches[1:], operands[1:], strict=True):
+        have, need = len(branch.scope.entries), len(first.scope.entries)
+        if have != need:
+            advice = "Select as many columns in each of them."
+            problem = f"{name} of queries of {need} and {have} columns"
+            raise source.error(problem, advice, operand)
+    if not isinstance(operation, exp.Union):
+        if operation.args.get("distinct"):
+            return _difference(operation, branches, context, span)
+        return _bag_difference(operation, branches, context, span)
+    names = [attribute.name for attribute in first.relation.attributes]
+    output = tuple(context.names.attribute(name) for name in names)
+    union = UnionAll(tuple(branch.relation for branch in branches), output, span)
+    bound = Bound(union, first.scope.over(output))
+    return distinct(bound, context, span) if operation.args.get("distinct") else bound
+
+
+def _difference(
+    operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
+) -> Bound:
+    """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
+    left, right = distinct(branches[0], context, span), branches[1]
+    pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
+    equal = exp.and_(
+        *(exp.NullSafeEQ(this=one.column(), expression=other.column()) for one, other in pairs),
+        copy=False,
+    )
+    join = AntiJoin if isinstance(operation, exp.Except) else SemiJoin
+    return Bound(join(left.relation, right.relation, equal, span), left.scope)
+
+
+def _bag_difference(
+    operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
+) -> Bound:
+    """Return EXCEPT ALL or INTERSECT ALL; of a chain of EXCEPT ALL all but the first are taken."""
+    left, *others = branches
+    output = tuple(context.names.attribute(a.name) for a in left.relation.attributes)
+    right = others[0].relation
+    if len(others) > 1:
+        taken = tuple(context.names.attribute(a.name) for a in left.relation.attributes)
+        right = UnionAll(tuple(bound.relation for bound in others), taken, span)
+    common = isinstance(operation, exp.Intersect)
+    relation = BagDifference(left.relation, right, output, common, span)
+    return Bound(relation, left.scope.over(output))

@@ -1,0 +1,228 @@
+"""Table functions of whole relations: ``f(TABLE(t) PARTITION BY k ORDER BY o)``.
+
+The function is a black box over the rows of a partition. They are a group, whose rows are collected
+and put in order; another function, which carries this one, makes of the array what this one makes
+of the rows, each with its place. So a row depends on all members of its group, and is told from
+others by the group's keys and its place.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Aggregate, Generate, Relation, Scalar, SortKey
+from rewriter.bind.clauses import refuse_table_clauses
+from rewriter.bind.context import Context
+from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.scalars import ScalarBinder
+from rewriter.bind.scope import Bound, Scope, scope_of
+from rewriter.bind.sources import aliased, bind_table
+from rewriter.bind.subqueries import Subqueries
+from rewriter.catalog import TableFunction
+from rewriter.dialect import TableArgument
+
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def table_argument(call: exp.Expr) -> TableArgument | None:
+    """Return the first argument of a call that is a relation; None without."""
+    for part in call.expressions:
+        value = part.expression if isinstance(part, exp.Kwarg) else part
+        if isinstance(value, TableArgument):
+            return value
+    return None
+
+
+def bind_table_function(table: exp.Table, context: Context) -> Bound:
+    """Bind the call of a table function of a relation in FROM.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the function is not known, or what it sees at once is not a function of the data.
+    """
+    source, call = context.source, table.this
+    refuse_table_clauses(table, source)
+    argument = table_argument(call)
+    assert argument is not None
+    function = _function(call, argument, context)
+    bound = _relation(argument, context)
+    _check_names(bound, argument, context)
+    keys, order = _partitioning(bound, argument, context)
+    groups, rows = _groups(bound.relation, keys, _row(bound.scope), order, context)
+    carried = exp.Anonymous(
+        this=function.carrier,
+        expressions=[_in_order(rows, order), *_others(call, argument, context)],
+    )
+    attribute_of = context.names.attribute
+    output = tuple(attribute_of(name) for name in function.columns)
+    generated = Generate(
+        groups,
+        carried,
+        attribute_of("at"),
+        output,
+        function=True,
+        placed=True,
+        span=source.span(call),
+    )
+    columns: list[Scalar] = [attribute.column() for attribute in output]
+    made = context.project(generated, list(function.columns), columns)
+    return aliased(Bound(made, scope_of(made.attributes)), table, (), source)
+
+
+def _function(call: exp.Expr, argument: TableArgument, context: Context) -> TableFunction:
+    name = str(call.this)
+    function = context.tables.get(name.lower())
+    if function is None or name.lower() not in context.functions:
+        problem = f"the table function {name} of a relation is not supported"
+        advice = f"Register it with the session, with its return type: ls.register({name!r}, ...)."
+    elif sum(isinstance(_value(part), TableArgument) for part in call.expressions) > 1:
+        problem = f"the table function {name} of several relations is not supported"
+        advice = "Join the relations first."
+    elif not (argument.args.get("single") or argument.args.get("partition_by")):
+        problem = f"{name}(TABLE(...)) sees rows together that no clause brings together"
+        advice = "Say which: PARTITION BY their keys, or WITH SINGLE PARTITION."
+    else:
+        return function
+    raise context.source.unsupported(problem, advice, call)
+
+
+def _value(part: exp.Expr) -> exp.Expr:
+    value: exp.Expr = part.expression if isinstance(part, exp.Kwarg) else part
+    return value
+
+
+def _relation(argument: TableArgument, context: Context) -> Bound:
+    if isinstance(argument.this, exp.Table):
+        return bind_table(argument.this, context)
+    return context.bind.query(argument.this, context, None)
+
+
+def _check_names(bound: Bound, argument: TableArgument, context: Context) -> None:
+    """Refuse columns that are named by the text of their expression, which may be another one."""
+    for entry in bound.scope.visible:
+        if not _NAME.fullmatch(entry.name):
+            problem = f"a table function of a relation with a column called {entry.name}"
+            advice = "Name it: TABLE(SELECT ... AS a)."
+            raise context.source.unsupported(f"{problem} is not supported", advice, argument.parent)
+
+
+def _partitioning(
+    bound: Bound, argument: TableArgument, context: Context
+) -> tuple[list[Scalar], list[SortKey]]:
+    subqueries = Subqueries(context)
+    lookup = bound.scope.lookup(context.source)
+    refusal = "cannot stand in PARTITION BY or ORDER BY of a relation"
+    binder = ScalarBinder(context, (lookup,), subqueries, bound.scope, refusal)
+    keys = [unwrap(binder.bind(key)) for key in argument.args.get("partition_by") or []]
+    order = [
+        SortKey(
+            binder.bind(item.this), bool(item.args.get("desc")), bool(item.args.get("nulls_first"))
+        )
+        for item in argument.args.get("order") or []
+    ]
+    if subqueries.ids:
+        problem = "a subquery in PARTITION BY or ORDER BY of a relation is not supported"
+        advice = "Compute it in the relation: TABLE(SELECT ...)."
+        raise context.source.unsupported(problem, advice, argument.parent)
+    return keys or [exp.true()], order
+
+
+def _row(scope: Scope) -> Scalar:
+    return _struct([(entry.name, entry.attribute.column()) for entry in scope.visible])
+
+
+def _struct(fields: Sequence[tuple[str, exp.Expr]]) -> exp.Anonymous:
+    parts = [part for name, value in fields for part in (exp.Literal.string(name), value.copy())]
+    return exp.Anonymous(this="named_struct", expressions=parts)
+
+
+def _groups(
+    relation: Relation,
+    keys: Sequence[Scalar],
+    row: Scalar,
+    order: Sequence[SortKey],
+    context: Context,
+) -> tuple[Relation, Scalar]:
+    """Return the partitions as groups, and their rows: an array of them with their sort keys."""
+    item = _struct([*((f"key{n}", key.scalar) for n, key in enumerate(order)), ("row", row)])
+    listed = exp.AnonymousAggFunc(this="collect_list", expressions=[item])
+    names = context.names
+    output = tuple(names.attribute(f"partition{number}") for number in range(len(keys)))
+    rows = names.attribute("rows")
+    return Aggregate(relation, output, tuple(keys), (rows,), (listed,)), rows.column()
+
+
+def _in_order(rows: Scalar, order: Sequence[SortKey]) -> Scalar:
+    """Return the rows of a group in the order asked for; rows that tie in that of their text.
+
+    To Spark they stand in any order. The function must not see another one each time.
+    """
+    text = exp.cast(_field("e", "row"), "string")
+    with_text = _struct([("item", exp.to_identifier("e")), ("text", text)])
+    sortable = _call("transform", rows, exp.Lambda(this=with_text, expressions=_names("e")))
+    compare = exp.Lambda(this=_comparison(order), expressions=_names("l", "r"))
+    in_order = _call("array_sort", sortable, compare)
+    only = exp.Lambda(this=_field("e", "item", "row"), expressions=_names("e"))
+    return _call("transform", in_order, only)
+
+
+def _comparison(order: Sequence[SortKey]) -> exp.Case:
+    """Return -1, 0 or 1 as ``l`` stands before, with or after ``r``."""
+    before, after = exp.Literal.number(-1), exp.Literal.number(1)
+    case = exp.Case()
+    for number, key in enumerate(order):
+        left, right = (_field(of, "item", f"key{number}") for of in ("l", "r"))
+        nulls = (before, after) if key.nulls_first else (after, before)
+        case = case.when(exp.and_(_is_null(left), exp.not_(_is_null(right))), nulls[0])
+        case = case.when(exp.and_(exp.not_(_is_null(left)), _is_null(right)), nulls[1])
+        values = (after, before) if key.descending else (before, after)
+        case = _when_apart(case, left, right, values)
+    case = _when_apart(case, _field("l", "text"), _field("r", "text"), (before, after))
+    return case.else_(exp.Literal.number(0))
+
+
+def _when_apart(
+    case: exp.Case, left: exp.Expr, right: exp.Expr, values: tuple[exp.Expr, exp.Expr]
+) -> exp.Case:
+    case = case.when(exp.LT(this=left.copy(), expression=right.copy()), values[0])
+    return case.when(exp.GT(this=left.copy(), expression=right.copy()), values[1])
+
+
+def _is_null(scalar: exp.Expr) -> exp.Is:
+    return exp.Is(this=scalar.copy(), expression=exp.null())
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
+    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+
+
+def _names(*names: str) -> list[exp.Identifier]:
+    return [exp.to_identifier(name) for name in names]
+
+
+def _field(of: str, *path: str) -> exp.Expr:
+    found: exp.Expr = exp.to_identifier(of)
+    for name in path:
+        found = exp.Dot(this=found, expression=exp.to_identifier(name))
+    return found
+
+
+def _others(call: exp.Expr, argument: TableArgument, context: Context) -> list[exp.Expr]:
+    """Return where the relation stands among the arguments, then the others as they are written."""
+    refusal = "cannot stand in the arguments of a table function"
+    binder = ScalarBinder(context, (), Subqueries(context), Scope(), refusal)
+    place: exp.Expr = exp.null()
+    others: list[exp.Expr] = []
+    for number, part in enumerate(call.expressions):
+        named = isinstance(part, exp.Kwarg)
+        if _value(part) is argument:
+            place = exp.Literal.string(part.name) if named else exp.Literal.number(number)
+        elif named:
+            others.append(exp.Kwarg(this=part.this, expression=binder.bind(part.expression)))
+        else:
+            others.append(binder.bind(part))
+    return [place, *others]

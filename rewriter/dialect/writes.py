@@ -1,0 +1,189 @@
+"""Statements that write the answer of a query into a table: the target, and where the query stands.
+
+What stands before the query is kept as the user wrote it: how a table is made and filled is
+Spark's to know. The query is read as any other is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from rewriter.dialect.sparksql import tokenize
+from rewriter.errors import NotUnderstoodError, UnsupportedError
+from rewriter.position import span_at
+
+_QUERY = frozenset({"SELECT", "WITH", "VALUES", "FROM", "TABLE", "("})
+_CHANGES = {
+    "DELETE": "what_if(delete=...) asks what would be without rows; to be rid of them, write those "
+    "that stay into another table.",
+    "UPDATE": "Write the rows with their new values into another table: CREATE TABLE ... AS "
+    "SELECT.",
+    "MERGE": "Write the merged rows into another table: CREATE TABLE ... AS SELECT ... FULL JOIN.",
+}
+_WHOLE = "Give all columns of the table in their order: INSERT INTO t SELECT ..."
+
+
+class Action(Enum):
+    """What a statement does with its target."""
+
+    CREATE = "create"
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A statement that writes the answer of a query.
+
+    Parameters
+    ----------
+    target
+        The parts of the table's name.
+    head
+        The text before the query.
+    query
+        The query where it stands in the text, blanks in the place of what is before it.
+    """
+
+    action: Action
+    target: tuple[str, ...]
+    head: str
+    query: str
+
+    @property
+    def table(self) -> str:
+        """The table's name as SQL has it."""
+        return ".".join(exp.to_identifier(part).sql(dialect="spark") for part in self.target)
+
+    def of_view(self, view: str) -> str:
+        """Return the statement that writes the rows of a view instead."""
+        return f"{self.head}\nSELECT * FROM `{view}`"
+
+
+def read_write(sql: str) -> Write | None:
+    """Read CREATE TABLE AS and INSERT; None: the text is something else.
+
+    Raises
+    ------
+    UnsupportedError
+        For DELETE, UPDATE and MERGE, and for forms of INSERT and CREATE TABLE that give a table
+        other rows than the query's.
+    """
+    try:
+        tokens = tokenize(sql)
+    except NotUnderstoodError:
+        return None  # Spark says what is wrong with it
+    words = [_word(token) for token in tokens]
+    if not words:
+        return None
+    if words[0] in _CHANGES:
+        raise _refusal(sql, tokens[0], f"{words[0]} is not annotated", _CHANGES[words[0]])
+    if words[0] == "INSERT":
+        return _insert(sql, tokens, words)
+    if words[0] in ("CREATE", "REPLACE"):
+        return _create(sql, tokens, words)
+    if words[0] in ("WITH", "FROM"):
+        _refuse_inner_insert(sql, tokens, words)
+    return None
+
+
+def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write:
+    action = {"INTO": Action.APPEND, "OVERWRITE": Action.OVERWRITE}.get(_at(words, 1))
+    if action is None:
+        raise _refusal(sql, tokens[0], "This INSERT is not annotated", _WHOLE)
+    place = 3 if _at(words, 2) == "TABLE" else 2
+    if _at(words, place) in ("DIRECTORY", "LOCAL"):
+        advice = "Write files with q.write.parquet(path)."
+        raise _refusal(sql, tokens[place], "INSERT OVERWRITE DIRECTORY is not annotated", advice)
+    target, place = _name(sql, tokens, words, place)
+    opened = _at(words, place) == "("
+    if _at(words, place) not in _QUERY or (opened and _at(words, place + 1) not in _QUERY):
+        where = tokens[min(place, len(tokens) - 1)]
+        what = "a list of columns" if opened else where.text.upper()
+        raise _refusal(sql, where, f"INSERT with {what} is not annotated", _WHOLE)
+    return _write(sql, action, target, tokens[place])
+
+
+def _create(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | None:
+    replaces = words[0] == "REPLACE" or tuple(words[1:3]) == ("OR", "REPLACE")
+    place = words.index("TABLE") + 1 if "TABLE" in words[:4] else 0
+    if not place or words[place - 2] not in ("CREATE", "REPLACE"):
+        return None
+    start = _query_start(words, place)
+    if start is None:
+        return None
+    if replaces:
+        advice = "INSERT OVERWRITE the table, or drop it first."
+        raise _refusal(sql, tokens[0], "REPLACE TABLE is not annotated", advice)
+    if _at(words, place) == "IF":
+        advice = "Leave IF NOT EXISTS out: a table that exists would stay as it is."
+        raise _refusal(sql, tokens[place], "CREATE TABLE IF NOT EXISTS is not annotated", advice)
+    target, _ = _name(sql, tokens, words, place)
+    return _write(sql, Action.CREATE, target, tokens[start])
+
+
+def _query_start(words: Sequence[str], place: int) -> int | None:
+    """The place of the first word of the query of a CREATE TABLE, None if it has none."""
+    depth = 0
+    for number in range(place, len(words)):
+        word = words[number]
+        if depth == 0 and word == "AS" and words[number - 1] != "STORED":
+            return number + 1 if number + 1 < len(words) else None
+        if depth == 0 and word in ("SELECT", "VALUES", "FROM"):
+            return number
+        depth += (word == "(") - (word == ")")
+    return None
+
+
+def _refuse_inner_insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> None:
+    depth = 0
+    for token, word in zip(tokens, words, strict=True):
+        if depth == 0 and word == "INSERT":
+            advice = "Begin with INSERT INTO t, then WITH or SELECT."
+            raise _refusal(sql, token, "INSERT after WITH or FROM is not annotated", advice)
+        depth += (word == "(") - (word == ")")
+
+
+def _name(
+    sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
+) -> tuple[tuple[str, ...], int]:
+    """The parts of a name, and the place behind it."""
+    parts: list[str] = []
+    while place < len(tokens):
+        if _at(words, place) in ("(", ")", "") and tokens[place].token_type != TokenType.IDENTIFIER:
+            break
+        parts.append(tokens[place].text)
+        place += 1
+        if _at(words, place) != ".":
+            break
+        place += 1
+    calls = len(parts) == 1 and parts[0].upper() == "IDENTIFIER" and _at(words, place) == "("
+    if not parts or calls:
+        where = tokens[min(place, len(tokens) - 1)]
+        raise _refusal(sql, where, "This name of a table is not understood", "Name the table.")
+    return tuple(parts), place
+
+
+def _write(sql: str, action: Action, target: tuple[str, ...], first: Token) -> Write:
+    head = sql[: first.start]
+    blanks = "".join(c if c in "\r\n" else " " for c in head)
+    return Write(action, target, head, blanks + sql[first.start :])
+
+
+def _word(token: Token) -> str:
+    """The word that a token is, in capitals; of quoted names and literals nothing."""
+    quoted = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.RAW_STRING)
+    return "" if token.token_type in quoted else token.text.upper()
+
+
+def _at(words: Sequence[str], place: int) -> str:
+    return words[place] if place < len(words) else ""
+
+
+def _refusal(sql: str, token: Token, problem: str, advice: str) -> UnsupportedError:
+    return UnsupportedError(problem, advice, sql, span_at(sql, token.start, token.end + 1))

@@ -1,0 +1,166 @@
+"""Where values of a relation's columns go in a query: whether they are only shown, or decide."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import (
+    GROUP,
+    MEMBER,
+    UNION,
+    Block,
+    BlockSource,
+    Core,
+    Kind,
+    OuterLookup,
+    ScanSource,
+    Semi,
+    UnionSource,
+    ValuesSource,
+    topological,
+)
+
+Column = tuple[str, str]
+"""An alias and the name of a column, in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What depends on values of some columns.
+
+    Parameters
+    ----------
+    outputs
+        The places of the query's outputs that do.
+    decides
+        Whether it may be that which rows there are, or how they are grouped, does.
+    aggregated
+        Whether aggregates do.
+    """
+
+    outputs: frozenset[int]
+    decides: bool
+    aggregated: bool
+
+
+def follow(root: Block, relation: str, columns: Collection[str]) -> Followed:
+    """Follow the values of some columns of a relation through the blocks of a query.
+
+    A value decides where anything else than the select list or an aggregate reads it.
+    """
+    if not columns:
+        return Followed(frozenset(), decides=False, aggregated=False)
+    follower = _Follower(relation, frozenset(name.lower() for name in columns))
+    for block in topological(root):
+        follower.read(block)
+    own = follower.outputs[root.name]
+    places = (at for at, output in enumerate(root.outputs) if output.name.lower() in own)
+    return Followed(frozenset(places), follower.decides, follower.aggregated)
+
+
+class _Follower:
+    def __init__(self, relation: str, columns: frozenset[str]) -> None:
+        self._relation = relation
+        self._columns = columns
+        self.outputs: dict[str, frozenset[str]] = {}
+        """By block, the outputs that depend on the values."""
+        self.decides = False
+        self.aggregated = False
+
+    def read(self, block: Block) -> None:
+        """Find what depends on the values in a block; those that it reads are read before it."""
+        reached: set[Column] = set()
+        if block.core is not None:
+            reached |= {(MEMBER, name) for name in self._core(block.core)}
+        for lookup in block.lookups:
+            reached |= {(lookup.alias.lower(), name) for name in self.outputs[lookup.block.name]}
+        for outer in block.outer_lookups:
+            reached |= {(outer.alias.lower(), name) for name in self.outputs[outer.block.name]}
+        reached |= {(UNION, name) for name in self._branches(block)}
+        self._decide(_tail(block), reached)
+        for asked in _asked(block):
+            self._pairs(asked.block, [right for _, right in asked.pairs])
+        if block.kind is Kind.GROUP:
+            self._decide((key for _, key in block.keys), reached)
+            keys = {(GROUP, name.lower()) for name, key in block.keys if _mentions(key, reached)}
+            changing = {(GROUP, name.lower()) for name, call in block.aggregates
+                        if _mentions(call, reached)}  # fmt: skip
+            self.aggregated = self.aggregated or bool(changing)
+            reached |= changing | keys
+            self._decide(block.having, reached)
+        windows = [w for output in block.outputs for w in output.scalar.find_all(exp.Window)]
+        self.aggregated = self.aggregated or any(_mentions(w, reached) for w in windows)
+        if block.limited:
+            self._decide((key.scalar for key in block.order), reached)
+        self.outputs[block.name] = frozenset(
+            output.name.lower() for output in block.outputs if _mentions(output.scalar, reached)
+        )
+
+    def _core(self, core: Core) -> frozenset[str]:
+        """The columns of a core's select list that depend on the values."""
+        reached: set[Column] = set()
+        for source in core.sources:
+            reached |= {(source.alias.lower(), name) for name in self._source(source)}
+        decisive = [*core.predicates, *(generator.argument for generator in core.generators)]
+        for semi in core.semis:
+            decisive += [left for left, _ in semi.pairs]
+            decisive += [] if semi.guard is None else [semi.guard]
+            self._pairs(semi.block, [right for _, right in semi.pairs])
+        self._decide(decisive, reached)
+        return frozenset(name.lower() for name, scalar in core.select if _mentions(scalar, reached))
+
+    def _source(self, source: object) -> frozenset[str]:
+        if isinstance(source, ScanSource):
+            return self._columns if source.relation == self._relation else frozenset()
+        if isinstance(source, BlockSource):
+            return self.outputs[source.block.name]
+        if isinstance(source, UnionSource):
+            return frozenset[str]().union(*(self._core(branch) for branch in source.branches))
+        if isinstance(source, ValuesSource):
+            values = self._core(source.core)
+            self.decides = self.decides or bool(values)
+        return frozenset()
+
+    def _branches(self, block: Block) -> Iterator[str]:
+        """The columns of a union that depend on the values, by the names that it reads them by."""
+        for branch in block.branches:
+            for mine, its in zip(block.branches[0].outputs, branch.outputs, strict=True):
+                if its.name.lower() in self.outputs[branch.name]:
+                    yield mine.name.lower()
+
+    def _pairs(self, block: Block, names: Iterable[str]) -> None:
+        if any(name.lower() in self.outputs[block.name] for name in names):
+            self.decides = True
+
+    def _decide(self, scalars: Iterable[Scalar], reached: set[Column]) -> None:
+        if any(_mentions(scalar, reached) for scalar in scalars):
+            self.decides = True
+
+
+def _tail(block: Block) -> Iterator[Scalar]:
+    """The scalars of a tail that decide which rows there are."""
+    yield from block.conditions
+    for lookup in block.lookups:
+        yield from (exp.column(mine, table=MEMBER) for mine, _ in lookup.on)
+    for asked in _asked(block):
+        yield from (left for left, _ in asked.pairs)
+        if asked.guard is not None:
+            yield asked.guard
+    yield from (generator.argument for generator in block.generators)
+    yield from block.copies
+    if block.difference is not None:
+        yield block.difference.side
+
+
+def _asked(block: Block) -> tuple[Semi | OuterLookup, ...]:
+    return (*block.semis, *block.outer_lookups)
+
+
+def _mentions(scalar: Scalar, reached: set[Column]) -> bool:
+    return any(
+        (node.table.lower(), node.name.lower()) in reached for node in scalar.find_all(exp.Column)
+    )

@@ -1,0 +1,94 @@
+"""Rows that may not be there, and the scalars that must not fail for them.
+
+A core reads the potential tuples of other blocks, and rows of outer joins padded with NULLs that
+have a partner. A scalar that may raise an error is left to the tail, which knows what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import Block, BlockSource, Kind, Semi, aliases
+from rewriter.lower.scope import OpenCore
+from rewriter.raising import may_raise, may_raise_of_nulls
+
+
+def is_stable(scalar: Scalar, core: OpenCore) -> bool:
+    """Whether a deletion that leaves the row alive cannot change the value of the scalar."""
+    if scalar.find(exp.Window):
+        return False
+    for node in scalar.find_all(exp.Column):
+        if node.table not in core.stable:
+            return False
+        columns = core.stable[node.table]
+        if columns is not None and node.name not in columns:
+            return False
+    return True
+
+
+def is_prefilter(semi: Semi, core: OpenCore) -> bool:
+    """Whether members that no potential tuple of the other block fits may be left out."""
+    return (
+        not semi.negated
+        and semi.guard is None
+        and semi.block.stable_identity
+        and all(is_stable(left, core) and not is_premature(left, core) for left, _ in semi.pairs)
+    )
+
+
+def is_certain(block: Block) -> bool:
+    """Whether every potential tuple of a block is there."""
+    if block.having or block.limited or block.difference is not None:
+        return False
+    if block.kind is Kind.UNION:
+        return all(map(is_certain, block.branches))
+    return not block.identity or has_certain_members(block)
+
+
+def has_certain_members(block: Block) -> bool:
+    """Whether every member of a block is a row of its tail."""
+    read = (lookup.block for lookup in block.lookups if not lookup.scalar)
+    return not block.semis and not block.conditions and all(map(is_certain, read))
+
+
+def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> bool:
+    """Whether a core would compute a scalar that may fail for rows that are not there.
+
+    An overflow only counts where leaving the scalar to the tail costs nothing: a condition such as
+    ``a.week = b.week - 52`` is what keeps a core small.
+    """
+    if not may_raise(scalar, overflows=overflows):
+        return False
+    sources = (source for source in core.sources if isinstance(source, BlockSource))
+    uncertain = {source.alias for source in sources if not is_certain(source.block)}
+    guards = [semi.guard for semi in core.semis if semi.guard is not None]
+    padded = frozenset(alias for guard in guards for alias in aliases(guard))
+    touched = not uncertain.isdisjoint(aliases(scalar))
+    return touched or may_raise_of_nulls(scalar, padded)
+
+
+def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -> bool:
+    """Whether one of the predicates before this one, which may fail, keeps rows from it.
+
+    Spark evaluates the conditions on one input in their order.
+    """
+    if not may_raise(predicate, overflows=False):
+        return False
+    values = {lookup.alias for lookup in core.scalars}
+    read = aliases(predicate)
+    return any(aliases(other) - values <= read for other in earlier)
+
+
+def with_certain_outputs(block: Block) -> Block:
+    """Return a block that others read: its stable outputs fail for none of its potential tuples."""
+    if is_certain(block):
+        return block
+    outputs = (
+        replace(output, stable=output.stable and not may_raise(output.scalar, overflows=False))
+        for output in block.outputs
+    )
+    return replace(block, outputs=tuple(outputs))

@@ -1,0 +1,119 @@
+"""WITH RECURSIVE under both oracles: unfolded as deep as it may go after any deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyspark
+import pytest
+from pyspark.sql import SparkSession
+
+from rewriter.errors import UnsupportedError
+from tests.oracle.small import Oracles, annotated, oracles, small, token
+
+VERSION = tuple(map(int, pyspark.__version__.split(".")[:2]))
+pytestmark = [
+    pytest.mark.classic,
+    pytest.mark.skipif(VERSION < (4, 1), reason="WITH RECURSIVE came with Spark 4.1"),
+]
+
+EDGES = small(
+    "e",
+    "id int, a int, b int",
+    [(1, 1, 2), (2, 2, 3), (3, 1, 3), (4, 3, 4), (5, 3, 4), (6, None, 1), (7, 4, None), (8, 9, 9)],
+)
+STOPS = small("stops", "id int, n int", [(1, 3), (2, None)])
+EMPTY = small("nothing", "id int, a int, b int", [])
+
+REACHED = """
+    WITH RECURSIVE r(p, q) AS (
+        SELECT a, b FROM e WHERE a = 1 UNION ALL SELECT r.p, e.b FROM r JOIN e ON r.q = e.a
+    )
+"""
+
+
+@pytest.fixture(scope="module")
+def on(spark: SparkSession) -> Iterator[Oracles]:
+    with oracles(spark, EDGES, STOPS, EMPTY) as made:
+        yield made
+
+
+QUERIES = [
+    f"{REACHED} SELECT * FROM r",
+    f"{REACHED} SELECT q, count(*) AS n FROM r GROUP BY q HAVING count(*) > 1",
+    f"{REACHED} SELECT x.q FROM r AS x JOIN r AS y ON x.q = y.q + 1",
+    f"{REACHED} SELECT id FROM e WHERE b NOT IN (SELECT q FROM r WHERE q IS NOT NULL)",
+    "WITH RECURSIVE r AS (SELECT b, 0 AS d, CAST(a AS STRING) AS path FROM e WHERE a = 1 "
+    "UNION ALL SELECT e.b, d + 1, path || '-' || e.a FROM e, r WHERE r.b = e.a AND d < 2) "
+    "SELECT path, d, b FROM r",
+    "WITH RECURSIVE r AS (SELECT a, b FROM e WHERE a = 1 UNION ALL SELECT DISTINCT e.a, e.b "
+    "FROM r JOIN e ON r.b = e.a) SELECT a, b FROM r",
+    "WITH RECURSIVE r AS (SELECT a, b FROM e WHERE a = 1 UNION ALL SELECT a, b FROM e "
+    "WHERE a IN (SELECT b FROM r)) SELECT a, count(b) AS n FROM r GROUP BY a",
+    "WITH RECURSIVE r AS (SELECT a, b FROM e WHERE a = 1 UNION ALL SELECT r.a, e.b FROM r "
+    "LEFT JOIN e ON r.b = e.a WHERE e.id IS NOT NULL) SELECT b FROM r",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4) "
+    "SELECT i, count(e.id) AS c FROM n LEFT JOIN e ON e.a = i GROUP BY i",
+    "FROM (WITH RECURSIVE r AS (SELECT b FROM e WHERE a = 2 UNION ALL SELECT e.b FROM r JOIN e "
+    "ON r.b = e.a) SELECT b FROM r) |> AGGREGATE max(b) AS m",
+]
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_recursion(on: Oracles, sql: str) -> None:
+    on.hold(sql, {"e": [2]}, {"e": [4]}, {"e": [1, 3]}, {"e": [3, 5, 7]}, {"e": range(1, 9)})
+
+
+def test_a_deletion_may_let_it_go_deeper(on: Oracles) -> None:
+    sql = (
+        "WITH RECURSIVE r AS (SELECT a, b FROM e WHERE a = 1 UNION ALL SELECT r.a, e.b FROM r "
+        "JOIN e ON r.b = e.a WHERE NOT EXISTS (SELECT 1 FROM stops WHERE n = e.a)) SELECT b FROM r"
+    )
+    on.hold(sql, {"stops": [1]}, {"stops": [1], "e": [4]}, {"e": [1]}, {"stops": [2]})
+
+
+def test_annotations_are_sums_over_paths(on: Oracles) -> None:
+    found = annotated(on.ls.sql(f"{REACHED} SELECT q FROM r"))
+    e = {number: token("e", number) for number in range(1, 9)}
+    assert found[((3,), e[3])] == found[((3,), e[1] * e[2])] == 1
+    assert found[((4,), e[1] * e[2] * e[5])] == found[((4,), e[3] * e[4])] == 1
+
+
+def test_what_ends_at_once(on: Oracles) -> None:
+    sql = (
+        "WITH RECURSIVE r AS (SELECT a, b FROM e WHERE a = 9 AND b = 9 UNION ALL "
+        "SELECT r.a, n.b FROM r JOIN nothing AS n ON r.b = n.a) SELECT a FROM r"
+    )
+    on.hold(sql, {"e": [8]})
+    nothing = sql.replace("FROM e WHERE a = 9 AND b = 9", "FROM nothing")
+    assert on.ls.sql(nothing).df.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        (
+            "WITH RECURSIVE r AS (SELECT a, b FROM e UNION ALL SELECT r.a, e.b FROM r JOIN e "
+            "ON r.b = e.a) SELECT * FROM r LIMIT 3",
+            r"r does not end within 100 levels.* at 1:16",
+        ),
+        (
+            "WITH RECURSIVE r MAX RECURSION LEVEL 1 AS (SELECT a, b FROM e WHERE a = 1 UNION ALL "
+            "SELECT r.a, e.b FROM r JOIN e ON r.b = e.a) SELECT * FROM r",
+            r"r does not end within 1 levels.* at 1:16",
+        ),
+        (
+            "WITH RECURSIVE r AS (SELECT 1L AS n UNION ALL SELECT CAST(n + 1 AS INT) FROM r "
+            "WHERE n < 3) SELECT a FROM e, r",
+            r"of types bigint and int.* at 1:16",
+        ),
+        (
+            "WITH RECURSIVE r AS (SELECT a, b FROM e UNION ALL SELECT a, b FROM r "
+            "WHERE rand() < 0.5) SELECT * FROM r",
+            r"chance decides something is not supported at 1:16",
+        ),
+    ],
+)
+def test_refusals(on: Oracles, sql: str, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"(?s){message}"):
+        on.ls.sql(sql)

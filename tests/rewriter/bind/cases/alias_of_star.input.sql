@@ -1,0 +1,1 @@
+SELECT t.* AS x FROM t

@@ -1,0 +1,1 @@
+SELECT x FROM l ASOF JOIN r ON l.x >= r.y

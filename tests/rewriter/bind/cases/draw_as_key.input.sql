@@ -1,0 +1,1 @@
+SELECT rand() < 0.5 AS half, count(*) AS n FROM t GROUP BY half

@@ -1,0 +1,1 @@
+SELECT struct(* EXCEPT (a.b.c.d.e)) FROM t

@@ -1,0 +1,1 @@
+SELECT * EXCEPT (st.a) FROM nested

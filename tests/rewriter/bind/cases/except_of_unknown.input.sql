@@ -1,0 +1,1 @@
+SELECT * EXCEPT (c) FROM t

@@ -1,0 +1,1 @@
+SELECT * EXCEPT (u.c) FROM t

@@ -1,0 +1,1 @@
+SELECT a, e FROM t LATERAL VIEW explode(b, a) u AS e

@@ -1,0 +1,1 @@
+SELECT explode(array(1, 2)), count(*) FROM t

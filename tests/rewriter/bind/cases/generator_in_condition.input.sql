@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE explode(array(a)) = 1

@@ -1,0 +1,1 @@
+FROM t |> SELECT b, a |> AGGREGATE max(a) AS m GROUP BY 1

@@ -1,0 +1,1 @@
+FROM t |> ORDER BY b DESC |> WHERE a > 1 |> LIMIT 2

@@ -1,0 +1,1 @@
+WITH x AS (t) SELECT * FROM x

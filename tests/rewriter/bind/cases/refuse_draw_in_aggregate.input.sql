@@ -1,0 +1,1 @@
+SELECT sum(rand()) FROM t

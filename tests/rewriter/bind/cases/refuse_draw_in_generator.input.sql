@@ -1,0 +1,1 @@
+SELECT explode(shuffle(arr)) FROM nested

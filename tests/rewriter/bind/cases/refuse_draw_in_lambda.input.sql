@@ -1,0 +1,1 @@
+SELECT transform(arr, e -> e + rand()) FROM nested

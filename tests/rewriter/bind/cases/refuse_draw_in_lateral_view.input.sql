@@ -1,0 +1,1 @@
+SELECT e FROM nested LATERAL VIEW explode(shuffle(arr)) g AS e

@@ -1,0 +1,1 @@
+SELECT * FROM VALUES (rand()) AS v(a)

@@ -1,1 +1,0 @@
-SELECT /*+ BROADCAST(t) */ a FROM t

@@ -1,0 +1,1 @@
+SELECT a, input_file_name() FROM t

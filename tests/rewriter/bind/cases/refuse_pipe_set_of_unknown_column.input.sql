@@ -1,0 +1,1 @@
+FROM t |> SET c = 1

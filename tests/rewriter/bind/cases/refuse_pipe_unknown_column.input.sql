@@ -1,0 +1,1 @@
+FROM t |> SELECT a |> WHERE b > 1

@@ -1,0 +1,1 @@
+SELECT dealer, middle(v => price) AS m FROM cars GROUP BY dealer

@@ -1,0 +1,1 @@
+SELECT dealer, middle(price) AS m, count(*) AS n FROM cars GROUP BY dealer

@@ -1,0 +1,1 @@
+SELECT id FROM cars WHERE price > (SELECT middle(price) FROM cars)

@@ -1,0 +1,1 @@
+SELECT dealer FROM cars WHERE middle(price) > 2

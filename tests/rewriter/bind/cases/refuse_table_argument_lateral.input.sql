@@ -1,0 +1,1 @@
+SELECT * FROM cars, LATERAL words(TABLE(cars) PARTITION BY dealer) w(a)

@@ -1,0 +1,1 @@
+SELECT * FROM other(TABLE(cars) PARTITION BY dealer)

@@ -1,0 +1,1 @@
+SELECT middle(price) AS m FROM cars

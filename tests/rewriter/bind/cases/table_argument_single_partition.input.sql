@@ -1,0 +1,1 @@
+SELECT word FROM words(r => TABLE(cars) WITH SINGLE PARTITION)

@@ -1,0 +1,1 @@
+SELECT explode(st), explode(arr) FROM nested

@@ -1,0 +1,1 @@
+SELECT 1 FROM (SELECT a, b AS a FROM t) l2 JOIN t USING (a)

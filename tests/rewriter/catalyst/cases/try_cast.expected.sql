@@ -1,0 +1,3 @@
+SELECT
+  TRY_CAST(l.v AS INT) AS x
+FROM l

@@ -1,0 +1,51 @@
+"""`read_write`: what a statement writes where, and the query whose answer it is."""
+
+from pathlib import Path
+
+import pytest
+
+from rewriter.dialect import parse, read_write
+from rewriter.errors import QueryError, UnsupportedError
+from tests.rewriter import cases
+
+FOLDER = Path(__file__).parent / "writes"
+KINDS = ("expected.sql", "error.txt")
+
+
+@pytest.mark.parametrize("name", cases.names(FOLDER))
+def test_case(name: str) -> None:
+    """The statement that writes a view instead, and the query where it stands; or an error."""
+    sql = (FOLDER / f"{name}.input.sql").read_text()
+    texts = {}
+    try:
+        write = read_write(sql)
+    except QueryError as error:
+        texts["error.txt"] = f"{error}\n"
+    else:
+        if write is not None:
+            told = f"-- {write.action.value}: {' / '.join(write.target)}"
+            texts["expected.sql"] = f"{told}\n{write.of_view('answer')};\n{write.query}"
+    cases.check(FOLDER, name, texts, KINDS)
+
+
+def test_no_orphans() -> None:
+    assert not cases.orphans(FOLDER, KINDS)
+
+
+def test_errors_of_the_query_are_at_its_place_in_the_text() -> None:
+    """Blanks stand for what is before it."""
+    write = read_write("INSERT INTO totals\n  SELECT sum(n) FROM cars FROM")
+    assert write is not None
+    with pytest.raises(QueryError) as caught:
+        parse(write.query)
+    assert caught.value.span is not None
+    assert caught.value.span.line == 2
+
+
+def test_text_without_end_is_left_to_spark() -> None:
+    assert read_write("INSERT INTO totals SELECT 'a") is None
+
+
+def test_text_that_spark_would_not_read_either() -> None:
+    with pytest.raises(UnsupportedError, match="at 1:13"):
+        read_write("INSERT INTO t")

@@ -1,0 +1,1 @@
+CREATE TABLE totals (a int, b string)

@@ -1,0 +1,1 @@
+CREATE TABLE totals STORED AS parquet AS (SELECT 1 AS a)

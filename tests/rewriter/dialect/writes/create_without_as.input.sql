@@ -1,0 +1,1 @@
+CREATE TABLE totals USING parquet SELECT 1 AS a

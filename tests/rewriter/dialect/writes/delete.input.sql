@@ -1,0 +1,1 @@
+DELETE FROM totals WHERE n = 1

@@ -1,0 +1,2 @@
+WITH c AS (SELECT model FROM cars)
+INSERT INTO totals SELECT * FROM c

@@ -1,0 +1,1 @@
+INSERT INTO totals BY NAME SELECT model FROM cars

@@ -1,0 +1,1 @@
+INSERT INTO totals (model) SELECT model FROM cars

@@ -1,0 +1,1 @@
+INSERT OVERWRITE DIRECTORY '/tmp/x' USING parquet SELECT model FROM cars

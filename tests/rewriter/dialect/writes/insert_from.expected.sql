@@ -1,0 +1,4 @@
+-- append: totals
+insert into totals 
+SELECT * FROM `answer`;
+                   from cars select model

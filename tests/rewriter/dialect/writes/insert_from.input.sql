@@ -1,0 +1,1 @@
+insert into totals from cars select model

@@ -1,0 +1,1 @@
+INSERT INTO totals SELECT model, count(*) FROM cars GROUP BY model

@@ -1,0 +1,6 @@
+-- overwrite: my db / totals
+INSERT OVERWRITE TABLE `my db`.`totals`
+  
+SELECT * FROM `answer`;
+                                       
+  (SELECT model FROM cars)

@@ -1,0 +1,2 @@
+INSERT OVERWRITE TABLE `my db`.`totals`
+  (SELECT model FROM cars)

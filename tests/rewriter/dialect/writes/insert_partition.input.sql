@@ -1,0 +1,1 @@
+INSERT INTO totals PARTITION (day = 'x') SELECT model FROM cars

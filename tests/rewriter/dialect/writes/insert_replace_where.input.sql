@@ -1,0 +1,1 @@
+INSERT INTO totals REPLACE WHERE n = 1 SELECT model, 1 FROM cars

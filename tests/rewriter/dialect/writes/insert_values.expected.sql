@@ -1,0 +1,4 @@
+-- append: totals
+INSERT INTO totals 
+SELECT * FROM `answer`;
+                   VALUES (1), (2)

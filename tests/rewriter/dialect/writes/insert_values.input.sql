@@ -1,0 +1,1 @@
+INSERT INTO totals VALUES (1), (2)

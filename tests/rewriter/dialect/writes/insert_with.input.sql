@@ -1,0 +1,2 @@
+INSERT INTO totals
+WITH c AS (SELECT model FROM cars) SELECT * FROM c

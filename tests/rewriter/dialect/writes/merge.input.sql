@@ -1,0 +1,1 @@
+MERGE INTO totals USING cars ON totals.model = cars.model WHEN MATCHED THEN DELETE

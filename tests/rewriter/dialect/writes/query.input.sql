@@ -1,0 +1,1 @@
+WITH c AS (SELECT model FROM cars) SELECT * FROM c

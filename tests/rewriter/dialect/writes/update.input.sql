@@ -1,0 +1,1 @@
+UPDATE totals SET n = 1

@@ -1,0 +1,145 @@
+"""Every refusal of the rewriter is held by a fixture."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rewriter import catalyst, connect_plan
+from rewriter.errors import QueryError
+from tests.rewriter.bind import test_bind_cases as bind_cases
+from tests.rewriter.bind.catalog import CATALOG
+from tests.rewriter.cases import names
+from tests.rewriter.catalyst import test_catalyst_cases as catalyst_cases
+from tests.rewriter.connect_plan import test_connect_cases as connect_cases
+from tests.rewriter.lower import test_lower_cases as lower_cases
+from tests.rewriter.lower.catalog import blocks
+
+REWRITER = Path(catalyst.__file__).parents[1]
+INTERNAL = {"FailedError", "NotImplementedError", "TypeError", "UninterpretableError", "ValueError"}
+"""Errors that are no refusals: of a caller, or told from others and caught."""
+ELSEWHERE = {
+    "bind/parameters.py": "test_bind_parameters.py",
+    "dialect/sparksql.py": "dialect/test_parse.py and dialect/test_emit.py",
+}
+"""Files whose refusals other tests hold."""
+NOT_REACHED = {
+    "catalyst/grouping.py": 1,
+    "catalyst/pivot.py": 1,
+    "catalyst/plans.py": 3,
+    "catalyst/scalars.py": 5,
+    "catalyst/windows.py": 1,
+}
+"""How many refusals no fixture reaches, of plans that Spark's own clients do not make easily."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Site:
+    """A statement that refuses."""
+
+    file: str
+    first: int
+    last: int
+
+
+def sites() -> Iterator[Site]:
+    """Yield the statements of the rewriter that raise, return or word a refusal."""
+    for path in sorted(REWRITER.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.stmt) and _refuses(node):
+                last = node.end_lineno or node.lineno
+                yield Site(str(path.relative_to(REWRITER)), node.lineno, last)
+
+
+def _refuses(node: ast.stmt) -> bool:
+    match node:
+        case ast.Raise(exc=ast.expr() as error):
+            return _name(error) not in INTERNAL
+        case ast.Return(value=ast.Call() as call):
+            return _name(call).endswith("Error") or _name(call) in ("error", "unsupported")
+        case ast.Expr(value=ast.Call() as call):
+            return _name(call).startswith("_refuse_copies") or _name(call) == "_refuse"
+        case ast.Assign(targets=[ast.Name(id="problem")]):
+            return True
+    return False
+
+
+def _name(node: ast.expr) -> str:
+    called = node.func if isinstance(node, ast.Call) else node
+    if isinstance(called, ast.Attribute):
+        return called.attr
+    return called.id if isinstance(called, ast.Name) else ""
+
+
+@contextmanager
+def _lines_run() -> Iterator[dict[str, set[int]]]:
+    """Collect the lines of the rewriter that run."""
+    lines: defaultdict[str, set[int]] = defaultdict(set)
+    files = {str(path): str(path.relative_to(REWRITER)) for path in REWRITER.rglob("*.py")}
+
+    def trace(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
+        file = files.get(frame.f_code.co_filename)
+        if file is None:
+            return None
+        lines[file].add(frame.f_lineno)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield lines
+    finally:
+        sys.settrace(before)
+
+
+def _run_fixtures() -> None:
+    for name in names(bind_cases.CASES):
+        bind_cases.outcome((bind_cases.CASES / f"{name}.input.sql").read_text().strip(), CATALOG)
+    for name in names(lower_cases.CASES):
+        with suppress(QueryError):
+            blocks(lower_cases.query(name))
+    for name in names(catalyst_cases.FOLDER, "plan.json"):
+        with suppress(QueryError):
+            catalyst.query_text(_plan(catalyst_cases.FOLDER, name))
+    for name in names(connect_cases.FOLDER, "plan.json"):
+        called = connect_cases.CALLED.get(name, connect_cases.NAMES)
+        with suppress(QueryError):
+            plan = _plan(connect_cases.FOLDER, name)
+            connect_plan.query_text(plan, ["l", "r"], lambda _, called=called: called)
+
+
+def _plan(folder: Path, name: str) -> Any:
+    return json.loads((folder / f"{name}.plan.json").read_text())
+
+
+def test_every_refusal_has_a_fixture() -> None:
+    """Its statement runs for some case of the fixtures."""
+    with _lines_run() as lines:
+        _run_fixtures()
+    found = list(sites())
+    assert len(found) > 150
+    missed: defaultdict[str, list[int]] = defaultdict(list)
+    for site in found:
+        reached = lines[site.file] & set(range(site.first, site.last + 1))
+        if not reached and site.file not in ELSEWHERE:
+            missed[site.file].append(site.first)
+    assert {file: len(at) for file, at in missed.items()} == NOT_REACHED, dict(missed)
+
+
+def test_every_refusal_says_where_and_what_to_do() -> None:
+    """A problem with its place and an excerpt, where there is a text; and an advice."""
+    for folder in (bind_cases.CASES, lower_cases.CASES):
+        for path in sorted(folder.glob("*.error.txt")):
+            problem, *excerpt, advice = path.read_text().rstrip("\n").split("\n")
+            assert advice.endswith((".", ").")), path.name
+            if excerpt:
+                assert excerpt[-1].strip("^ ") == "", path.name
+            assert bool(excerpt) == (" at " in problem), path.name

@@ -1,0 +1,92 @@
+"""The text of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tests.support_page.constructs import CONSTRUCTS
+from tests.support_page.functions import REFUSED, SPARK_FUNCTIONS, in_memory, use
+from tests.support_page.queries import outcome
+from tests.support_page.refusals import refusals
+
+_HEAD = """\
+# Supported and refused
+
+Written by `python -m tests.support_page` from what the code says of each line, and held against it
+by a test. What has no rule is refused before anything runs, with its place in the text and what to
+do instead; there is no coarser annotation.
+
+"""
+
+_QUERIES = """\
+## Constructs
+
+By examples over the relations `r(id, k, x)`, `s(id, k, y)` and `n(id, xs)`. The annotation is the
+type of those of the answer's tuples: `b1`, `b2` are tuples of inner blocks. *In memory* says
+whether a saved capture answers a hypothetical deletion without Spark; where it does not, Spark
+does (–: not tried).
+
+"""
+
+_FUNCTIONS = """\
+## Functions
+
+Every function that Spark 4.3 lists. *In memory*: a value that a deletion changes is computed
+without Spark; values that it does not change are stored. Functions that the session has registered
+are black boxes over a row.
+
+"""
+
+_REFUSALS = """\
+## Refusals
+
+Every message, as the fixtures of the rewriter hold it, without its place. Syntax errors, names that
+are not known and types that do not fit are Spark's own errors, before these.
+
+"""
+
+
+def page() -> str:
+    """Return the page, in Markdown."""
+    parts = [_HEAD, _QUERIES]
+    for title, examples in CONSTRUCTS.items():
+        rows = map(_construct, examples)
+        parts.append(f"### {title}\n\n{_table(('query', 'annotation', 'in memory'), rows)}\n")
+    functions = _table(("function", "is", "in memory"), map(_function, sorted(SPARK_FUNCTIONS)))
+    parts += [_FUNCTIONS, functions, "\n"]
+    messages = ((refusal.problem, refusal.advice) for refusal in refusals())
+    parts += [_REFUSALS, _table(("refused", "instead"), messages)]
+    return "".join(parts)
+
+
+def _construct(sql: str) -> tuple[str, str, str]:
+    found = outcome(sql)
+    if found.annotation is None:
+        return _code(sql), f"refused: {found.refusal}", ""
+    memory = {True: "yes", False: "no", None: "–"}[found.memory]
+    return _code(sql), _code(found.annotation), memory
+
+
+def _function(name: str) -> tuple[str, str, str]:
+    kind, why = use(name)
+    if kind == REFUSED:
+        return _code(name), f"refused: {why}", ""
+    return _code(name), kind, "yes" if in_memory(name, kind) else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "".join(f"{line}\n" for line in _lines(head, rows))
+
+
+def _lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield _row(head)
+    yield "|" + "---|" * len(head)
+    yield from map(_row, rows)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"

@@ -1,0 +1,70 @@
+"""What becomes of an example query: its annotation and where it is answered, or its refusal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+import pyarrow as pa
+import sqlglot
+
+from lipstick.errors import NeedsSparkError
+from rewriter.annotation import annotation_type
+from rewriter.blocks import Block, topological
+from rewriter.errors import QueryError
+from tests.oracle.captured import blocks_of
+from tests.oracle.database import Database
+from tests.oracle.small import small
+from tests.oracle.written import written
+
+DATABASE = Database(
+    {
+        relation.name: relation
+        for relation in (
+            small("r", "id int, k int, x int", [(1, 1, 5), (2, 1, None), (3, 2, 2), (4, 3, 2)]),
+            small("s", "id int, k int, y int", [(1, 1, 1), (2, 2, 2), (3, None, 3)]),
+            small("n", "id int, xs array<int>", [(1, [1, 2]), (2, None)]),
+        )
+    }
+)
+"""The relations that the examples read: two of numbers, one with an array."""
+
+_DELETED = pa.table({"id": pa.array([1], pa.int32())})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What becomes of a query: exactly one of ``annotation`` and ``refusal`` is given.
+
+    ``memory``: a capture answers what-ifs without Spark; None where that is not tried.
+    """
+
+    annotation: str | None
+    refusal: str | None
+    memory: bool | None = None
+
+
+def outcome(sql: str) -> Outcome:
+    """Bind and cut a query, capture it, and ask it a what-if in memory."""
+    try:
+        root = blocks_of(sql, DATABASE)
+    except QueryError as error:
+        return Outcome(None, error.problem)
+    keys = dict.fromkeys(DATABASE.relations, ("int",))
+    return Outcome(str(annotation_type(root, keys)), None, _in_memory(sql, root))
+
+
+def _in_memory(sql: str, root: Block) -> bool | None:
+    """Tell whether a what-if is answered without Spark; DuckDB makes the capture."""
+    read = {token.relation for block in topological(root) for token in block.tokens}
+    with TemporaryDirectory() as directory:
+        try:
+            memory = written(sql, DATABASE, Path(directory))
+            memory.what_if(dict.fromkeys(read, _DELETED))
+        except NeedsSparkError:
+            return False
+        except (duckdb.Error, sqlglot.errors.SqlglotError):
+            return None
+    return True

@@ -1,0 +1,31 @@
+"""The refusals, as the fixtures of the rewriter hold them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+_FIXTURES = Path(__file__).parents[1] / "rewriter"
+_FIRST = re.compile(r"\w+Error: (?P<problem>.*?)(?: at \d+:\d+)?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Refusal:
+    """What is refused, and what to do instead."""
+
+    problem: str
+    advice: str
+
+
+def refusals() -> list[Refusal]:
+    """Return every refusal that a fixture holds, in order."""
+    return sorted({_read(path.read_text()) for path in _FIXTURES.glob("*/cases/*.error.txt")})
+
+
+def _read(text: str) -> Refusal:
+    first, *_, advice = text.rstrip("\n").split("\n")
+    found = _FIRST.fullmatch(first)
+    if found is None:
+        raise ValueError(f"no refusal: {text}")
+    return Refusal(found["problem"], advice)
