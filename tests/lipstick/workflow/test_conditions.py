@@ -465,4 +465,4 @@ def test_a_predicate_is_no_relation() -> None:
 
 def test_sql_that_is_not_understood_has_its_place() -> None:
     with pytest.raises(LipstickError, match=r"1:\d+"):
-        _validated({"O": "SELECT a, monotonically_increasing_id() FROM A"})
+        _validated({"O": "SELECT a, input_file_name() FROM A"})
