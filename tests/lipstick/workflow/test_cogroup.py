@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.workflow import Module, Relation, Specification, Workflow
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 REQUEST = Relation("UserId string, BidId string, Model string", key="BidId")
 OFFER = Relation("BidId string, Model string, Available bigint", key="BidId")

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from graphquery import ProvenanceGraph
 from lipstick.workflow import Module, Relation, Run, Specification, StateQuery, Workflow
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 R = Relation("a int, b string, v int", key="a")
 S = Relation("a int, w int", key="a")

@@ -109,6 +109,7 @@ def _seen(graph: ProvenanceGraph) -> tuple[set[str], set[str], set[tuple[str, st
 
 
 @pytest.mark.spark
+@pytest.mark.classic
 def test_the_dealership_of_frames_is_that_of_sql(spark: SparkSession, tmp_path: Path) -> None:
     sql = _ran(dealership(), spark, tmp_path / "sql")
     frames = _ran(dealership_of_frames(), spark, tmp_path / "frames")

@@ -18,7 +18,7 @@ from lipstick.workflow import Module, Run, Workflow, open_run
 from lipstick.workflow.errors import InputError, RunError
 from tests.lipstick.workflow.conftest import ask_specification
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 STATE = {
     "dealer1": {"Cars": [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]},
