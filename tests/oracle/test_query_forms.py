@@ -117,4 +117,4 @@ def test_pipes(sql: str) -> None:
     for seed in SEEDS:
         database = _database(seed)
         changed += check_captured(sql, database, _deletions(seed, database), PIPES[sql])
-    assert changed > 5
+    assert changed >= 5
