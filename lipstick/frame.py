@@ -54,7 +54,14 @@ class AnnotatedFrame(Analyses):
     """
 
     def __init__(
-        self, session: Session, query: str, expression: Scalar, schema: StructType, root: Block
+        self,
+        session: Session,
+        query: str,
+        expression: Scalar,
+        schema: StructType,
+        root: Block,
+        *,
+        recursive: bool = False,
     ) -> None:
         self._session = session
         self._query = query
@@ -62,6 +69,7 @@ class AnnotatedFrame(Analyses):
         self._schema = schema
         self.root = root
         """The block that yields the answer."""
+        self._recursive = recursive
         self._capture: Capture | None = None
 
     # -- what it is ------------------------------------------------------------------------
@@ -196,6 +204,7 @@ class AnnotatedFrame(Analyses):
             values=values,
             root=self.root,
             relations={name: _record(tracked) for name, tracked in self.relations.items()},
+            recursive=self._recursive,
         )
 
     @property

@@ -283,7 +283,8 @@ class Session:
             )
         self._check_memberships(root, query)
         check_partitions(self.spark, root, query)
-        frame = AnnotatedFrame(self, shown, expression, schema, root)
+        recursive = bool(bound.recursions)
+        frame = AnnotatedFrame(self, shown, expression, schema, root, recursive=recursive)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
         return frame

@@ -14,6 +14,7 @@ from pyspark.sql.window import Window
 from lipstick import display
 from lipstick.capture.manifest import Manifest
 from lipstick.memory import MemoryWhatIf
+from lipstick.tracking import comparable
 
 CHANGE = "_change"
 
@@ -73,10 +74,12 @@ class WhatIf:
         else:
             match = F.lit(True)
         joined = old.join(new, match, "full_outer").select(old["old"], new["new"])
+        kind = joined.schema["old"].dataType
+        before, after = (comparable(F.col(side), kind) for side in ("old", "new"))
         change = (
             F.when(F.col("new").isNull(), "deleted")
             .when(F.col("old").isNull(), "added")
-            .when(F.col("old").eqNullSafe(F.col("new")), "unchanged")
+            .when(before.eqNullSafe(after), "unchanged")
             .otherwise("changed")
         )
         return joined.select(change.alias(CHANGE), "old", "new")
@@ -90,7 +93,10 @@ class WhatIf:
         single = not self._manifest.root.identity and self._manifest.root.aggregates
         keys = [F.col(f"`{column}`") for column in identity]
         if not (single or (identity and self._manifest.root.unique_identity)):
-            columns = [F.col(f"`{output.name}`") for output in outputs]
+            columns = [
+                comparable(F.col(f"`{output.name}`"), rows.schema[output.name].dataType)
+                for output in outputs
+            ]
             ordinal = F.row_number().over(Window.partitionBy(*columns).orderBy(F.lit(1)))
             keys = [*columns, ordinal]
         return rows.select(

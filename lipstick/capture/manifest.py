@@ -61,6 +61,8 @@ class Manifest:
     """Rows per dataset: ``{"b0": {"members": 42, "rows": 7}}``."""
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Spark's schemas of the datasets, as JSON values: Spark need not read them from the files."""
+    recursive: bool = False
+    """Whether a recursion is unfolded in it, as deep as it goes over the rows there were."""
     pruned: tuple[str, ...] = ()
     """Blocks whose members are kept only for the tuples that HAVING keeps (it is monotone)."""
 
@@ -76,6 +78,7 @@ class Manifest:
             "relations": {name: asdict(record) for name, record in self.relations.items()},
             "counts": self.counts,
             "schemas": self.schemas,
+            "recursive": self.recursive,
             "pruned": self.pruned,
         }
         return json.dumps(document, indent=1)
@@ -113,6 +116,7 @@ class Manifest:
             relations={name: _relation(record) for name, record in document["relations"].items()},
             counts=document["counts"],
             schemas=document["schemas"],
+            recursive=document.get("recursive", False),
             pruned=tuple(document["pruned"]),
         )
 

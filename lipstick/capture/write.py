@@ -13,6 +13,7 @@ import shutil
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -189,13 +190,8 @@ def write_capture(
         writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress, files)
         writer.write()
         shutil.rmtree(building / "tmp", ignore_errors=True)
-        done = Manifest(
-            query=manifest.query,
-            names=manifest.names,
-            schema=manifest.schema,
-            values=manifest.values,
-            root=manifest.root,
-            relations=manifest.relations,
+        done = replace(
+            manifest,
             counts=writer.counts,
             schemas=writer.schemas,
             pruned=tuple(writer.pruned),

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from lipstick.capture.manifest import RelationRecord
+from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.deletion import Deletion, check_readable, without
 from lipstick.derived.comparison import Comparison
 from lipstick.derived.derivation import TUPLE, Derivation, Part
 from lipstick.derived.rows import naming_of, part_rows
+from rewriter.blocks import decided_once
+from rewriter.errors import UnsupportedError
 from rewriter.statements import plain_sql
 
 if TYPE_CHECKING:
@@ -83,6 +85,7 @@ class Hypothesis:
         gone = reduced.deletion.views(self._spark)
         if not reduced.replaced and not self._rerun:
             return capture.hypothetical(gone)
+        check_runs_again(capture.manifest, reduced)
         views = {}
         for name, record in capture.manifest.relations.items():
             view = reduced.replaced.get(name)
@@ -136,3 +139,21 @@ class Hypothesis:
         old = part_rows(self._spark, derivation, part)
         number = derivation.parts.index(part)
         return Comparison(old, new, made_by.manifest.root, part, token, number)
+
+
+def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:
+    """Refuse to run queries over other rows that would choose otherwise, or go deeper.
+
+    Raises
+    ------
+    UnsupportedError
+        Where chance decides something, or a recursion is unfolded.
+    """
+    if decided_once(manifest.root):
+        problem = "a query in which chance decides something cannot be run again"
+    elif manifest.recursive and reduced.replaced:
+        problem = "a recursive query cannot be run over hypothetical rows of a derived relation"
+    else:
+        return
+    advice = "Write the query of the derived relation into this one: WITH t AS (...)."
+    raise UnsupportedError(problem, advice, manifest.query)

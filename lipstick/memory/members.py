@@ -168,7 +168,7 @@ class Members:
         return all(self._is_stable(alias, name) for alias, name in scalar.columns)
 
     def _is_stable(self, alias: str, name: str) -> bool:
-        if alias == MEMBER:
+        if alias in (MEMBER, EXPANDED):
             return True
         lookup = self._by_alias.get(alias)
         if lookup is None or not lookup.block.stable_identity:

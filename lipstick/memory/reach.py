@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +69,12 @@ class Referred:
 
 
 def reach(
-    engine: Engine, positions: Array, *, scalars: bool = False, potential: bool = False
+    engine: Engine,
+    positions: Array,
+    *,
+    scalars: bool = False,
+    potential: bool = False,
+    further: Callable[[Rows], Array] | None = None,
 ) -> dict[str, Reached]:
     """The tuples that rows of the answer were made from, per block, outer blocks first.
 
@@ -83,6 +88,9 @@ def reach(
     potential
         Also take members that an anti join drops, and follow what it must not find: for queries
         in which no condition depends on aggregated values.
+    further
+        The tuples of a block that are also wanted, whichever others are; in place of those that
+        window functions see, and with both sides of a bag difference.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
     found: dict[str, Reached] = {}
@@ -90,11 +98,14 @@ def reach(
         if name not in wanted:
             continue
         block, rows = engine.blocks[name], engine.rows(name)
-        chosen = np.unique(np.concatenate(wanted[name]))
-        if scalars and isinstance(rows, WindowRows):
+        chosen = _ascending(wanted[name])
+        if further is not None:
+            chosen = _ascending([chosen, further(rows)])
+        elif scalars and isinstance(rows, WindowRows):
             chosen = rows.deciding(chosen)
         members, owners = _members(rows, chosen, potential)
-        if scalars and block.difference is not None and not block.difference.common:
+        one_side = block.difference is not None and not block.difference.common
+        if scalars and one_side and further is None:
             # A row of EXCEPT ALL was made from the left side alone.
             assert isinstance(rows, GroupRows)
             left = rows.sides(members) == 0
@@ -113,6 +124,17 @@ def reach(
                     everything = _everything(engine.rows(lookup.block.name))
                     wanted.setdefault(lookup.block.name, []).append(everything)
     return found
+
+
+def _ascending(parts: list[Array]) -> Array:
+    """Some positions, ascending and each once."""
+    found: Array = np.concatenate(parts)
+    if bool((found[1:] > found[:-1]).all()):
+        return found
+    # np.unique hashes, which takes ten times as long for positions that are nearly sorted.
+    found.sort()
+    first: Array = np.concatenate([[True], found[1:] != found[:-1]])
+    return found[first]
 
 
 def _everything(rows: Rows) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lipstick.workflow.loops import Loop
 from lipstick.workflow.module import Module, Specification
-from lipstick.workflow.query import Query, Sql, StateQuery
+from lipstick.workflow.query import FrameFunction, Query, Sql, StateQuery
 from lipstick.workflow.relation import Relation
 from lipstick.workflow.run import Run, open_run
 from lipstick.workflow.shape import Edge
@@ -15,6 +15,7 @@ from lipstick.workflow.workflow import Workflow
 
 __all__ = [
     "Edge",
+    "FrameFunction",
     "Loop",
     "Module",
     "Query",

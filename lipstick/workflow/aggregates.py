@@ -7,7 +7,7 @@ for Aggregate Queries*, PODS 2011.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,17 +18,22 @@ from graphquery.model import Kind, Port
 from graphquery.values import VALUE_COLUMN
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct, normal
+from lipstick.memory.members import Members
 from lipstick.memory.state import values as evaluated
-from lipstick.workflow.columns import expression_text, plain_source
+from lipstick.workflow.columns import (
+    Column,
+    computed_from,
+    expression_text,
+    plain_source,
+    plain_text,
+)
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.functions import called
 from lipstick.workflow.nodes import Nodes, Trace
+from lipstick.workflow.reading import MemberReading
 from rewriter.blocks import GROUP, Output
 from rewriter.interpret import AggregateCall, Interpreted, UninterpretableError, interpret
 from semiring.base import Array
-
-Carried = Callable[[str, str], Nodes | None]
-"""From a column of a source to the v-nodes of its values, one per member; None: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Grouped:
         The groups' members, group by group, and the ordinal of each one's group.
     nodes
         The members' p-nodes.
+    reading
+        What the members read.
     """
 
     rows: GroupRows
@@ -53,6 +60,26 @@ class Grouped:
     members: Array
     owners: Array
     nodes: Nodes
+    reading: MemberReading
+
+
+@dataclass(frozen=True, slots=True)
+class GroupValues:
+    """The v-nodes of some groups, in the order of their positions.
+
+    Parameters
+    ----------
+    columns
+        By column, those of its values.
+    conditions
+        For every condition of HAVING on aggregates what it is called, and what it is made of.
+    order
+        What the groups are sorted by, where LIMIT cuts them.
+    """
+
+    columns: Mapping[str, Nodes]
+    conditions: Sequence[tuple[str, list[Nodes]]]
+    order: Sequence[Nodes]
 
 
 def aggregate_nodes(
@@ -61,8 +88,8 @@ def aggregate_nodes(
     columns: Mapping[str, str],
     groups: Grouped,
     functions: Collection[str],
-    carried: Carried,
-) -> tuple[dict[str, Nodes], list[tuple[str, list[Nodes]]]]:
+    scalars_of: Callable[[Sequence[Column]], list[Nodes]],
+) -> GroupValues:
     """Add the v-nodes of the aggregates that a grouping gives, and of what it computes from them.
 
     Parameters
@@ -73,15 +100,8 @@ def aggregate_nodes(
         What the block's outputs are called; left out are those called as they are.
     functions
         The black boxes among the functions that the query calls.
-    carried
-        The v-nodes that values have already.
-
-    Returns
-    -------
-    dict
-        By column, the v-nodes of its values, in the order of the groups' positions.
-    list
-        For every condition of HAVING on aggregates what it is called, and their v-nodes.
+    scalars_of
+        From columns to the nodes that scalar subqueries among them depend on, group by group.
 
     Raises
     ------
@@ -98,9 +118,10 @@ def aggregate_nodes(
         if s.column is not None and s.column[0] == GROUP
     }
     having = [interpret(condition) for condition in block.having]
+    order = [interpret(key.scalar) for key in block.order] if block.limited else []
     used = {
         column
-        for scalar in (*(s for _, s in scalars), *having)
+        for scalar in (*(s for _, s in scalars), *having, *order)
         for alias, column in scalar.columns
         if alias == GROUP
     }
@@ -108,25 +129,28 @@ def aggregate_nodes(
         if aggregate in used:
             suffix = f"{name}.{named.get(aggregate, aggregate)}"
             own = call.text.partition("(")[0].lower()
-            function = call.function or called(call.text, functions) or own
-            aggregates[aggregate] = _aggregate(
-                trace, suffix, function, aggregate, call, groups, carried
-            )
+            label = call.function or called(call.text, functions) or own
+            aggregates[aggregate] = _aggregate(trace, suffix, label, aggregate, call, groups)
+
+    def inputs(scalar: Interpreted) -> list[Nodes]:
+        own = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]
+        return [*own, *scalars_of(scalar.columns)]
+
     for output, scalar in scalars:
         column = columns.get(output.name, output.name)
         if scalar.column is not None and scalar.column[1] in aggregates:
             found[column] = aggregates[scalar.column[1]]
-        elif any(alias == GROUP and c in aggregates for alias, c in scalar.columns):
+        elif made_of := inputs(scalar):
             text = expression_text(block, scalar)
             label = called(text, functions) or text
             made = f"{name}.{column}"
-            found[column] = _computed(trace, made, label, output, scalar, aggregates, groups)
-    conditions = []
-    for scalar in having:
-        inputs = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]
-        if inputs:
-            conditions.append((f"[{_condition_text(rows, scalar)}]", inputs))
-    return found, conditions
+            found[column] = _computed(trace, made, label, output, made_of, groups)
+    conditions = [(f"[{_condition_text(rows, scalar)}]", inputs(scalar)) for scalar in having]
+    return GroupValues(
+        found,
+        [(label, made_of) for label, made_of in conditions if made_of],
+        [nodes for scalar in order for nodes in inputs(scalar)],
+    )
 
 
 def _condition_text(rows: GroupRows, scalar: Interpreted) -> str:
@@ -141,50 +165,72 @@ def _plain(call: str) -> str:
 
 
 def _aggregate(
-    trace: Trace,
-    suffix: str,
-    label: str,
-    aggregate: str,
-    call: AggregateCall,
-    groups: Grouped,
-    carried: Carried,
+    trace: Trace, suffix: str, label: str, aggregate: str, call: AggregateCall, groups: Grouped
 ) -> Nodes:
     values = groups.rows.base.take(aggregate, groups.positions)
-    made = trace.pool(
-        suffix, Kind.VALUE, label, len(groups.ranks), values=_by_rank(values, groups.ranks)
-    )
-    found = Nodes.of(made, groups.ranks)
-    if call.function is None:
-        trace.edges(groups.nodes, made, groups.owners)
-        return found
-    rows, constants = _values(trace, suffix, call, groups, carried)
+    table = _by_rank(values, groups.ranks)
+
+    def made_by(label: str) -> int:
+        return trace.pool(suffix, Kind.VALUE, label, len(groups.ranks), values=table)
+
+    arguments = {c for a in call.arguments for c in computed_from(groups.rows.block, a)}
+    read = groups.reading.inputs(sorted(arguments))
+    if call.function is None or (call.distinct and read):
+        # Which values are equal is not known once they may change.
+        made = made_by(label if call.function is None else _plain(call.text))
+        for nodes in (groups.nodes, *read):
+            trace.edges(nodes, made, groups.owners)
+        return Nodes.of(made, groups.ranks)
+    made = made_by(label)
+    try:
+        rows, constants = aggregated_values(trace, suffix, call, groups.members, groups.reading)
+    except UninterpretableError as error:
+        raise RunError(
+            f"The aggregated value {error} can be computed by Spark only, and tensors need it.\n"
+            "Compute it as a column of a relation of the chain, and aggregate that."
+        ) from error
     nodes, owners = groups.nodes.take(rows), groups.owners[rows]
     if call.distinct:
         nodes, owners, constants = _once(trace, suffix, nodes, owners, constants)
-    tensors = trace.pool(f"{suffix}.tensors", Kind.VALUE, "⊗", len(owners))
-    every = np.arange(len(owners), dtype=np.int64)
-    trace.edges(nodes, tensors, every)
-    trace.edges(constants, tensors, every, Port.VALUE)
-    trace.edges(Nodes.of(tensors, every), made, owners)
-    return found
+    tensors = tensor_nodes(trace, suffix, nodes, constants)
+    trace.edges(tensors, made, owners)
+    return Nodes.of(made, groups.ranks)
 
 
-def _values(
-    trace: Trace, suffix: str, call: AggregateCall, groups: Grouped, carried: Carried
+def tensor_nodes(trace: Trace, suffix: str, nodes: Nodes, constants: Nodes) -> Nodes:
+    """Add the tensors of some members and their values."""
+    pool = trace.pool(f"{suffix}.tensors", Kind.VALUE, "⊗", len(nodes))
+    every = np.arange(len(nodes), dtype=np.int64)
+    trace.edges(nodes, pool, every)
+    trace.edges(constants, pool, every, Port.VALUE)
+    return Nodes.of(pool, every)
+
+
+def aggregated_values(
+    trace: Trace, suffix: str, call: AggregateCall, chosen: Array, reading: MemberReading
 ) -> tuple[Array, Nodes]:
-    """The members whose value is not NULL, by place, and the v-nodes of their values."""
-    count = len(groups.members)
-    columns = [_evaluated(groups, argument) for argument in call.arguments]
-    there = np.ones(count, dtype=np.bool_)
+    """The members whose aggregated value is not NULL, by place, and the v-nodes of their values.
+
+    Raises
+    ------
+    UninterpretableError
+        When only Spark can compute the values.
+    """
+    members = reading.members
+    columns = [_evaluated(members, chosen, argument) for argument in call.arguments]
+    there = np.ones(len(chosen), dtype=np.bool_)
     for column in columns:
         there &= column.is_valid().to_numpy(zero_copy_only=False)
     rows = np.flatnonzero(there)
     if len(columns) == 1:
-        source = plain_source(groups.rows.block, call.arguments[0])
-        known = None if source is None else carried(*source)
+        source = plain_source(members.block, call.arguments[0])
+        known = None if source is None else reading.values(*source)
         if known is not None and bool((known.ordinals[rows] >= 0).all()):
             return rows, known.take(rows)
         kept = columns[0].take(pa.array(rows))
+        read = reading.inputs(computed_from(members.block, call.arguments[0]))
+        if read:
+            return rows, _changeable(trace, suffix, call.arguments[0], kept, read, rows)
     else:
         kept = pa.array(np.ones(len(rows), dtype=np.int64))
     kept = normal(kept.dictionary_decode() if pa.types.is_dictionary(kept.type) else kept)
@@ -194,6 +240,25 @@ def _values(
         f"{suffix}.values", Kind.VALUE, "", len(first), values=table, key=(VALUE_COLUMN,)
     )
     return rows, Nodes.of(pool, codes)
+
+
+def _changeable(
+    trace: Trace,
+    suffix: str,
+    argument: Interpreted,
+    kept: pa.Array,
+    read: Sequence[Nodes],
+    rows: Array,
+) -> Nodes:
+    """V-nodes of values that are computed from others, one per member."""
+    table = pa.table({VALUE_COLUMN: kept})
+    pool = trace.pool(
+        f"{suffix}.values", Kind.VALUE, plain_text(argument.text), len(rows), values=table
+    )
+    every = np.arange(len(rows), dtype=np.int64)
+    for nodes in read:
+        trace.edges(nodes.take(rows), pool, every)
+    return Nodes.of(pool, every)
 
 
 def _distinct(column: pa.Array) -> tuple[Array, Array]:
@@ -208,17 +273,8 @@ def _distinct(column: pa.Array) -> tuple[Array, Array]:
     return numbers[codes], first[order]
 
 
-def _evaluated(groups: Grouped, argument: Interpreted) -> pa.Array:
-    members = groups.rows.members
-    try:
-        return evaluated(
-            argument, members.resolve(groups.members, members.base), len(groups.members), None
-        )
-    except UninterpretableError as error:
-        raise RunError(
-            f"The aggregated value {argument.text} can be computed by Spark only, and tensors need "
-            "it.\nCompute it as a column of a relation of the chain, and aggregate that."
-        ) from error
+def _evaluated(members: Members, chosen: Array, argument: Interpreted) -> pa.Array:
+    return evaluated(argument, members.resolve(chosen, members.base), len(chosen), None)
 
 
 def _once(
@@ -238,8 +294,7 @@ def _computed(
     suffix: str,
     label: str,
     output: Output,
-    scalar: Interpreted,
-    aggregates: dict[str, Nodes],
+    made_of: Sequence[Nodes],
     groups: Grouped,
 ) -> Nodes:
     """A v-node per group for a value computed from aggregates, named by its expression."""
@@ -251,9 +306,8 @@ def _computed(
         len(groups.ranks),
         values=_by_rank(values, groups.ranks),
     )
-    for alias, column in scalar.columns:
-        if alias == GROUP and column in aggregates:
-            trace.edges(aggregates[column], made, groups.ranks)
+    for nodes in made_of:
+        trace.edges(nodes, made, groups.ranks)
     return Nodes.of(made, groups.ranks)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.errors import PySparkException
@@ -22,7 +23,8 @@ from pyspark.sql.types import LongType, StructField, StructType
 from lipstick.capture.capture import Capture
 from lipstick.capture.files import CollectedFiles, Files, in_arrow
 from lipstick.capture.write import write_capture
-from lipstick.errors import CaptureError
+from lipstick.dataframes import plain_frame, query_text
+from lipstick.errors import CaptureError, LipstickError
 from lipstick.frame import AnnotatedFrame
 from lipstick.memory.engine import Engine
 from lipstick.memory.keys import KeyTable
@@ -34,10 +36,10 @@ from lipstick.workflow.emptiness import is_empty
 from lipstick.workflow.errors import QueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
-from lipstick.workflow.queries import Step, column_error, steps, window_error
-from lipstick.workflow.query import BEFORE
+from lipstick.workflow.queries import Step, column_error, place_error, steps
+from lipstick.workflow.query import BEFORE, FrameFunction, Sql
+from lipstick.workflow.supported import problem
 from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
-from rewriter.blocks import topological
 from rewriter.dialect import parse, volatile_calls
 from semiring.base import Array
 
@@ -164,20 +166,21 @@ class Bench(Session):
         if step.role == "delete":
             return self._deletion(step).schema
         if not self.provenance:
-            return plain_struct(self.spark.sql(step.query.sql).schema)
-        frame = self.sql(step.query.sql)
-        if any(block.windowed for block in topological(frame.root)):
-            raise window_error(self.specification, step)
+            return plain_struct(self._written(step).schema)
+        frame = self.sql(self._text(step))
+        found = problem(frame.root)
+        if found is not None:
+            raise place_error(self.specification, step, found)
         self._frames[step] = frame
-        if volatile_calls(parse(step.query.sql)):
+        if volatile_calls(parse(frame.query)):
             self._volatile.add(step)
         self._read |= {name.lower() for name in frame.relations}
         return plain_struct(frame.schema)
 
     def _deletion(self, step: Step) -> DataFrame:
         """The keys, or rows, that a step deletes."""
-        if step.query.selects:
-            return self.spark.sql(step.query.sql)
+        if not isinstance(step.query, Sql) or step.query.selects:
+            return self._written(step)
         relation = self.specification.state[step.name]
         columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
         try:
@@ -187,7 +190,30 @@ class Bench(Session):
         except PySparkException as error:
             raise QueryError(
                 f"{self.specification.name}: {step.what} is no predicate over it: "
-                f"{step.query.sql.strip()}\n{error}"
+                f"{step.query.text.strip()}\n{error}"
+            ) from error
+
+    def _text(self, step: Step) -> str:
+        """The query of a step as SQL."""
+        if isinstance(step.query, Sql):
+            return step.query.sql
+        assert isinstance(step.query, FrameFunction)
+        names = step.query.reads(f"{self.specification.name}: {step.what}")
+        read = [self._tracked[name.lower()] for name in names]
+        return query_text(self.spark, self._written(step), read)
+
+    def _written(self, step: Step) -> DataFrame:
+        """The query of a step as a data frame, over the relations as they are bound."""
+        if isinstance(step.query, Sql):
+            return self.spark.sql(step.query.sql)
+        assert isinstance(step.query, FrameFunction)
+        owner = f"{self.specification.name}: {step.what}"
+        frame = step.query.frame(owner, lambda name: self.spark.table(f"`{name}`"))
+        try:
+            return plain_frame(frame)
+        except LipstickError as error:
+            raise QueryError(
+                f"{owner}: {step.query.reference} gives no data frame: {error}"
             ) from error
 
     def _check(self, step: Step, found: StructType) -> None:
@@ -248,7 +274,7 @@ class Bench(Session):
 
     def define(self, step: Step) -> None:
         """Make a relation a view of its query, without provenance."""
-        self._views.put(self.spark.sql(step.query.sql), step.name)
+        self._views.put(self._written(step), step.name)
 
     def answer(self, step: Step) -> Answer:
         """Run a step over the relations as they are bound.
@@ -262,13 +288,14 @@ class Bench(Session):
             if step.role == "delete":
                 return Answer(self._deletion(step).toArrow())
             if not self.provenance:
-                return Answer(self.spark.sql(step.query.sql).toArrow())
+                return Answer(self._written(step).toArrow())
             if step in self._volatile:
-                self._frames[step] = self.sql(step.query.sql)
+                self._frames[step] = self.sql(self._frames[step].query)
             return self._captured(self._frames[step])
         except PySparkException as error:
+            text = step.query.text.strip()
             raise RunError(
-                f"{self.specification.name}: {step.what} failed.\n{step.query.sql.strip()}\n{error}"
+                f"{self.specification.name}: {step.what} failed.\n{text}\n{error}"
             ) from error
 
     def _captured(self, frame: AnnotatedFrame) -> Answer:
@@ -285,7 +312,7 @@ class Bench(Session):
             table = engine.table(state)
         except CaptureError:  # some expression is Spark's to compute
             table = _rows_by_spark(Capture(directory, manifest, self.spark), state)
-        return Answer(table, engine, state.ordered)
+        return Answer(table, engine, repeated(state))
 
     def clear(self) -> None:
         """Remove the files of an invocation; its relations must be bound anew."""
@@ -297,9 +324,14 @@ class Bench(Session):
                 path.unlink(missing_ok=True)
 
 
+def repeated(state: State) -> Array:
+    """The positions of the rows of an answer, in its order, each as often as it is there."""
+    return np.repeat(state.ordered, state.copies(state.ordered))
+
+
 def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     """The answer's rows in the order of its positions, its expressions computed by Spark."""
-    root, positions = capture.manifest.root, state.ordered
+    root, positions = capture.manifest.root, repeated(state)
     rows = capture.present().toArrow()
     keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
     wanted = [state.take(name, positions) for name in root.identity]

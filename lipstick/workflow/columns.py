@@ -10,7 +10,6 @@ from lipstick.workflow.functions import called
 from rewriter.algebra import Scalar
 from rewriter.blocks import (
     MEMBER,
-    UNION,
     Block,
     BlockSource,
     Core,
@@ -56,17 +55,59 @@ def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
     for alias, name in scalar.columns:
         inner = selected.get(name) if alias == MEMBER else None
         read = ((alias, name),) if inner is None else interpret(inner).columns
-        found.update(dict.fromkeys(read))
+        for column in read:
+            found.update(dict.fromkeys(_leaves(block, column)))
     return tuple(found)
 
 
-def union_columns(block: Block, branch: Block) -> Iterator[tuple[str, str]]:
-    """Yield the outputs of a union of blocks that are columns of a branch, and which they are."""
-    places = {output.name: place for place, output in enumerate(block.branches[0].outputs)}
-    for output in block.outputs:
-        column = interpret(output.scalar).column
-        if column is not None and column[0] == UNION:
-            yield output.name, branch.outputs[places[column[1]]].name
+def _leaves(block: Block, column: Column) -> Iterator[Column]:
+    """The columns that a column of a block's sources is computed from, in all branches of unions.
+
+    Beside them stands a column of a union itself, of which a branch may be nothing else.
+    """
+    waiting: list[tuple[Core | None, Column]] = [(block.core, column)]
+    while waiting:
+        core, (alias, name) = waiting.pop()
+        yield alias, name
+        union = None if core is None else _union(core, alias)
+        for branch in () if union is None else union.branches:
+            inner = dict(branch.select).get(name)
+            waiting += [] if inner is None else [(branch, c) for c in interpret(inner).columns]
+
+
+def computes(block: Block, column: Column) -> bool:
+    """Whether a column of a union is an expression in some branch."""
+    return any(
+        _plain(scalar) is None and interpret(scalar).columns
+        for branch, name in _branches(block.core, column)
+        if (scalar := dict(branch.select).get(name)) is not None
+    )
+
+
+def _branches(core: Core | None, column: Column) -> Iterator[tuple[Core, str]]:
+    """Yield the branches of unions that a column is of, and what it is called in them."""
+    union = None if core is None else _union(core, column[0])
+    for branch in () if union is None else union.branches:
+        yield branch, column[1]
+        inner = _plain(dict(branch.select).get(column[1]))
+        if inner is not None:
+            yield from _branches(branch, inner)
+
+
+def predicates(core: Core | None) -> Iterator[Scalar]:
+    """Yield the conditions of a core, and of the branches of its unions."""
+    if core is None:
+        return
+    yield from core.predicates
+    for source in core.sources:
+        for branch in source.branches if isinstance(source, UnionSource) else ():
+            yield from predicates(branch)
+
+
+def branch_outputs(block: Block, branch: Block) -> Iterator[tuple[str, str]]:
+    """Yield the columns of a union of blocks, and which outputs of a branch they are."""
+    for first, output in zip(block.branches[0].outputs, branch.outputs, strict=True):
+        yield first.name, output.name
 
 
 def branch_columns(block: Block, column: Column) -> tuple[Column, ...]:
@@ -97,7 +138,12 @@ def expression_text(block: Block, scalar: Interpreted) -> str:
         selected = dict(block.core.select)
         if scalar.column[1] in selected:
             scalar = interpret(selected[scalar.column[1]])
-    return _QUALIFIER.sub("", scalar.text).replace("`", "")
+    return plain_text(scalar.text)
+
+
+def plain_text(sql: str) -> str:
+    """SQL without quotes of names and qualifiers."""
+    return _QUALIFIER.sub("", sql).replace("`", "")
 
 
 def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> bool:

@@ -35,6 +35,7 @@ node that has the name of its module: ``nodes`` may be a list of modules.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ from lipstick.workflow.document import Entry, dump, load
 from lipstick.workflow.document import parse as document_of
 from lipstick.workflow.loops import Loop
 from lipstick.workflow.module import Module, Specification
-from lipstick.workflow.query import StateQuery
+from lipstick.workflow.query import FrameFunction, Query, StateQuery
 from lipstick.workflow.relation import Relation
 from lipstick.workflow.shape import Edge
 from lipstick.workflow.workflow import Workflow
@@ -97,7 +98,7 @@ def _specification(name: str, entry: Entry) -> Specification:
     if "query_state" in parts:
         changes = parts["query_state"].mapping((), _CHANGES)
         given: dict[str, Any] = {
-            part: e.named() if isinstance(e.value, dict) or part not in _STATEMENTS else e.texts()
+            part: _named(e) if isinstance(e.value, dict) or part not in _STATEMENTS else e.texts()
             for part, e in changes.items()
         }
         with parts["query_state"].located():
@@ -106,11 +107,24 @@ def _specification(name: str, entry: Entry) -> Specification:
         name,
         _relations(parts["input"]),
         _relations(parts["output"]),
-        parts["query_output"].named(),
+        _named(parts["query_output"]),
         state=_relations(parts["state"]) if "state" in parts else {},
         query_state=query,
         functions=parts["functions"].named() if "functions" in parts else {},
     )
+
+
+def _named(entry: Entry) -> dict[str, Any]:
+    """Queries by name: SQL, or where a function is defined."""
+    found: dict[str, Any] = {}
+    for name, query in entry.mapping().items():
+        if not isinstance(query.value, dict):
+            found[name] = query.text()
+            continue
+        reference = query.mapping(("function",), ())["function"]
+        with reference.located():
+            found[name] = FrameFunction(reference.text())
+    return found
 
 
 def _relations(entry: Entry) -> dict[str, Relation]:
@@ -219,12 +233,17 @@ def _specified(specification: Specification) -> dict[str, Any]:
     if query:
         parts = {part: getattr(query, part) for part in _CHANGES}
         found["query_state"] = {
-            part: {name: q.text for name, q in queries.items()}
-            for part, queries in parts.items()
-            if queries
+            part: _queries(queries) for part, queries in parts.items() if queries
         }
-    found["query_output"] = {name: q.text for name, q in specification.query_output.items()}
+    found["query_output"] = _queries(specification.query_output)
     return found
+
+
+def _queries(queries: Mapping[str, Query]) -> dict[str, Any]:
+    return {
+        name: {"function": query.reference} if isinstance(query, FrameFunction) else query.text
+        for name, query in queries.items()
+    }
 
 
 def _schema(relations: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _TABLES = tuple(
     if hasattr(PythonEvalType, name)
 )
 """Kinds of functions that make tables, in this version of PySpark."""
+_OF_FRAMES = "_lipstick_udf_"
 _AGGREGATES = tuple(
     getattr(PythonEvalType, name)
     for name in dir(PythonEvalType)
@@ -54,16 +55,7 @@ def load(owner: str, name: str, reference: str) -> Any:
         When it is not there, or something else.
     """
     where = ("specifications", owner, "functions", name)
-    name_of_module, _, attribute = reference.partition(":")
-    try:
-        module = import_module(name_of_module)
-        found = getattr(module, attribute)
-    except (ImportError, AttributeError) as error:
-        raise QueryError(
-            f"{owner}: the function {name} is not found at {reference}: {error}.\n"
-            "The module must be importable where the workflow runs.",
-            where,
-        ) from error
+    found = imported(owner, name, reference)
     if not (callable(found) and hasattr(found, "evalType")):
         raise QueryError(
             f"{owner}: the function {name} at {reference} has no type of its result.\n"
@@ -71,8 +63,28 @@ def load(owner: str, name: str, reference: str) -> Any:
             where,
         )
     # Workers need not have the module.
+    module = import_module(reference.partition(":")[0])
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return found
+
+
+def imported(owner: str, name: str, reference: str) -> Any:
+    """Import what is at a place.
+
+    Raises
+    ------
+    QueryError
+        When it is not there.
+    """
+    module, _, attribute = reference.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise QueryError(
+            f"{owner}: the function {name} is not found at {reference}: {error}.\n"
+            "The module must be importable where the workflow runs.",
+            ("specifications", owner, "functions", name),
+        ) from error
 
 
 class Aggregates:
@@ -104,9 +116,14 @@ def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> N
 
 
 def called(text: str, functions: Collection[str]) -> str | None:
-    """The outermost of some functions that an expression calls; None if it calls none."""
+    """The outermost of some functions that an expression calls; None if it calls none.
+
+    One that a data frame has brought has a name that says nothing.
+    """
     known = {name.lower(): name for name in functions}
     for match in _CALL.finditer(text):
+        if match[1].startswith(_OF_FRAMES):
+            return "function"
         if match[1].lower() in known:
             return known[match[1].lower()]
     return None

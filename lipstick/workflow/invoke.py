@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from graphquery.model import Kind, Segment
 from lipstick.workflow.bench import Answer, Bench
-from lipstick.workflow.derive import Target, Tuples, derive
+from lipstick.workflow.derive import derive
 from lipstick.workflow.invocation import (
     CAME,
     Arriving,
@@ -26,7 +26,9 @@ from lipstick.workflow.invocation import (
 from lipstick.workflow.nodes import Fragment, NewSegment, Nodes, Trace
 from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
+from lipstick.workflow.reading import Tuples
 from lipstick.workflow.relation import Relation
+from lipstick.workflow.row_values import Target
 from lipstick.workflow.state import StateRelation, difference, matching
 from lipstick.workflow.tables import (
     arrow_of,

@@ -18,7 +18,7 @@ from lipstick.workflow.errors import (
     UnknownRelationError,
 )
 from lipstick.workflow.functions import check_reference
-from lipstick.workflow.query import BEFORE, NO_STATE, Sql, StateQuery, frozen
+from lipstick.workflow.query import BEFORE, NO_STATE, Query, StateQuery, frozen
 from lipstick.workflow.relation import Relation, is_name
 
 _NAME = re.compile(r"[\w.\-]+")
@@ -57,7 +57,7 @@ class Specification:
     name: str
     inputs: Mapping[str, Relation]
     outputs: Mapping[str, Relation]
-    query_output: Mapping[str, Sql]
+    query_output: Mapping[str, Query]
     state: Mapping[str, Relation]
     query_state: StateQuery
     functions: Mapping[str, str]

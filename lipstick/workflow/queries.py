@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowError
 from lipstick.workflow.functions import Aggregates
 from lipstick.workflow.module import Specification
-from lipstick.workflow.query import BEFORE, Sql
-from rewriter.algebra import Windows, walk
+from lipstick.workflow.query import BEFORE, FrameFunction, Query, Sql
 from rewriter.bind import bind
 from rewriter.catalog import TrackedRelation
 from rewriter.errors import UntrackedError
@@ -32,7 +31,7 @@ class Step:
     name: str
     part: str
     role: str
-    query: Sql
+    query: Query
 
     @property
     def what(self) -> str:
@@ -70,12 +69,11 @@ def check_queries(specification: Specification) -> None:
     UnknownRelationError
         For a query that reads what is no input, no state, and not defined before it.
     QueryError
-        For a query that gives another number of columns than its relation has, or whose values
-        have no nodes in a graph: those of window functions.
+        For a query that gives another number of columns than its relation has.
     rewriter.errors.QueryError
         For SQL that is not understood, with the place in the text.
     """
-    visible = {
+    visible: dict[str, tuple[str, ...]] = {
         name: relation.names
         for schema in (specification.inputs, specification.state)
         for name, relation in schema.items()
@@ -88,21 +86,29 @@ def check_queries(specification: Specification) -> None:
             visible |= old
         found = _columns(specification, step, visible)
         if step.role == "relation":
-            visible[step.name] = found
+            declared = specification.outputs.get(step.name)
+            visible[step.name] = declared.names if declared and not found else found
         _check_columns(specification, step, found)
 
 
 class _Catalog:
-    """The relations that a step sees; remembers what was asked for in vain."""
+    """The relations that a step sees; remembers what was asked for in vain.
+
+    ``later``: whether a relation was asked for of which Spark will know the columns.
+    """
 
     def __init__(self, visible: dict[str, tuple[str, ...]]) -> None:
         self._visible = {name.lower(): (name, columns) for name, columns in visible.items()}
         self.unknown: list[str] = []
+        self.later = False
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | None:
         found = self._visible.get(".".join(parts).lower())
         if found is None:
             self.unknown.append(".".join(parts))
+            return None
+        if not found[1]:
+            self.later = True
             return None
         return TrackedRelation(*found)
 
@@ -110,29 +116,48 @@ class _Catalog:
 def _columns(
     specification: Specification, step: Step, visible: dict[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """The names of the columns that a step gives; () for a predicate."""
+    """The names of the columns that a step gives; () for a predicate, and where Spark knows them.
+
+    Spark knows those of functions, and of queries that read them.
+    """
+    if isinstance(step.query, FrameFunction):
+        _check_reads(specification, step, step.query.reads(specification.name), visible)
+        return ()
     if step.role == "delete" and not step.query.selects:
         return ()
     if not step.query.selects:
         raise QueryError(
-            f"{specification.name}: {step.what} is not a SELECT: {step.query.sql.strip()}",
+            f"{specification.name}: {step.what} is not a SELECT: {step.query.text.strip()}",
             (*("specifications", specification.name), *_subject(step)),
         )
+    assert isinstance(step.query, Sql)
     catalog = _Catalog(visible)
     functions = {name.lower() for name in specification.functions}
     try:
         aggregates = Aggregates(specification.name, specification.functions)
         bound = bind(step.query.sql, catalog, functions=functions, aggregates=aggregates)
     except UntrackedError as error:
-        unknown = catalog.unknown[0] if catalog.unknown else "a relation"
-        raise UnknownRelationError(
-            f"{specification.name}: {step.what} reads {unknown}, which is not there.\n"
-            f"It can read: {', '.join(visible) or 'nothing'}.",
-            ("specifications", specification.name, *_subject(step)),
-        ) from error
-    if step.role != "delete" and any(isinstance(part, Windows) for part in walk(bound.root)):
-        raise window_error(specification, step)
+        if catalog.later:
+            return ()
+        _check_reads(specification, step, catalog.unknown or ["a relation"], visible)
+        raise AssertionError("what is unknown is not there") from error
     return tuple(attribute.name for attribute in bound.root.attributes)
+
+
+def _check_reads(
+    specification: Specification,
+    step: Step,
+    names: Iterable[str],
+    visible: Mapping[str, tuple[str, ...]],
+) -> None:
+    there = {name.lower() for name in visible}
+    for name in names:
+        if name.lower() not in there:
+            raise UnknownRelationError(
+                f"{specification.name}: {step.what} reads {name}, which is not there.\n"
+                f"It can read: {', '.join(visible) or 'nothing'}.",
+                ("specifications", specification.name, *_subject(step)),
+            )
 
 
 def _check_columns(specification: Specification, step: Step, found: tuple[str, ...]) -> None:
@@ -157,11 +182,10 @@ def column_error(
     )
 
 
-def window_error(specification: Specification, step: Step) -> WorkflowError:
-    """The error for a query with window functions, whose values nothing in a graph stands for."""
+def place_error(specification: Specification, step: Step, problem: str) -> WorkflowError:
+    """The error for a query that cannot be derived, whose problem is said."""
     return QueryError(
-        f"{specification.name}: {step.what} has window functions (OVER), whose values have no "
-        "node in a graph yet.\nWrite it as a grouping and a join.",
+        f"{specification.name}: {step.what} has no place in a graph: {problem}",
         ("specifications", specification.name, *_subject(step)),
     )
 

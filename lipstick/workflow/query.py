@@ -1,16 +1,17 @@
-"""Queries of a module: SQL over its relations, alone or as a chain of named relations."""
+"""Queries of a module: SQL, or functions of data frames, alone or as a chain of relations."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from inspect import cleandoc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import cleandoc, signature
 from types import MappingProxyType
 from typing import Any
 
 from lipstick.workflow.errors import QueryError
+from lipstick.workflow.functions import check_reference, imported
 
 BEFORE = "before_"
 """Q_out reads the state as it was before the invocation under this prefix: ``before_Cars``."""
@@ -28,7 +29,7 @@ _DELETES = re.compile(
 
 
 class Query(ABC):
-    """What defines one relation from others; SQL is the only kind so far."""
+    """What defines one relation from others."""
 
     __slots__ = ()
 
@@ -36,6 +37,11 @@ class Query(ABC):
     @abstractmethod
     def text(self) -> str:
         """The query as it is shown."""
+
+    @property
+    @abstractmethod
+    def selects(self) -> bool:
+        """Whether this is a query; else it is a predicate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,89 @@ class Sql(Query):
         return _SELECTS.match(self.sql) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class FrameFunction(Query):
+    """A query that is a Python function from data frames to a data frame.
+
+    Its parameters are called as the relations that it reads. It is called once for a run, with
+    frames that have no rows, to learn what it does; so it must not look at their rows.
+
+    Parameters
+    ----------
+    reference
+        Where it is defined: ``package.module:function``.
+    function
+        The function itself; None: it is imported when it is needed.
+
+    Raises
+    ------
+    QueryError
+        For a reference that is no place at the top of a module.
+    """
+
+    reference: str
+    function: Callable[..., Any] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_reference("A query", "of data frames", self.reference)
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], where: str) -> FrameFunction:
+        """The query that a function is; `where` is for messages.
+
+        Raises
+        ------
+        QueryError
+            For a function that has no name at the top of a module, by which a store could know it.
+        """
+        name = getattr(function, "__qualname__", "")
+        if not name.isidentifier():
+            raise QueryError(
+                f"{where} is {name or function!r}, a function without a place of its own.\n"
+                "Define it with def at the top of a module, so that it can be found again."
+            )
+        return cls(f"{function.__module__}:{name}", function)
+
+    @property
+    def text(self) -> str:
+        """Where the function is defined."""
+        return self.reference
+
+    @property
+    def selects(self) -> bool:
+        """It always is a query."""
+        return True
+
+    def reads(self, owner: str) -> tuple[str, ...]:
+        """The relations that it reads.
+
+        Raises
+        ------
+        QueryError
+            When it is not found, or has parameters that are no names of relations.
+        """
+        parameters = signature(self._found(owner)).parameters.values()
+        for each in parameters:
+            if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
+                raise QueryError(
+                    f"{owner}: the parameter {each} of {self.reference} names no relation.\n"
+                    "Call the parameters as the relations that are read."
+                )
+        return tuple(each.name for each in parameters)
+
+    def frame(self, owner: str, table: Callable[[str], Any]) -> Any:
+        """Call it with a frame for every relation."""
+        return self._found(owner)(**{name: table(name) for name in self.reads(owner)})
+
+    def _found(self, owner: str) -> Callable[..., Any]:
+        if self.function is not None:
+            return self.function
+        found = imported(owner, "of a query", self.reference)
+        if not callable(found):
+            raise QueryError(f"{owner}: {self.reference} is no function.\nName one.")
+        return found  # type: ignore[no-any-return]
+
+
 def _unindented(sql: str) -> str:
     """A text from the margin, as it is if it has quotes, between which every space counts."""
     if any(quote in sql for quote in "'\"`"):
@@ -78,25 +167,24 @@ def _unindented(sql: str) -> str:
     return "\n".join(line.rstrip() for line in cleandoc(sql).splitlines())
 
 
-def as_query(given: Any, where: str) -> Sql:
-    """Take SQL text, or a query in SQL, for a query.
+def as_query(given: Any, where: str) -> Query:
+    """Take SQL text, or a function from data frames to a data frame, for a query.
 
     Raises
     ------
     QueryError
-        For anything else; functions from data frames to data frames are not annotated yet.
+        For anything else.
     """
-    if isinstance(given, Sql):
+    if isinstance(given, Query):
         return given
     if isinstance(given, str):
         return Sql(given)
     if callable(given):
-        name = getattr(given, "__qualname__", repr(given))
-        raise QueryError(
-            f"{where} is the function {name}: modules are written in SQL, functions of data frames "
-            "are not annotated.\nWrite it as a SELECT, or as a chain of named SELECTs."
-        )
-    raise QueryError(f"{where} is {given!r}, which is no query.\nWrite a SELECT.")
+        return FrameFunction.of(given, where)
+    raise QueryError(
+        f"{where} is {given!r}, which is no query.\n"
+        "Write a SELECT, or a function from data frames to a data frame."
+    )
 
 
 def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[str, Any]:
@@ -123,7 +211,7 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
     return found
 
 
-def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Sql]:
+def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Query]:
     """Return named queries that cannot be changed, in their order."""
     return MappingProxyType({name: as_query(q, f"{where} {name}") for name, q in given.items()})
 
@@ -155,10 +243,10 @@ class StateQuery:
         When a relation is both replaced and changed by insertions or deletions.
     """
 
-    relations: Mapping[str, Sql]
-    delete: Mapping[str, Sql]
-    insert: Mapping[str, Sql]
-    replace: Mapping[str, Sql]
+    relations: Mapping[str, Query]
+    delete: Mapping[str, Query]
+    insert: Mapping[str, Query]
+    replace: Mapping[str, Query]
 
     def __init__(
         self,

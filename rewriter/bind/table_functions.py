@@ -78,7 +78,7 @@ def _function(call: exp.Expr, argument: TableArgument, context: Context) -> Tabl
     function = context.tables.get(name.lower())
     if function is None or name.lower() not in context.functions:
         problem = f"the table function {name} of a relation is not supported"
-        advice = f"Register it with the session, with its return type: ls.register({name!r}, ...)."
+        advice = f"Register a udtf of rows, with its return type: ls.register({name!r}, ...)."
     elif sum(isinstance(_value(part), TableArgument) for part in call.expressions) > 1:
         problem = f"the table function {name} of several relations is not supported"
         advice = "Join the relations first."

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 from pyspark.sql.types import StructType
 
-from lipstick.capture.manifest import RelationRecord
+from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.deletion import Deletion
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.derivation import Derivation, Part, latest_version, read_latest, read_version
+from lipstick.derived.hypothesis import Reduced, check_runs_again
 from lipstick.derived.target import Target, named_key
-from lipstick.errors import CaptureError, TrackingError
+from lipstick.errors import CaptureError, TrackingError, UnsupportedError
 from lipstick.source import Source
+from tests.rewriter.lower.catalog import blocks
 
 PART = Part("p", ("a", "b"), StructType().add("a", "integer").json(), ("f0", "f1"), captured=False)
 SCHEMA = StructType().add("a", "integer").add("b", "string")
@@ -152,3 +155,24 @@ def _schema(ddl: str) -> StructType:
         name, kind = column.split(" ")
         schema = schema.add(name, {"int": "integer", "bigint": "long"}.get(kind, kind))
     return schema
+
+
+@pytest.mark.parametrize(
+    ("sql", "recursive", "problem"),
+    [
+        ("SELECT car_id FROM cars TABLESAMPLE (10 PERCENT)", False, "in which chance decides"),
+        ("SELECT car_id FROM cars", True, "a recursive query cannot be run over"),
+        ("SELECT car_id FROM cars", False, None),
+    ],
+)
+def test_queries_that_cannot_be_run_over_other_rows(
+    sql: str, recursive: bool, problem: str | None
+) -> None:
+    """Where values of a derived relation change, a query over it is run again."""
+    manifest = Manifest(sql, ("car_id",), "{}", "copy", blocks(sql), {}, recursive=recursive)
+    reduced = Reduced(Deletion({}), {"cars": "view"})
+    if problem is None:
+        check_runs_again(manifest, reduced)
+        return
+    with pytest.raises(UnsupportedError, match=problem):
+        check_runs_again(manifest, reduced)

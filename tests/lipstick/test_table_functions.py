@@ -153,5 +153,5 @@ def test_name_of_a_function_of_spark_is_refused(on: Oracles) -> None:
 
 def test_function_that_only_spark_knows_is_refused(on: Oracles) -> None:
     on.ls.spark.udtf.register("unheard", _until())
-    with pytest.raises(UnsupportedError, match=r"Register it with the session.*ls\.register"):
+    with pytest.raises(UnsupportedError, match=r"Register a udtf of rows.*ls\.register"):
         on.ls.sql("SELECT * FROM unheard(TABLE(bids) PARTITION BY (car), 1)")

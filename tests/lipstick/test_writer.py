@@ -76,6 +76,7 @@ def test_what_changing_values_decide_is_not_expanded(dealer: lipstick.Session) -
     assert (rerun.method, rows(rerun.df)) == ("rerun", [])
 
 
+@pytest.mark.slow
 def test_tensors_are_expanded(dealer: lipstick.Session) -> None:
     """Where their values are those of input rows."""
     dealer.sql("SELECT Model, Price FROM Cars").write.saveAsTable("wide")
@@ -113,6 +114,7 @@ def test_files_are_tracked_in_a_later_session(
             later.track("more", path, derived=True, key="CarId")
 
 
+@pytest.mark.slow
 def test_table_that_something_else_changed(dealer: lipstick.Session, spark: SparkSession) -> None:
     """Its rows are not those that are known any more."""
     dealer.sql(f"CREATE TABLE counts USING parquet AS {COUNTS}")
@@ -127,7 +129,7 @@ def test_table_that_something_else_changed(dealer: lipstick.Session, spark: Spar
         dealer.sql(f"INSERT INTO counts {COUNTS}")
 
 
-@pytest.mark.parametrize("step", ["part_rows", "check_kept"])
+@pytest.mark.parametrize("step", [pytest.param("part_rows", marks=pytest.mark.slow), "check_kept"])
 def test_interrupted_write_is_not_taken_for_one(
     dealer: lipstick.Session, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -153,7 +155,7 @@ def test_rows_are_added_and_replaced(dealer: lipstick.Session) -> None:
     assert dealer.tracked["counts"].naming is Naming.ROWS
     after = dealer.sql("SELECT Model, sum(n) AS n FROM counts GROUP BY Model")
     assert annotations(after, expand=True) == {
-        "Accord": "δ(δ(Cars:C1))",
+        "Accord": "δ(Cars:C1)",
         "Civic": "δ(Requests:B1 + δ(Cars:C2 + Cars:C3))",
     }
     w = after.what_if({"Cars": ["C2", "C3"]})
@@ -177,6 +179,7 @@ def test_rows_that_were_there_are_base_rows(dealer: lipstick.Session, spark: Spa
     assert rows(spark.table("old")) == [("C0", 9), ("C2", 20), ("C3", 22)], "nothing was written"
 
 
+@pytest.mark.slow
 def test_partitioned_table(dealer: lipstick.Session, tmp_path: Path) -> None:
     """Its columns are in another order than the query's, and it is read by columns' names."""
     writer = dealer.sql("SELECT Model, CarId, Price FROM Cars").write.partitionBy("Model")
@@ -188,6 +191,7 @@ def test_partitioned_table(dealer: lipstick.Session, tmp_path: Path) -> None:
     assert annotations(q, expand=True) == {"C2": "Cars:C2", "C3": "Cars:C3", "B1": "Requests:B1"}
 
 
+@pytest.mark.slow
 def test_captures_by_reference_over_written_tables(
     dealer: lipstick.Session, tmp_path: Path
 ) -> None:
@@ -199,33 +203,33 @@ def test_captures_by_reference_over_written_tables(
     assert (w.method, rows(w.df)) == ("annotations", [("Accord", 24), ("Civic", 22)])
 
 
-@pytest.mark.parametrize(
-    ("statement", "problem"),
-    [
-        ("INSERT INTO again SELECT n FROM counts", "again"),
-        ("INSERT OVERWRITE counts SELECT Model, n + 0 FROM again", "is a source of the query"),
-        ("INSERT INTO counts SELECT Model, 1 FROM Cars", r"CAST\(\.\.\. AS bigint\)"),
-        ("CREATE TABLE counts USING parquet AS SELECT 1 AS a", "exists already"),
-        ("CREATE TABLE Cars USING parquet AS SELECT 1 AS a", "'Cars' is tracked already"),
-        ("INSERT INTO nowhere SELECT 1 AS a", "There is no table nowhere"),
-        ("INSERT INTO shown SELECT CarId FROM Cars", "is a temporary view"),
-        ("CREATE TABLE wide USING parquet AS SELECT Model, Model FROM Cars", "two columns called"),
-    ],
-)
-def test_refused_before_a_write(
-    dealer: lipstick.Session, spark: SparkSession, statement: str, problem: str
-) -> None:
+REFUSED = {
+    "INSERT INTO again SELECT n FROM counts": "has 2 columns, the answer has 1",
+    "INSERT OVERWRITE counts SELECT Model, n + 0 FROM again": "is a source of the query",
+    "INSERT INTO counts SELECT Model, 1 FROM Cars": r"CAST\(\.\.\. AS bigint\)",
+    "CREATE TABLE counts USING parquet AS SELECT 1 AS a": "exists already",
+    "CREATE TABLE Cars USING parquet AS SELECT 1 AS a": "'Cars' is tracked already",
+    "INSERT INTO nowhere SELECT 1 AS a": "There is no table nowhere",
+    "INSERT INTO shown SELECT CarId FROM Cars": "is a temporary view",
+    "CREATE TABLE wide USING parquet AS SELECT Model, Model FROM Cars": "two columns called",
+}
+
+
+def test_refused_before_a_write(dealer: lipstick.Session, spark: SparkSession) -> None:
     """Nothing is captured, nothing is written."""
     dealer.sql(f"CREATE TABLE counts USING parquet AS {COUNTS}")
     dealer.sql("CREATE TABLE again USING parquet AS SELECT Model, n FROM counts")
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW shown AS SELECT 1 AS a")
     before = set(dealer.store.rglob("*"))
-    with pytest.raises(TrackingError, match=problem):
-        dealer.sql(statement)
+    for statement, problem in REFUSED.items():
+        with pytest.raises(TrackingError, match=problem):
+            dealer.sql(statement)
     assert set(dealer.store.rglob("*")) == before
     assert rows(spark.table("counts")) == [("Accord", 1), ("Civic", 2)]
+    spark.catalog.dropTempView("shown")
 
 
+@pytest.mark.slow
 def test_table_under_another_name_is_a_source_too(
     dealer: lipstick.Session, spark: SparkSession
 ) -> None:
@@ -236,6 +240,7 @@ def test_table_under_another_name_is_a_source_too(
         dealer.sql("INSERT OVERWRITE old SELECT a + 1 FROM alias")
 
 
+@pytest.mark.slow
 def test_values_that_a_table_does_not_keep(dealer: lipstick.Session, spark: SparkSession) -> None:
     """They are found out after the write, and the table is not tracked."""
     spark.sql("CREATE TABLE old (a string) USING text")

@@ -104,11 +104,13 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "SELECT count(*) AS n FROM r GROUP BY window(x, '1 day')",
     ),
     "Other statements": (
-        "INSERT INTO r SELECT * FROM r",
+        "INSERT INTO t SELECT * FROM r",
+        "INSERT INTO t (id) SELECT id FROM r",
         "UPDATE r SET x = 1",
         "DELETE FROM r WHERE x = 1",
         "MERGE INTO r USING s ON r.id = s.id WHEN MATCHED THEN DELETE",
         "CREATE TABLE t AS SELECT * FROM r",
+        "CREATE TABLE t (id int)",
         "EXPLAIN SELECT id FROM r",
     ),
 }

@@ -13,6 +13,7 @@ import sqlglot
 from lipstick.errors import NeedsSparkError
 from rewriter.annotation import annotation_type
 from rewriter.blocks import Block, topological
+from rewriter.dialect import read_write
 from rewriter.errors import QueryError
 from tests.oracle.captured import blocks_of
 from tests.oracle.database import Database
@@ -47,8 +48,13 @@ class Outcome:
 
 
 def outcome(sql: str) -> Outcome:
-    """Bind and cut a query, capture it, and ask it a what-if in memory."""
+    """Bind and cut a query, capture it, and ask it a what-if in memory.
+
+    Of a statement that writes an answer this is the outcome of its query.
+    """
     try:
+        write = read_write(sql)
+        sql = sql if write is None else write.query
         root = blocks_of(sql, DATABASE)
     except QueryError as error:
         return Outcome(None, error.problem)

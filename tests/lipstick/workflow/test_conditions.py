@@ -159,13 +159,13 @@ def test_state_is_neither_union_nor_optional() -> None:
         )
 
 
-def test_queries_are_sql() -> None:
+def test_queries_are_sql_or_functions_that_have_places() -> None:
     def double(frame: Any) -> Any:
         return frame
 
     _message(
         QueryError,
-        "is the function test_queries_are_sql.<locals>.double: modules are written in SQL",
+        "places.<locals>.double', a function without a place of its own.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"O": double}),
     )
     _message(QueryError, "Relation T is 3, which is no query", lambda: StateQuery({"T": 3}))
@@ -417,14 +417,6 @@ def _validated(query: Mapping[str, str], state: StateQuery | None = None) -> Non
     Workflow("w", {"x": Module("m", specification)}, [], "x", "x").validate()
 
 
-def test_values_of_window_functions_have_no_nodes() -> None:
-    _message(
-        QueryError,
-        "s: the relation O has window functions (OVER), whose values have no node in a graph yet.",
-        lambda: _validated({"O": "SELECT a, rank() OVER (ORDER BY b) FROM A"}),
-    )
-
-
 def test_queries_read_what_is_there() -> None:
     _message(
         UnknownRelationError,
@@ -473,4 +465,4 @@ def test_a_predicate_is_no_relation() -> None:
 
 def test_sql_that_is_not_understood_has_its_place() -> None:
     with pytest.raises(LipstickError, match=r"1:\d+"):
-        _validated({"O": "SELECT a, monotonically_increasing_id() FROM A"})
+        _validated({"O": "SELECT a, input_file_name() FROM A"})

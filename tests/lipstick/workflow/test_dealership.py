@@ -17,7 +17,7 @@ from graphquery import Kind, ProvenanceGraph, StaleValueError
 from lipstick.workflow import Run
 from lipstick.workflow.examples import dealership
 
-pytestmark = [pytest.mark.spark, pytest.mark.classic]
+pytestmark = pytest.mark.spark
 
 STATE = {
     "dealer1": {"Cars": [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]},

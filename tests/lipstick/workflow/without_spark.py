@@ -22,9 +22,10 @@ from pyspark.sql.types import IntegerType, LongType, StructType
 
 from graphquery.store import Store
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.write import needs_rows
 from lipstick.memory.engine import Engine
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, runner
-from lipstick.workflow.bench import Answer
+from lipstick.workflow.bench import Answer, repeated
 from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.tables import remember_structs, struct_of
@@ -108,18 +109,21 @@ class DuckBench:
     def answer(self, step: Step) -> Answer:
         """Capture a query as `lipstick.capture.write` does."""
         sql, root, names = self.blocks[step]
-        folder = self.store / uuid.uuid4().hex
+        folder, rows = self.store / uuid.uuid4().hex, dict[str, str]()
         for block in topological(root):
-            self._capture(members_sql(block, _members), _members(block), folder, block, "members")
-            if block.keys or block.aggregates:
-                self._capture(rows_sql(block, _members), f"{block.name}_r", folder, block, "rows")
+            if block.core is not None:
+                made = members_sql(block, _members)
+                self._capture(made, _members(block), folder, block, "members")
+            if needs_rows(block):
+                self._capture(rows_sql(block, _members, rows), _rows(block), folder, block, "rows")
+                rows[block.name] = _rows(block)
         relations = {
             name: RelationRecord(name, name, "rows", (ROW,), columns, True, name)
             for name, columns in self.columns.items()
         }
         engine = Engine(folder, Manifest(sql, names, "{}", "copy", root, relations))
         state = engine.base(root.name)
-        return Answer(engine.table(state), engine, state.ordered)
+        return Answer(engine.table(state), engine, repeated(state))
 
     def clear(self) -> None:
         """Remove the files of an invocation."""
@@ -145,6 +149,10 @@ class DuckBench:
 
 def _members(block: Block) -> str:
     return f"{block.name}_m"
+
+
+def _rows(block: Block) -> str:
+    return f"{block.name}_r"
 
 
 def run(path: Path) -> None:

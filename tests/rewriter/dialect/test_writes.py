@@ -8,7 +8,7 @@ from rewriter.dialect import parse, read_write
 from rewriter.errors import QueryError, UnsupportedError
 from tests.rewriter import cases
 
-FOLDER = Path(__file__).parent / "writes"
+FOLDER = Path(__file__).parent / "cases"
 KINDS = ("expected.sql", "error.txt")
 
 
@@ -20,7 +20,7 @@ def test_case(name: str) -> None:
     try:
         write = read_write(sql)
     except QueryError as error:
-        texts["error.txt"] = f"{error}\n"
+        texts["error.txt"] = f"{type(error).__name__}: {error}\n"
     else:
         if write is not None:
             told = f"-- {write.action.value}: {' / '.join(write.target)}"

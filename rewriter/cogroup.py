@@ -1,0 +1,30 @@
+"""The keys of a COGROUP: values that either side gives."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import Block
+
+
+def is_shared_key(block: Block, scalar: Scalar) -> bool:
+    """Whether a scalar is COALESCE of a key of both sides of a COGROUP.
+
+    Of a tuple that is there at least one side is, and both have the key: the value stays.
+    """
+    scalar = scalar.unnest()
+    if not isinstance(scalar, exp.Coalesce):
+        return False
+    parts = [part.unnest() for part in (scalar.this, *scalar.expressions)]
+    keys = {
+        (outer.alias, right): left
+        for outer in block.outer_lookups
+        if not outer.factor and outer.guard is not None
+        for left, right in outer.pairs
+    }
+    found = [
+        keys.get((part.table, part.name)) if isinstance(part, exp.Column) else None
+        for part in parts
+    ]
+    return len(parts) > 1 and None not in found and len(set(found)) == 1
