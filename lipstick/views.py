@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame, SparkSession
 
 _OWNERS: WeakKeyDictionary[SparkSession, dict[str, list[Views]]] = WeakKeyDictionary()
 """By Spark session and name, who made a view over the one before; the last is to be seen."""
+
+
+def drop_once_read(frame: DataFrame, views: Iterable[str]) -> None:
+    """Drop temporary views that a frame was made of, if it needs them no more.
+
+    A classic session resolves names when a frame is made; over Spark Connect they are resolved
+    each time that it runs.
+    """
+    if hasattr(frame, "_jdf"):
+        for view in views:
+            frame.sparkSession.catalog.dropTempView(view)
 
 
 class Views:

@@ -21,6 +21,7 @@ from lipstick.deletion import Deletion, check_readable, without
 from lipstick.derived.comparison import Comparison
 from lipstick.derived.derivation import TUPLE, Derivation, Part
 from lipstick.derived.rows import naming_of, part_rows
+from lipstick.views import drop_once_read
 from rewriter.blocks import decided_once
 from rewriter.errors import UnsupportedError
 from rewriter.statements import plain_sql
@@ -84,9 +85,17 @@ class Hypothesis:
         """Return the rows of a query over what is left: its outputs and its identity."""
         gone = reduced.deletion.views(self._spark)
         if not reduced.replaced and not self._rerun:
-            return capture.hypothetical(gone)
-        check_runs_again(capture.manifest, reduced)
-        views = {}
+            found = capture.hypothetical(gone)
+        else:
+            check_runs_again(capture.manifest, reduced)
+            found = self._run_again(capture, reduced, gone)
+        drop_once_read(found, (view for view, _ in gone.values()))
+        return found
+
+    def _run_again(
+        self, capture: Capture, reduced: Reduced, gone: Mapping[str, tuple[str, tuple[str, ...]]]
+    ) -> DataFrame:
+        views, made = {}, []
         for name, record in capture.manifest.relations.items():
             view = reduced.replaced.get(name)
             if view is None:
@@ -95,8 +104,11 @@ class Hypothesis:
                 view = known.view
             if name in gone:
                 view = without(self._spark, view, *gone[name])
+                made.append(view)
             views[record.view] = view
-        return self._spark.sql(plain_sql(capture.manifest.root, views, identity=True))
+        found = self._spark.sql(plain_sql(capture.manifest.root, views, identity=True))
+        drop_once_read(found, made)
+        return found
 
     def _fate(self, capture: Capture, record: RelationRecord) -> Fate | None:
         """What becomes of a derived relation by deletions above it; None: nothing."""

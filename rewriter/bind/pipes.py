@@ -86,10 +86,7 @@ class _Pipe:
                 return order_and_limit(_shown(given, self.context), step, self.context)
             case exp.SetOperation():
                 return self._set_operation(given, piped, step)
-        name = step.key.upper()
-        place = keyword_before(self.context.source.sql, step, name) or piped
-        advice = "Store its rows in a relation and track it."
-        raise self.context.source.unsupported(f"{name} is not supported", advice, place)
+        raise TypeError(f"no rule for {type(step).__name__}")
 
     def _before(self, source: exp.Expr) -> Bound:
         if isinstance(source, Piped):

@@ -13,8 +13,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import pytest
+
 from rewriter import catalyst, connect_plan
-from rewriter.errors import QueryError
+from rewriter.bind import bind
+from rewriter.errors import QueryError, UnsupportedError
 from tests.rewriter.bind import test_bind_cases as bind_cases
 from tests.rewriter.bind.catalog import CATALOG
 from tests.rewriter.cases import names
@@ -29,6 +32,7 @@ INTERNAL = {"FailedError", "NotImplementedError", "TypeError", "UninterpretableE
 ELSEWHERE = {
     "bind/parameters.py": "test_bind_parameters.py",
     "dialect/sparksql.py": "dialect/test_parse.py and dialect/test_emit.py",
+    "dialect/writes.py": "dialect/test_writes.py",
 }
 """Files whose refusals other tests hold."""
 NOT_REACHED = {
@@ -39,6 +43,11 @@ NOT_REACHED = {
     "catalyst/windows.py": 1,
 }
 """How many refusals no fixture reaches, of plans that Spark's own clients do not make easily."""
+
+
+RECURSIVE = (
+    "WITH RECURSIVE c AS (SELECT a FROM t UNION ALL SELECT c.a FROM c WHERE c.a < 9) TABLE c"
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -101,6 +110,8 @@ def _lines_run() -> Iterator[dict[str, set[int]]]:
 
 
 def _run_fixtures() -> None:
+    with suppress(QueryError):
+        bind(RECURSIVE, CATALOG)
     for name in names(bind_cases.CASES):
         bind_cases.outcome((bind_cases.CASES / f"{name}.input.sql").read_text().strip(), CATALOG)
     for name in names(lower_cases.CASES):
@@ -118,6 +129,11 @@ def _run_fixtures() -> None:
 
 def _plan(folder: Path, name: str) -> Any:
     return json.loads((folder / f"{name}.plan.json").read_text())
+
+
+def test_recursion_is_refused_where_nothing_says_how_deep_it_is() -> None:
+    with pytest.raises(UnsupportedError, match=r"WITH RECURSIVE is not supported here at 1:16"):
+        bind(RECURSIVE, CATALOG)
 
 
 def test_every_refusal_has_a_fixture() -> None:
