@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -21,6 +22,8 @@ pytestmark = pytest.mark.spark
 
 SCALE = 0.01
 CONNECT = (3, 4, 15, 18)
+ORDINARY = frozenset({1, 3, 4, 11, 13, 15, 16, 18, 20, 21, 22})
+"""One of each shape; the others are slow tests, and the scoreboard has them all."""
 DELETIONS = 4
 # No comparison on an aggregated value and no LIMIT: deletion only removes and shrinks.
 POSITIVE = frozenset({1, 4, 5, 6, 7, 8, 9, 12, 14, 19})
@@ -63,7 +66,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every query that has its rules; over Connect, where time is short, one of each shape."""
     if metafunc.function.__name__ == "test_tpch_query_passes_both_oracles":
         over_connect = metafunc.config.getoption("--spark-connect")
-        metafunc.parametrize("number", CONNECT if over_connect else TPCH.numbers)
+        numbers = CONNECT if over_connect else map(_number, TPCH.numbers)
+        metafunc.parametrize("number", list(numbers))
+
+
+def _number(number: int) -> Any:
+    return number if number in ORDINARY else pytest.param(number, marks=pytest.mark.slow)
 
 
 def test_tpch_query_passes_both_oracles(
