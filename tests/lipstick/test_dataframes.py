@@ -180,7 +180,12 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
             "not tracked",
         ),
         (lambda left, right: left.sample(0.5, seed=1), UnsupportedError, "has no rule"),
-        (lambda left, right: left.select(F.rand(3).alias("x")), UnsupportedError, "rand|Rand"),
+        pytest.param(
+            lambda left, right: left.select(F.rand(3).alias("x")),
+            UnsupportedError,
+            "rand|Rand",
+            marks=pytest.mark.classic,
+        ),
     ],
 )
 def test_refused(

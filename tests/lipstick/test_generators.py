@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 from semiring.expression import Expression
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 
+pytestmark = pytest.mark.classic
+
 NESTED = small(
     "t",
     "id int, a int, xs array<int>",

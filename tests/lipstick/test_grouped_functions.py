@@ -70,6 +70,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
 
+@pytest.mark.classic
 @pytest.mark.parametrize(
     "sql",
     [

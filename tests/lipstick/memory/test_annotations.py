@@ -19,7 +19,7 @@ from semiring.token import Token
 from semiring.valuation import Valuation
 from tests.oracle.database import Relation
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 CARS = [("C1", "Accord", 24), ("C2", "Civic", 20), ("C3", "Civic", 22), ("C4", "Fit", None)]
 

@@ -17,7 +17,7 @@ from lipstick.workflow import Edge, Loop, Module, Relation, Run, Specification, 
 from lipstick.workflow.errors import QueryError, RunError, WorkflowError
 from tests.lipstick.workflow.test_run import contents
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 A = Relation("a int", key="a")
 BAG = Relation("a int")
