@@ -122,7 +122,7 @@ def called(text: str, functions: Collection[str]) -> str | None:
     """
     known = {name.lower(): name for name in functions}
     for match in _CALL.finditer(text):
-        if match[1].startswith(_OF_FRAMES):
+        if match[1].lower().startswith(_OF_FRAMES):
             return "function"
         if match[1].lower() in known:
             return known[match[1].lower()]
