@@ -171,8 +171,8 @@ class Session:
     ) -> Derivation:
         """Read the derivation of a written source, and check that it is of this source."""
         if derived is True:
-            source = pinned.description.partition(" ")[2]
-            directory = Target(name, source, "append", pinned.format).kept_in(self.store)
+            target = Target(name, pinned.place or name, "append", pinned.format)
+            directory = target.kept_in(self.store)
         else:
             directory = Path(derived)
         derivation = read_latest(directory)

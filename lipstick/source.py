@@ -33,8 +33,13 @@ class Source:
     format: str | None
     """File format when the source is a path, else None."""
     fingerprint: tuple[FileState, ...]
-    table: str | None = None
-    """The name of a table, which queries read anew: files may have been added to it."""
+    place: str | None = None
+    """The name of the table, or the path; None: neither."""
+
+    @property
+    def table(self) -> str | None:
+        """The name of a table, which queries read anew: files may have been added to it."""
+        return self.place if self.format is None else None
 
 
 def read_source(
@@ -87,7 +92,7 @@ def _read_path(
         frame.schema  # noqa: B018 - Connect reads the schema here
     except PySparkException as error:
         raise SourceError(f"Spark cannot read {path!r} as {kind}: {error}") from error
-    return Source(frame, f"{kind} {path}", kind, fingerprint(spark, frame))
+    return Source(frame, f"{kind} {path}", kind, fingerprint(spark, frame), path)
 
 
 def _format_of(path: str) -> str | None:

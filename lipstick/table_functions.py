@@ -22,7 +22,12 @@ from rewriter.errors import UnsupportedError
 from rewriter.statements import partitions_sql
 
 _OF_ROWS = (PythonEvalType.SQL_TABLE_UDF, PythonEvalType.SQL_ARROW_TABLE_UDF)
-_OF_TABLES = (*_OF_ROWS, PythonEvalType.SQL_ARROW_UDTF)
+_OF_BATCHES = ("SQL_ARROW_UDTF",)
+TABLE_FUNCTIONS = (
+    *_OF_ROWS,
+    *(getattr(PythonEvalType, name) for name in _OF_BATCHES if hasattr(PythonEvalType, name)),
+)
+"""Kinds of functions that make tables, in this version of PySpark."""
 _PLACE = "_at"
 _UNLIKE_GROUPS = re.compile(r"\b(?:float|double|timestamp)\b|collate")
 """Types that have values which make one group, and partitions apart, or the other way round."""
@@ -33,7 +38,7 @@ def register_function(spark: SparkSession, name: str, function: Any) -> TableFun
 
     Functions of Arrow batches, and those whose columns depend on the call, have no carrier.
     """
-    if function.evalType not in _OF_TABLES:
+    if function.evalType not in TABLE_FUNCTIONS:
         spark.udf.register(name, function)
         return None
     spark.udtf.register(name, function)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,11 +118,9 @@ class AnnotatedWriter:
         return self._write(target, lambda writer: writer.insertInto(name))
 
     def _target(self, name: str, source: str, **more: Any) -> Target:
-        return Target(
-            name, source, self._mode, key=self._key, directory=self._directory, **more
-        )  # fmt: skip
+        return Target(name, source, self._mode, key=self._key, directory=self._directory, **more)
 
-    def _write(self, target: Target, emit: Any) -> Tracked:
+    def _write(self, target: Target, emit: Callable[[DataFrameWriter], None]) -> Tracked:
         def write(rows: DataFrame) -> None:
             writer: DataFrameWriter = rows.write.mode(target.mode).options(**self._options)
             if self._format is not None:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 _DEEPEST = 20_000
 
-__all__ = ["plain_frame", "query_text"]
+FUNCTION_PREFIX = "_lipstick_udf_"
+"""What the names begin with under which functions of frames are registered."""
+
+__all__ = ["FUNCTION_PREFIX", "plain_frame", "query_text"]
 
 
 def plain_frame(frame: Any) -> DataFrame:

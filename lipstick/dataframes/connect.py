@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
+from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
 from rewriter import connect_plan
@@ -38,7 +39,6 @@ _OPTIMISED = re.compile(
 _GENERATED_AS = re.compile(r"(Generate .*, (?:true|false)), \w+(?=, \[)")
 """The name of a LATERAL VIEW, which a frame has not."""
 _EXPRESSION_ID = re.compile(r"#(\d+)")
-_PREFIX = "_lipstick_udf"
 _ADVICE = (
     "The text made of this data frame has another meaning to Spark than the frame. Write the part "
     "that differs in another way, or as a query for sql()."
@@ -157,7 +157,7 @@ def _registered(spark: SparkSession, function: Message) -> str:
 
     own = {k: v for k, v in function.items() if k not in ("arguments", "function_name")}
     digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
-    name = f"{_PREFIX}_{digest}"
+    name = f"{FUNCTION_PREFIX}{digest}"
     if not spark.catalog.functionExists(name):
         client = _client(spark)
         request = client._execute_plan_request_with_metadata()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _PYTHON = ("PythonUDF", "PythonUDAF")
 _PIVOT = "PivotFirst"
-_PREFIX = "_lipstick_udf"
 
 
 def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
@@ -37,7 +37,7 @@ def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
 
 def _registered(spark: SparkSession, function: Plan) -> str:
     """Return the name of a function, registered unless it is."""
-    own = f"{_PREFIX}_{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
+    own = f"{FUNCTION_PREFIX}{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
     if not spark.catalog.functionExists(own):
         spark._jsparkSession.udf().registerPython(own, _made(spark, function))
     return own

@@ -73,7 +73,7 @@ def check_target(
 
 def _same(target: Target, existing: Source | None, known: Tracked) -> bool:
     """Whether what is tracked under the target's name is the target."""
-    if known.source.description == target.description:
+    if (known.source.format, known.source.place) == (target.format, target.source):
         return True
     return existing is not None and shared_files(existing.fingerprint, known.source.fingerprint)
 

@@ -74,11 +74,6 @@ class Target:
         """Whether files are written, and no table."""
         return self.format is not None
 
-    @property
-    def description(self) -> str:
-        """What it is called in messages."""
-        return f"{self.format or 'table'} {self.source}"
-
     def kept_in(self, store: Path) -> Path:
         """Return the directory of its derivation; ``store`` is the session's."""
         if self.directory is not None:

@@ -11,16 +11,11 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.util import PythonEvalType
 
+from lipstick.dataframes import FUNCTION_PREFIX
+from lipstick.table_functions import TABLE_FUNCTIONS
 from lipstick.workflow.errors import QueryError
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-_TABLES = tuple(
-    getattr(PythonEvalType, name)
-    for name in ("SQL_TABLE_UDF", "SQL_ARROW_TABLE_UDF", "SQL_ARROW_UDTF")
-    if hasattr(PythonEvalType, name)
-)
-"""Kinds of functions that make tables, in this version of PySpark."""
-_OF_FRAMES = "_lipstick_udf_"
 _AGGREGATES = tuple(
     getattr(PythonEvalType, name)
     for name in dir(PythonEvalType)
@@ -111,7 +106,7 @@ def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> N
     """Register functions in a session under their names."""
     for name, reference in functions.items():
         function = load(owner, name, reference)
-        registry = spark.udtf if function.evalType in _TABLES else spark.udf
+        registry = spark.udtf if function.evalType in TABLE_FUNCTIONS else spark.udf
         registry.register(name, function)
 
 
@@ -122,7 +117,7 @@ def called(text: str, functions: Collection[str]) -> str | None:
     """
     known = {name.lower(): name for name in functions}
     for match in _CALL.finditer(text):
-        if match[1].lower().startswith(_OF_FRAMES):
+        if match[1].lower().startswith(FUNCTION_PREFIX):
             return "function"
         if match[1].lower() in known:
             return known[match[1].lower()]

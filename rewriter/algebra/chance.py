@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewriter.algebra.relation import Unary, require
+from rewriter.algebra.relation import Unary, require_each
 from rewriter.algebra.scalars import Attribute, Scalar
 from rewriter.position import Span
 
@@ -18,10 +18,7 @@ class Draw(Unary):
     span: Span | None = None
 
     def __post_init__(self) -> None:
-        if len(self.output) != len(self.calls):
-            raise ValueError("each of the drawn attributes has a call")
-        for call in self.calls:
-            require(self, call, self.input)
+        require_each(self, self.output, self.calls, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

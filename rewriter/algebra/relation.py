@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rewriter.algebra.scalars import Attribute, Scalar, references
@@ -45,6 +45,17 @@ def require(relation: Relation, scalar: Scalar, *inputs: Relation) -> None:
         if reference not in known:
             kind = type(relation).__name__
             raise ValueError(f"{kind} refers to {reference!r}, which none of its inputs has")
+
+
+def require_each(
+    relation: Relation, output: Sequence[Attribute], scalars: Sequence[Scalar], source: Relation
+) -> None:
+    """Raise unless each attribute of an operator is computed by one scalar over its input."""
+    if len(output) != len(scalars):
+        kind = type(relation).__name__
+        raise ValueError(f"{kind} has {len(output)} attributes and {len(scalars)} scalars for them")
+    for scalar in scalars:
+        require(relation, scalar, source)
 
 
 def walk(root: Relation) -> Iterator[Relation]:

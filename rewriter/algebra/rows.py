@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rewriter.algebra.relation import Unary, require
+from rewriter.algebra.relation import Unary, require, require_each
 from rewriter.algebra.scalars import Attribute, Scalar
 from rewriter.position import Span
 
@@ -28,10 +28,7 @@ class Project(Unary):
     scalars: tuple[Scalar, ...]
 
     def __post_init__(self) -> None:
-        if len(self.output) != len(self.scalars):
-            raise ValueError("a projection computes each of its attributes once")
-        for scalar in self.scalars:
-            require(self, scalar, self.input)
+        require_each(self, self.output, self.scalars, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -90,10 +87,9 @@ class Windows(Unary):
     span: Span | None = None
 
     def __post_init__(self) -> None:
-        if not self.calls or len(self.output) != len(self.calls):
-            raise ValueError("each window function has an attribute")
-        for call in self.calls:
-            require(self, call, self.input)
+        if not self.calls:
+            raise ValueError("Windows has no window function")
+        require_each(self, self.output, self.calls, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rewriter.algebra.joins import Join
-from rewriter.algebra.relation import Relation, Unary, require
+from rewriter.algebra.relation import Relation, Unary, require, require_each
 from rewriter.algebra.scalars import Attribute, Scalar
 from rewriter.position import Span
 
@@ -108,10 +108,7 @@ class OuterValues(Unary):
     scalars: tuple[Scalar, ...]
 
     def __post_init__(self) -> None:
-        if len(self.output) != len(self.scalars):
-            raise ValueError("each of the outer values has one attribute")
-        for scalar in self.scalars:
-            require(self, scalar, self.input)
+        require_each(self, self.output, self.scalars, self.input)
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

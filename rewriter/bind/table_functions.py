@@ -29,11 +29,8 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 def table_argument(call: exp.Expr) -> TableArgument | None:
     """Return the first argument of a call that is a relation; None without."""
-    for part in call.expressions:
-        value = part.expression if isinstance(part, exp.Kwarg) else part
-        if isinstance(value, TableArgument):
-            return value
-    return None
+    values = map(_value, call.expressions)
+    return next((value for value in values if isinstance(value, TableArgument)), None)
 
 
 def bind_table_function(table: exp.Table, context: Context) -> Bound:
