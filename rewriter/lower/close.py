@@ -24,7 +24,6 @@ from rewriter.blocks import (
     UNION,
     Block,
     BlockSource,
-    ConstantSource,
     Core,
     Generator,
     Kind,
@@ -265,8 +264,7 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
         if isinstance(source, ValuesSource):
             values = [qualified(source.alias, column) for column, _ in source.core.select]
             stored += [members.store.put(value).name for value in values]
-        if isinstance(source, ConstantSource):
-            stored.append(members.store.put(qualified(source.alias, source.position)).name)
+    stored += [members.store.put(position).name for position in members.split.core.positions]
     for generator in members.split.generators:
         position = qualified(generator.position_alias, generator.position)
         stored.append(members.store.put(position).name)

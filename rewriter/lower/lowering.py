@@ -167,7 +167,12 @@ class _Lowering(Chance, SubqueryValues):
         columns = tuple(attribute.id for attribute in relation.output)
         source = ConstantSource(alias, relation.table, columns, relation.position.id)
         env = {column: qualified(alias, column) for column in columns}
-        return OpenCore(env=env, sources=(source,), stable={alias: None})
+        return OpenCore(
+            env=env,
+            sources=(source,),
+            positions=(qualified(alias, relation.position.id),),
+            stable={alias: None},
+        )
 
     def _filter(self, relation: Filter) -> Open:
         open_ = self._unlimited(relation.input, windowed=False)

@@ -99,6 +99,14 @@ def outer_join_of_cores(
                 ]
                 parts.append(union.column(name, scalars))
             tokens.append(TokenLeaves(token.relation, token.alias, tuple(parts)))
+    positions = []
+    for side, core in enumerate(matched):
+        for number, position in enumerate(core.positions):
+            scalars = [
+                None if (own := branch[side]) is None else own.positions[number]
+                for branch in branches
+            ]
+            positions.append(union.column(union.name(position.name), scalars))
     semis = []
     for side, core in enumerate(matched):
         for number in range(len(core.semis)):
@@ -127,6 +135,7 @@ def outer_join_of_cores(
         sources=(UnionSource(alias, tuple(cores)),),
         semis=tuple(semis),
         tokens=tuple(tokens),
+        positions=tuple(positions),
         stable={alias: None},
         untokened=any(core.untokened for core in matched),
     )

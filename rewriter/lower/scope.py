@@ -66,8 +66,9 @@ class TokenLeaves:
 class OpenCore:
     """A core that may still grow.
 
-    ``stable`` gives, for each alias, the columns whose values a deletion cannot change; None for
-    all of them. An alias that is not in it has none.
+    ``positions`` tell rows of VALUES and range() apart, which have no tokens. ``stable`` gives, for
+    each alias, the columns whose values a deletion cannot change; None for all of them. An alias
+    that is not in it has none.
     """
 
     env: Mapping[str, Scalar]
@@ -76,6 +77,7 @@ class OpenCore:
     semis: tuple[Semi, ...] = ()
     scalars: tuple[Lookup, ...] = ()
     tokens: tuple[TokenLeaves, ...] = ()
+    positions: tuple[exp.Column, ...] = ()
     generators: tuple[Generator, ...] = ()
     outer_lookups: tuple[OuterLookup, ...] = ()
     stable: Mapping[str, frozenset[str] | None] = field(default_factory=dict)

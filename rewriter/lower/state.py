@@ -218,6 +218,7 @@ def cross(left: OpenCore, right: OpenCore) -> OpenCore:
         semis=left.semis + right.semis,
         scalars=left.scalars + right.scalars,
         tokens=left.tokens + right.tokens,
+        positions=left.positions + right.positions,
         generators=left.generators + right.generators,
         outer_lookups=left.outer_lookups + right.outer_lookups,
         stable={**left.stable, **right.stable},

@@ -38,6 +38,11 @@ def union_of_cores(relation: UnionAll, branches: Sequence[OpenCore], alias: str)
                 own.append(apart(f"{token.alias}_{leaf.name}".lower(), taken))
                 taken.add(own[-1])
             columns.append((token, tuple(own)))
+    positions: dict[exp.Column, str] = {}
+    for branch in branches:
+        for position in branch.positions:
+            positions[position] = apart(position.name, taken)
+            taken.add(positions[position])
     cores = []
     for branch, source in zip(branches, relation.branches, strict=True):
         select: list[Named] = [
@@ -49,6 +54,8 @@ def union_of_cores(relation: UnionAll, branches: Sequence[OpenCore], alias: str)
             mine = token.alias in scanned
             for name, leaf in zip(names, token.leaves, strict=True):
                 select.append((name, leaf if mine else exp.null()))
+        for position, own_name in positions.items():
+            select.append((own_name, position if position in branch.positions else exp.null()))
         cores.append(Core(branch.sources, branch.predicates, (), tuple(select)))
     return OpenCore(
         env={a.id: qualified(alias, a.id) for a in relation.output},
@@ -57,6 +64,9 @@ def union_of_cores(relation: UnionAll, branches: Sequence[OpenCore], alias: str)
             TokenLeaves(token.relation, token.alias, tuple(qualified(alias, n) for n in names))
             for token, names in columns
         ),
+        positions=tuple(qualified(alias, own_name) for own_name in positions.values()),
         stable={alias: None},
-        untokened=any(branch.untokened or not branch.tokens for branch in branches),
+        untokened=any(
+            branch.untokened or not (branch.tokens or branch.positions) for branch in branches
+        ),
     )

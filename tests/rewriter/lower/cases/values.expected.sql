@@ -18,7 +18,8 @@ WITH `b1_members` AS (
     outer_join.`col1_2` AS `col1_2`,
     outer_join.`asked` AS `asked`,
     outer_join.`city` AS `city_2`,
-    outer_join.`col2_2` AS `q`
+    outer_join.`col2_2` AS `q`,
+    outer_join.`position` AS `position`
   FROM (
     SELECT
       values_.`col1` AS `col1_2`,
@@ -27,6 +28,7 @@ WITH `b1_members` AS (
       dealers.`city` AS `city`,
       dealers.`rating` AS `rating`,
       dealers.`dealer` AS `dealers_dealer`,
+      values_.`position` AS `position`,
       FALSE AS `asked`
     FROM (
       VALUES
@@ -43,6 +45,7 @@ WITH `b1_members` AS (
       NULL AS `city`,
       NULL AS `rating`,
       NULL AS `dealers_dealer`,
+      values__2.`position` AS `position`,
       TRUE AS `asked`
     FROM (
       VALUES
