@@ -11,7 +11,7 @@ import pyarrow as pa
 from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.members import Members
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.state import SORT, Context, Take, needs_spark, values
+from lipstick.memory.state import SORT, Context, Take, contains, needs_spark, values
 from lipstick.memory.store import Dataset
 from lipstick.memory.windows import computed, extent, placed
 from rewriter.blocks import Block
@@ -75,7 +75,8 @@ class WindowRows(MemberRows):
                 return plain(name, positions)
             if name not in made:
                 made[name] = self._computed(name, rows, context)
-            return made[name].take(pa.array(np.searchsorted(rows, positions)))
+            there = contains(rows, positions)
+            return made[name].take(pa.array(np.searchsorted(rows, positions), mask=~there))
 
         return take
 

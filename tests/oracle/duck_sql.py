@@ -1,0 +1,158 @@
+"""Spark SQL as DuckDB reads it: what sqlglot does not translate, and where it changes a meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from tests.oracle.duck_generators import unnested
+
+_DIALECT: Final = f"duckdb, version={duckdb.__version__}"
+_COLLECTIONS: Final = (exp.ArrayAgg, exp.ArrayUniqueAgg)
+_IN_SETS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
+_NAMED_ALIKE: Final = {"SOME": "BOOL_OR", "EVERY": "BOOL_AND"}
+
+
+@lru_cache(maxsize=256)
+def to_duckdb(sql: str) -> str:
+    """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
+    query: exp.Expr = sqlglot.parse_one(sql, read="spark")
+    for node in reversed(list(query.dfs())):
+        mend = _MENDED.get(type(node))
+        if mend is not None:
+            node.replace(mend(node))
+    return query.sql(dialect=_DIALECT, copy=False)
+
+
+@lru_cache(maxsize=256)
+def tables_of(sql: str) -> frozenset[str]:
+    """Return the names of all tables and CTEs in Spark SQL, in lower case."""
+    query = sqlglot.parse_one(sql, read="spark")
+    return frozenset(table.name.lower() for table in query.find_all(exp.Table))
+
+
+def _narrow_series(node: exp.Expr) -> exp.Expr:
+    """Write a sequence up to a sum of integers, which is wider in DuckDB than its series take."""
+    node.set("end", exp.cast(node.args["end"].copy(), "bigint"))
+    return node
+
+
+def _select(node: exp.Expr) -> exp.Expr:
+    return unnested(_merged_first(_no_empty_total(node)))
+
+
+def _merged_first(node: exp.Expr) -> exp.Expr:
+    """Write * so that the columns that USING merges come first, those of the last join before."""
+    merged: dict[str, None] = {}
+    for join in reversed(node.args.get("joins") or []):
+        if join.kind not in ("SEMI", "ANTI"):
+            merged |= {name.name: None for name in join.args.get("using") or []}
+    if not merged:
+        return node
+    items: list[exp.Expr] = []
+    for item in node.expressions:
+        if isinstance(item, exp.Star):
+            items += [exp.column(name) for name in merged]
+            item.set("except_", [exp.to_identifier(name) for name in merged])
+        items.append(item)
+    node.set("expressions", items)
+    return node
+
+
+def _no_empty_total(node: exp.Expr) -> exp.Expr:
+    """Write a grouping in sets with the condition that a group has rows: DuckDB's () may not."""
+    group = node.args.get("group")
+    if group is None or not any(True for _ in group.find_all(*_IN_SETS)):
+        return node
+    condition = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    having = node.args.get("having")
+    if having is not None:
+        condition = exp.and_(condition, having.this)
+    node.set("having", exp.Having(this=condition))
+    return node
+
+
+def _one_argument(node: exp.Expr) -> exp.Expr:
+    """Write COUNT(a, b), the rows in which neither is NULL, as a COUNT of one argument."""
+    if not node.expressions:
+        return node
+    known = [argument.copy().is_(exp.null()).not_() for argument in [node.this, *node.expressions]]
+    return exp.Count(this=exp.case().when(exp.and_(*known), exp.Literal.number(1)))
+
+
+def _collected(node: exp.Expr) -> exp.Expr:
+    """Write what collects so that NULLs are left out, and of nothing an empty array is made."""
+    filtered = isinstance(node, exp.Filter)
+    call = node.this if filtered else node
+    if not isinstance(call, _COLLECTIONS) or isinstance(node.parent, exp.Filter):
+        return node
+    argument = call.this.copy()
+    known = argument.copy().is_(exp.null()).not_()
+    if filtered:
+        known = exp.and_(known, node.args["expression"].this.copy())
+    if isinstance(call, exp.ArrayUniqueAgg):
+        argument = exp.Distinct(expressions=[argument])
+    made = exp.Filter(
+        this=exp.Anonymous(this="LIST", expressions=[argument]), expression=exp.Where(this=known)
+    )
+    return exp.Coalesce(this=made, expressions=[exp.array()])
+
+
+def _named(node: exp.Expr) -> exp.Expr:
+    """Write functions by DuckDB's names for them."""
+    name = str(node.this).upper()
+    node.set("this", _NAMED_ALIKE.get(name, name))
+    return node
+
+
+def _member(node: exp.Expr) -> exp.Expr:
+    """Write IN with a subquery as EXISTS, whose outcomes are those of the standard.
+
+    DuckDB knows no rows of several values here, and is wrong about a correlated subquery with
+    NULLs that is no conjunct.
+    """
+    query = node.args.get("query")
+    if query is None:
+        return node
+    left = node.this.unnest()
+    values = left.expressions if isinstance(left, exp.Tuple) else [left]
+    names = [f"_member_{place}" for place in range(len(values))]
+    equal = exp.and_(
+        *(
+            exp.EQ(this=exp.Paren(this=value.copy()), expression=exp.column(name, table="_members"))
+            for name, value in zip(names, values, strict=True)
+        )
+    )
+    inner = query.this if isinstance(query, exp.Subquery) else query
+
+    def some(condition: exp.Expr) -> exp.Exists:
+        members = exp.Subquery(
+            this=inner.copy(),
+            alias=exp.TableAlias(
+                this=exp.to_identifier("_members"),
+                columns=[exp.to_identifier(name) for name in names],
+            ),
+        )
+        asked = exp.select(exp.Literal.number(1)).from_(members).where(condition)
+        return exp.Exists(this=asked)
+
+    unknown = exp.Paren(this=equal.copy()).is_(exp.null())
+    case = exp.case().when(some(equal), exp.true()).when(some(unknown), exp.null())
+    return exp.Paren(this=case.else_(exp.false()))
+
+
+_MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
+    exp.Anonymous: _named,
+    exp.ArrayAgg: _collected,
+    exp.ArrayUniqueAgg: _collected,
+    exp.Count: _one_argument,
+    exp.Filter: _collected,
+    exp.GenerateSeries: _narrow_series,
+    exp.In: _member,
+    exp.Select: _select,
+}
