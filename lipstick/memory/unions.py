@@ -138,7 +138,8 @@ class UnionRows(Rows):
         positions: Array,
     ) -> bool:
         """Whether the stored values of an output hold at some positions."""
-        if not (self._stored_rows[positions[positions < self.base.size]] >= 0).all():
+        stored = self._stored_rows
+        if not (stored[positions[positions < len(stored)]] >= 0).all():
             return False
         if context is self.context:
             return True

@@ -49,10 +49,14 @@ class WindowRows(MemberRows):
         """The outputs and sort keys with window functions."""
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
-        if name in self.windowed and not self.block.unique_identity:
+        if name not in self.windowed:
+            return super()._base_take(name, positions)
+        if not self.block.unique_identity:
             # Which of the captured rows is whose is not known.
             return self._base_computed(name, positions)
-        return super()._base_take(name, positions)
+        there = self.base_present()[positions]
+        taken = super()._base_take(name, positions[there])
+        return taken.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
     @cached_property
     def _base_computed(self) -> Take:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
@@ -15,13 +16,19 @@ from tests.oracle.duck_generators import unnested
 _DIALECT: Final = f"duckdb, version={duckdb.__version__}"
 _COLLECTIONS: Final = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 _IN_SETS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
-_NAMED_ALIKE: Final = {"SOME": "BOOL_OR", "EVERY": "BOOL_AND"}
+_LEVELS: Final = re.compile(r" MAX RECURSION LEVEL \d+")
+_NAMED_ALIKE: Final = {
+    "EVERY": "BOOL_AND",
+    "SOME": "BOOL_OR",
+    "TRY_AVG": "AVG",
+    "TRY_SUM": "SUM",
+}
 
 
 @lru_cache(maxsize=256)
 def to_duckdb(sql: str) -> str:
     """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
-    query: exp.Expr = sqlglot.parse_one(sql, read="spark")
+    query: exp.Expr = sqlglot.parse_one(_LEVELS.sub("", sql), read="spark")
     for node in reversed(list(query.dfs())):
         mend = _MENDED.get(type(node))
         if mend is not None:
@@ -32,7 +39,7 @@ def to_duckdb(sql: str) -> str:
 @lru_cache(maxsize=256)
 def tables_of(sql: str) -> frozenset[str]:
     """Return the names of all tables and CTEs in Spark SQL, in lower case."""
-    query = sqlglot.parse_one(sql, read="spark")
+    query = sqlglot.parse_one(_LEVELS.sub("", sql), read="spark")
     return frozenset(table.name.lower() for table in query.find_all(exp.Table))
 
 
@@ -85,6 +92,11 @@ def _one_argument(node: exp.Expr) -> exp.Expr:
     return exp.Count(this=exp.case().when(exp.and_(*known), exp.Literal.number(1)))
 
 
+def _count_true(node: exp.Expr) -> exp.Expr:
+    """Write COUNT_IF, which is 0 of no rows, as a COUNT: a SUM is NULL."""
+    return exp.Count(this=exp.case().when(node.this.copy(), exp.Literal.number(1)))
+
+
 def _collected(node: exp.Expr) -> exp.Expr:
     """Write what collects so that NULLs are left out, and of nothing an empty array is made."""
     filtered = isinstance(node, exp.Filter)
@@ -111,10 +123,11 @@ def _named(node: exp.Expr) -> exp.Expr:
 
 
 def _member(node: exp.Expr) -> exp.Expr:
-    """Write IN with a subquery as EXISTS, whose outcomes are those of the standard.
+    """Write IN with a subquery as Spark computes it: by EXISTS, never NULL.
 
-    DuckDB knows no rows of several values here, and is wrong about a correlated subquery with
-    NULLs that is no conjunct.
+    IN is false where it is not known to be true, and NOT IN true where it is known to be. DuckDB
+    has the standard's NULLs, knows no rows of several values here, and is wrong about a correlated
+    subquery with NULLs that is no conjunct.
     """
     query = node.args.get("query")
     if query is None:
@@ -122,28 +135,34 @@ def _member(node: exp.Expr) -> exp.Expr:
     left = node.this.unnest()
     values = left.expressions if isinstance(left, exp.Tuple) else [left]
     names = [f"_member_{place}" for place in range(len(values))]
-    equal = exp.and_(
+    condition: exp.Expr = exp.and_(
         *(
             exp.EQ(this=exp.Paren(this=value.copy()), expression=exp.column(name, table="_members"))
             for name, value in zip(names, values, strict=True)
         )
     )
+    if _is_negated(node):
+        unknown = exp.Paren(this=condition.copy()).is_(exp.null())
+        condition = exp.or_(condition, unknown)
     inner = query.this if isinstance(query, exp.Subquery) else query
+    members = exp.Subquery(
+        this=inner.copy(),
+        alias=exp.TableAlias(
+            this=exp.to_identifier("_members"),
+            columns=[exp.to_identifier(name) for name in names],
+        ),
+    )
+    return exp.Exists(this=exp.select(exp.Literal.number(1)).from_(members).where(condition))
 
-    def some(condition: exp.Expr) -> exp.Exists:
-        members = exp.Subquery(
-            this=inner.copy(),
-            alias=exp.TableAlias(
-                this=exp.to_identifier("_members"),
-                columns=[exp.to_identifier(name) for name in names],
-            ),
-        )
-        asked = exp.select(exp.Literal.number(1)).from_(members).where(condition)
-        return exp.Exists(this=asked)
 
-    unknown = exp.Paren(this=equal.copy()).is_(exp.null())
-    case = exp.case().when(some(equal), exp.true()).when(some(unknown), exp.null())
-    return exp.Paren(this=case.else_(exp.false()))
+def _is_negated(node: exp.Expr) -> bool:
+    """Tell whether NOT is asked of a condition, once Spark has moved it into AND and OR."""
+    negated = False
+    parent = node.parent
+    while isinstance(parent, exp.Not | exp.And | exp.Or | exp.Paren):
+        negated ^= isinstance(parent, exp.Not)
+        parent = parent.parent
+    return negated
 
 
 _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
@@ -151,6 +170,7 @@ _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.ArrayAgg: _collected,
     exp.ArrayUniqueAgg: _collected,
     exp.Count: _one_argument,
+    exp.CountIf: _count_true,
     exp.Filter: _collected,
     exp.GenerateSeries: _narrow_series,
     exp.In: _member,

@@ -143,6 +143,9 @@ def _write(
     table = result.fetch_arrow_table()
     for place, field in enumerate(table.schema):
         kind = _STORED_AS.get(field.type)
+        if pa.types.is_map(field.type):
+            # DuckDB's keys are nullable, which Parquet's are not.
+            kind = pa.map_(field.type.key_type, field.type.item_type)
         if kind is not None:
             table = table.set_column(place, field.name, table.column(place).cast(kind))
     path = directory / block.name / dataset
