@@ -69,6 +69,9 @@ WITH_STATEMENTS = {
         " (SELECT k, collect_list(x) AS xs FROM a GROUP BY k) d LATERAL VIEW explode(d.xs) e AS x)"
         " q RIGHT JOIN c ON c.x = q.n"
     ),
+    "what a correlated subquery collects of nothing": (
+        "SELECT id, (SELECT size(collect_set(c.x)) FROM c WHERE c.k = a.x) AS n FROM a"
+    ),
     "places in an array that was collected": (
         "SELECT d.k, max(e.p) AS p FROM (SELECT k, collect_list(x) AS xs FROM a GROUP BY k) d"
         " LATERAL VIEW posexplode(d.xs) e AS p, x GROUP BY d.k"
