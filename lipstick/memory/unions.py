@@ -138,11 +138,8 @@ class UnionRows(Rows):
         positions: Array,
     ) -> bool:
         """Whether the stored values of an output hold at some positions."""
-        stored = self._stored_rows
-        if not (stored[positions[positions < len(stored)]] >= 0).all():
-            return False
         if context is self.context:
-            return True
+            return bool((self._stored_rows[positions] >= 0).all())
         known = (positions < self.base.size).all() and self.base.present[positions].all()
         if not (known and self.block.unique_identity):
             return False

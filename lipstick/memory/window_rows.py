@@ -54,7 +54,7 @@ class WindowRows(MemberRows):
         if not self.block.unique_identity:
             # Which of the captured rows is whose is not known.
             return self._base_computed(name, positions)
-        there = self.base_present()[positions]
+        there = self.members.was_alive(positions)
         taken = super()._base_take(name, positions[there])
         return taken.take(pa.array(np.cumsum(there) - 1, mask=~there))
 

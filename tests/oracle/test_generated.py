@@ -39,4 +39,4 @@ def test_generated_queries_are_telling(run: Held) -> None:
     assert run.queries["refused"] <= REFUSED_AT_MOST * total, run
     assert run.queries["not known to DuckDB"] <= UNKNOWN_AT_MOST * total, run.reasons
     assert 2 * run.changed >= run.asked, run
-    assert run.memory["answered"] > run.memory["needs Spark"], run
+    assert 2 * run.memory["answered"] > run.memory["needs Spark"], run
