@@ -152,7 +152,15 @@ def _member(node: exp.Expr) -> exp.Expr:
             columns=[exp.to_identifier(name) for name in names],
         ),
     )
-    return exp.Exists(this=exp.select(exp.Literal.number(1)).from_(members).where(condition))
+    asked = exp.select(exp.Literal.number(1)).from_(members).where(condition)
+    return _exists(exp.Exists(this=asked))
+
+
+def _exists(node: exp.Expr) -> exp.Expr:
+    """Write EXISTS so that it is no semi join, of which DuckDB has those by <> wrong for NULLs."""
+    if not isinstance(node.this, exp.Query):
+        return node
+    return exp.case().when(exp.Exists(this=node.this.copy()), exp.true()).else_(exp.false())
 
 
 def _is_negated(node: exp.Expr) -> bool:
@@ -171,6 +179,7 @@ _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.ArrayUniqueAgg: _collected,
     exp.Count: _one_argument,
     exp.CountIf: _count_true,
+    exp.Exists: _exists,
     exp.Filter: _collected,
     exp.GenerateSeries: _narrow_series,
     exp.In: _member,
