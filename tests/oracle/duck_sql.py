@@ -164,10 +164,18 @@ def _exists(node: exp.Expr) -> exp.Expr:
 
 
 def _is_negated(node: exp.Expr) -> bool:
-    """Tell whether NOT is asked of a condition, once Spark has moved it into AND and OR."""
+    """Tell whether NOT is asked of a condition, once Spark has moved it into AND and OR.
+
+    Equality with FALSE is such a NOT.
+    """
     negated = False
     parent = node.parent
-    while isinstance(parent, exp.Not | exp.And | exp.Or | exp.Paren):
+    while isinstance(parent, exp.Not | exp.And | exp.Or | exp.Paren | exp.EQ | exp.NEQ):
+        if isinstance(parent, exp.EQ | exp.NEQ):
+            constant = parent.expression
+            if not isinstance(constant, exp.Boolean):
+                break
+            negated ^= bool(constant.this) is isinstance(parent, exp.NEQ)
         negated ^= isinstance(parent, exp.Not)
         parent = parent.parent
     return negated
