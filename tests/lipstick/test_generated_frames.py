@@ -9,11 +9,11 @@ import os
 import random
 
 import pytest
-from lipstick.semirings import Counting
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.errors import QueryError
+from semiring.semirings import Counting
 from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.database import NOTHING, Database, Deletion
 from tests.oracle.deletion import deletion_sets, lineage_keys
