@@ -49,11 +49,28 @@ def _narrow_series(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _select(node: exp.Expr) -> exp.Expr:
-    return unnested(_merged_first(_no_empty_total(node)))
+def _select(node: exp.Select) -> exp.Select:
+    return unnested(_memberships(_merged_first(_no_empty_total(node))))
 
 
-def _merged_first(node: exp.Expr) -> exp.Expr:
+def _memberships(select: exp.Select) -> exp.Select:
+    """Write semi and anti joins as conditions: DuckDB has those wrong that are by <= too."""
+    kept: list[exp.Join] = []
+    padded = False
+    for join in reversed(select.args.get("joins") or []):
+        condition = join.args.get("on")
+        if padded or condition is None or join.kind not in ("SEMI", "ANTI"):
+            kept.insert(0, join)
+        else:
+            asked = exp.select(exp.Literal.number(1)).from_(join.this.copy()).where(condition)
+            found = _exists(exp.Exists(this=asked))
+            select.where(exp.Not(this=found) if join.kind == "ANTI" else found, copy=False)
+        padded = padded or join.side in ("RIGHT", "FULL")
+    select.set("joins", kept)
+    return select
+
+
+def _merged_first(node: exp.Select) -> exp.Select:
     """Write * so that the columns that USING merges come first, those of the last join before."""
     merged: dict[str, None] = {}
     for join in reversed(node.args.get("joins") or []):
@@ -71,7 +88,7 @@ def _merged_first(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _no_empty_total(node: exp.Expr) -> exp.Expr:
+def _no_empty_total(node: exp.Select) -> exp.Select:
     """Write a grouping in sets with the condition that a group has rows: DuckDB's () may not."""
     group = node.args.get("group")
     if group is None or not any(True for _ in group.find_all(*_IN_SETS)):

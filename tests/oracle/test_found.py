@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from lipstick.errors import NeedsSparkError
 from tests.oracle.captured import check_captured
 from tests.oracle.database import Database, Deletion, Relation
 from tests.oracle.written import check_written
@@ -77,6 +78,15 @@ WITH_STATEMENTS = {
         " LATERAL VIEW posexplode(d.xs) e AS p, x GROUP BY d.k"
     ),
 }
+
+
+def test_arrays_are_compared_by_spark(tmp_path: Path) -> None:
+    sql = (
+        "SELECT EXISTS (SELECT 1 FROM c WHERE c.x > element_at(q.xs, 1)) AS e"
+        " FROM (SELECT array(k, x) AS xs FROM a) q"
+    )
+    with pytest.raises(NeedsSparkError, match="are not compared without Spark"):
+        check_written(sql, DATABASE, DELETIONS, tmp_path)
 
 
 @pytest.mark.parametrize("case", [*IN_MEMORY, *WITH_STATEMENTS])
