@@ -271,10 +271,11 @@ def _unscaled(column: pa.Array, scale: int) -> Array:
 def _average(totals: Array, counts: Array, scale: int, kind: pa.DataType) -> pa.Array:
     null = counts == 0
     divisors = np.where(null, 1, counts)
+    unit = 10**scale
     if pa.types.is_decimal(kind):
         rounded = divide_half_up(rescale(totals, kind.scale - scale), divisors)
         return Vector(kind, rounded, null).to_arrow(len(counts))
     if totals.dtype == np.dtype(object):
         pairs = zip(totals.tolist(), divisors.tolist(), strict=True)
-        return pa.array([total / count for total, count in pairs], pa.float64(), mask=null)
-    return pa.array(totals / divisors, kind, mask=null)
+        return pa.array([total / count / unit for total, count in pairs], pa.float64(), mask=null)
+    return pa.array(totals / divisors / unit, kind, mask=null)

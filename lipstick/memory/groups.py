@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from lipstick.errors import NeedsSparkError
 from lipstick.memory.aggregates import Part
 from lipstick.memory.index import SortedIndex
 from lipstick.memory.keys import KeyTable, distinct, normal
@@ -125,11 +127,7 @@ class GroupRows(Rows):
         if not self._keys:
             return np.zeros(count, dtype=np.int32), []
         codes = np.full(count, -1, dtype=np.int64)
-        rows = every(count)
-        alive = self.members.base_alive
-        if alive is not None and self.members.dependent(key for _, key in self._keys):
-            rows = self._entries(np.flatnonzero(alive))
-        columns = self._key_values(rows, self._base)
+        rows, columns = self._keyed()
         codes[rows] = self._table.find(columns, len(rows))
         unknown = np.flatnonzero(codes[rows] < 0)
         extra: list[pa.Array] = []
@@ -139,6 +137,28 @@ class GroupRows(Rows):
             codes[rows[unknown]] = self._stored.count + numbers
             extra = [_key(column).take(pa.array(first)) for column in chosen]
         return codes.astype(np.int32), extra
+
+    def _keyed(self) -> tuple[Array, list[pa.Array]]:
+        """The entries whose keys are known without a deletion, and these.
+
+        Those of members that are not there too, where no deletion changes keys: other blocks refer
+        to such groups.
+        """
+        alive = self.members.base_alive
+        if alive is None:
+            rows = every(self.members.count * self._sets)
+            return rows, self._key_values(rows, self._base)
+        if self._stable:
+            rows = self._entries(np.flatnonzero(self.members.referring))
+            with suppress(NeedsSparkError):
+                return rows, self._key_values(rows, self._base)
+        rows = self._entries(np.flatnonzero(alive))
+        return rows, self._key_values(rows, self._base)
+
+    @cached_property
+    def _stable(self) -> bool:
+        """Whether no deletion changes the keys of a member."""
+        return all(self.members.is_stable(key) for _, key in self._keys)
 
     def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
         dataset = self.members.dataset
@@ -156,6 +176,12 @@ class GroupRows(Rows):
             except UninterpretableError as error:
                 raise needs_spark(str(error)) from error
         return columns
+
+    @cached_property
+    def _extra(self) -> KeyTable | None:
+        """The groups that are not stored; None: there are none."""
+        extra = self.base.size - self._stored.count
+        return KeyTable(self._grouping[1], extra) if extra else None
 
     def _group_of(self, entries: Array) -> Array:
         """The positions of some entries' groups; of few entries without those of all."""
@@ -203,12 +229,22 @@ class GroupRows(Rows):
             taken = self._stored.take(name, inside)
         else:
             taken = pa.nulls(len(positions), kind)
-        names = [key for key, _ in self._keys]
-        extra = pa.nulls(len(beyond), kind)
-        if name in names:
-            column = self._grouping[1][names.index(name)]
-            extra = column.take(pa.array(positions[beyond] - self._stored.count))
-        return overlay(taken, beyond, extra)
+        return overlay(taken, beyond, self._take_extra(name, positions[beyond], kind))
+
+    def _take_extra(self, name: str, positions: Array, kind: pa.DataType) -> pa.Array:
+        """A column of groups that are not stored: what follows from their keys, else NULL."""
+        rows = pa.array(positions - self._stored.count)
+        keys = zip((key for key, _ in self._keys), self._grouping[1], strict=True)
+        known = {key: column.take(rows) for key, column in keys}
+        if name in known:
+            return known[name]
+        output = self.outputs.get(name)
+        if output is None or any(column not in known for _, column in output.columns):
+            return pa.nulls(len(positions), kind)
+        try:
+            return values(output, lambda _, key: from_arrow(known[key]), len(positions), kind)
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
 
     # -- with a deletion -------------------------------------------------------------------
 
@@ -284,9 +320,14 @@ class GroupRows(Rows):
             return self._group_of(entries), []
         columns = self._key_values(entries, context)
         codes = self._table.find(columns, len(entries))
+        if self._extra is not None:
+            places = self._extra.find(columns, len(entries))
+            codes = np.where(places >= 0, self._stored.count + places, codes)
         unknown = np.flatnonzero(codes < 0)
         if not len(unknown):
             return codes, []
+        if self._stable:
+            raise needs_spark(f"a key of {self.block.name}")
         chosen = [column.take(pa.array(unknown)) for column in columns]
         numbers, first = distinct(chosen, len(unknown))
         codes[unknown] = self.base.size + numbers

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.memory.store import OPEN_WITH_SPARK
 from semiring.base import Array
 
 _WIDEST_TABLE = 1 << 26
@@ -51,8 +52,16 @@ def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:
     return codes, first
 
 
+def _refuse_nested(column: pa.Array) -> None:
+    if pa.types.is_nested(column.type):
+        raise NeedsSparkError(
+            f"Values of type {column.type} are not compared without Spark.\n" + OPEN_WITH_SPARK
+        )
+
+
 def _encoded(column: pa.Array) -> tuple[Array, int]:
     """A code per value, NULL being one, and how many codes there may be."""
+    _refuse_nested(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     encoded = column.dictionary_encode(null_encoding="encode")
@@ -127,6 +136,7 @@ class _Part:
     """The distinct values of one column, numbered."""
 
     def __init__(self, column: pa.Array) -> None:
+        _refuse_nested(column)
         self._unique = pc.unique(column)
         self.width = max(len(self._unique), 1)
         self._least, self._table = _table(self._unique)

@@ -184,6 +184,14 @@ class Members:
             return positions
         return self._reference(lookup)[positions]
 
+    @property
+    def referring(self) -> Array:
+        """Boolean array: the members for which every tuple that they refer to is captured."""
+        found = np.ones(self.count, dtype=np.bool_)
+        for lookup in self.lookups:
+            found &= self.refer(lookup, every(self.count)) >= 0
+        return found
+
     def _reference(self, lookup: Lookup) -> Array:
         if lookup.alias not in self._references:
             assert self.dataset is not None

@@ -67,7 +67,7 @@ class Membership:
 
     def refer(self, positions: Array, context: Context) -> Array:
         """The positions of the tuples that it finds for members, there or not; -1: none."""
-        if self._stable:
+        if self._stable and (positions < self._members.count).all():
             found = self._reference[positions]
         else:
             left = self._left(positions, context)

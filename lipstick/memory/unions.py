@@ -139,7 +139,7 @@ class UnionRows(Rows):
     ) -> bool:
         """Whether the stored values of an output hold at some positions."""
         if context is self.context:
-            return True
+            return bool((self._stored_rows[positions] >= 0).all())
         known = (positions < self.base.size).all() and self.base.present[positions].all()
         if not (known and self.block.unique_identity):
             return False

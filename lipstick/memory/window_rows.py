@@ -11,7 +11,7 @@ import pyarrow as pa
 from lipstick.memory.frames import Placed, Ranges
 from lipstick.memory.members import Members
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.state import SORT, Context, Take, needs_spark, values
+from lipstick.memory.state import SORT, Context, Take, contains, needs_spark, values
 from lipstick.memory.store import Dataset
 from lipstick.memory.windows import computed, extent, placed
 from rewriter.blocks import Block
@@ -49,10 +49,14 @@ class WindowRows(MemberRows):
         """The outputs and sort keys with window functions."""
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
-        if name in self.windowed and not self.block.unique_identity:
+        if name not in self.windowed:
+            return super()._base_take(name, positions)
+        if not self.block.unique_identity:
             # Which of the captured rows is whose is not known.
             return self._base_computed(name, positions)
-        return super()._base_take(name, positions)
+        there = self.members.was_alive(positions)
+        taken = super()._base_take(name, positions[there])
+        return taken.take(pa.array(np.cumsum(there) - 1, mask=~there))
 
     @cached_property
     def _base_computed(self) -> Take:
@@ -75,7 +79,8 @@ class WindowRows(MemberRows):
                 return plain(name, positions)
             if name not in made:
                 made[name] = self._computed(name, rows, context)
-            return made[name].take(pa.array(np.searchsorted(rows, positions)))
+            there = contains(rows, positions)
+            return made[name].take(pa.array(np.searchsorted(rows, positions), mask=~there))
 
         return take
 

@@ -54,6 +54,8 @@ class Generate(Unary):
         The argument is the call of a table function, whose rows have the outputs as columns.
     placed
         Their first column is the position.
+    counted
+        The position is a column of the query.
     """
 
     argument: Scalar
@@ -63,6 +65,7 @@ class Generate(Unary):
     inline: bool = False
     function: bool = False
     placed: bool = False
+    counted: bool = False
     span: Span | None = None
 
     def __post_init__(self) -> None:
@@ -72,7 +75,7 @@ class Generate(Unary):
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, self.position, *self.output)
+        return (*self.input.attributes, *(self.position,) * self.counted, *self.output)
 
 
 @dataclass(frozen=True, slots=True)

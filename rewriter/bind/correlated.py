@@ -17,6 +17,7 @@ from rewriter.bind.selects import (
     grouping_of,
     having_over,
 )
+from rewriter.bind.text import Source
 
 _NULL_OF_NULL = (
     exp.Add,
@@ -32,6 +33,16 @@ _NULL_OF_NULL = (
     exp.Sub,
 )
 """Nodes of an expression that is NULL where a column of it is."""
+
+
+_COUNTS = frozenset({"approx_count_distinct", "count", "count_if", "regr_count"})
+"""Aggregates that are 0 over no rows."""
+
+_COLLECTIONS = frozenset({"array_agg", "collect_list", "collect_set"})
+"""Aggregates that are an empty array over no rows."""
+
+_BITMAPS = frozenset({"bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg"})
+"""Aggregates that are bits, and not NULL, over no rows."""
 
 
 def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bound | Correlated:
@@ -61,7 +72,7 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     conditions = [over_key(predicate, rows, grouping) for predicate in rows.correlated]
     relation = grouped_relation(rows, grouping, having)
     relation, (value,) = rows.subqueries.attach(relation, [value])
-    empty = _of_nothing(value, relation)
+    empty = _of_nothing(value, relation, source, select)
     if empty is not None and select.args.get("having"):
         problem = "HAVING in a correlated scalar subquery that counts is not supported"
         raise source.untied(problem, "Write the subquery as a join.", select)
@@ -76,18 +87,26 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     return Correlated(projected, pairs, result, empty)
 
 
-def _of_nothing(value: Scalar, relation: Relation) -> Scalar | None:
+def _of_nothing(
+    value: Scalar, relation: Relation, source: Source, select: exp.Select
+) -> Scalar | None:
     """Return the value over no rows at all; None where that is plainly NULL."""
-    counts: set[str] = set()
+    known: dict[str, Scalar] = {}
     below = relation
     while not isinstance(below, Aggregate):
         below = below.inputs[0]
     for attribute, call in zip(below.aggregate_output, below.aggregates, strict=True):
         bare = call.this if isinstance(call, exp.Filter) else call
-        named = isinstance(bare, exp.AnonymousAggFunc) and str(bare.this).lower() == "count_if"
-        if named or isinstance(bare, exp.Count):
-            counts.add(attribute.id)
-    if counts.isdisjoint(references(value)) and all(
+        named = isinstance(bare, exp.AnonymousAggFunc)
+        name = str(bare.this).lower() if named else bare.key
+        if name in _COUNTS:
+            known[attribute.id] = exp.Literal.number(0)
+        elif name in _COLLECTIONS:
+            known[attribute.id] = exp.Anonymous(this="array", expressions=[])
+        elif name in _BITMAPS:
+            problem = f"{name} in a correlated scalar subquery is not supported"
+            raise source.untied(problem, "Write the subquery as a join.", select)
+    if known.keys().isdisjoint(references(value)) and all(
         isinstance(node, _NULL_OF_NULL) for node in value.walk()
     ):
         return None
@@ -95,7 +114,7 @@ def _of_nothing(value: Scalar, relation: Relation) -> Scalar | None:
     def leaf(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Column):
             return node
-        return exp.Literal.number(0) if node.name in counts else exp.null()
+        return known[node.name].copy() if node.name in known else exp.null()
 
     found: Scalar = value.copy().transform(leaf, copy=False)
     return found

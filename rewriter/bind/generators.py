@@ -153,7 +153,14 @@ def _generate(
     position = attribute_of(shown[0] if with_position else "pos")
     output = tuple(attribute_of(name) for name in columns)
     generated = Generate(
-        relation, argument, position, output, call.outer, call.name == "inline", span=span
+        relation,
+        argument,
+        position,
+        output,
+        call.outer,
+        call.name == "inline",
+        counted=with_position,
+        span=span,
     )
     visible = (position, *output) if with_position else output
     entries = tuple(

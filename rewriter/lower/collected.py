@@ -49,7 +49,7 @@ def collected_by(relation: Generate) -> Collected | None:
     collection is not defined), or empty groups are kept.
     """
     argument = relation.argument.unnest()
-    if relation.outer or not isinstance(argument, exp.Column):
+    if relation.outer or relation.counted or not isinstance(argument, exp.Column):
         return None
     found = _made_by(relation.input, argument.name)
     if found is None or not found[0].keys:

@@ -1,4 +1,4 @@
-"""Both oracles over random queries.
+"""Both oracles over random queries, as text and, more briefly, as data frames.
 
 ``LIPSTICK_GENERATED`` sets how many (3; none over Connect), ``LIPSTICK_SEED`` the first seed (0).
 A failure names the command that shows its database and query.
@@ -18,22 +18,22 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.sessions import Session
-from rewriter.errors import UnsupportedError
-from tests.oracle.bag import check_bag
+from rewriter.errors import QueryError, UnsupportedError
+from tests.oracle.bag import PROVENANCE, check_bag
+from tests.oracle.database import Deletion
 from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys
 from tests.oracle.generator import Case, generate
 from tests.oracle.plain import PlainSpark, few_rows
+from tests.oracle.rows import assert_same_bag, assert_same_schema, from_spark
 
 pytestmark = pytest.mark.spark
 
 FIRST = int(os.environ.get("LIPSTICK_SEED", "0"))
 DELETIONS = 4
-KNOWN = {
-    2: "Spark's RemoveRedundantAliases makes an invalid plan of two columns of one name and value,"
-    " where the query has a scalar subquery over the same relation",
-}
+KNOWN: dict[int, str] = {}
 """Seeds whose annotated answer Spark itself cannot plan."""
 REFUSED_AT_MOST = 0.02
+FRAMES_REFUSED_AT_MOST = 0.1
 
 
 @dataclass(slots=True)
@@ -42,6 +42,7 @@ class Run:
 
     started: int = 0
     refused: list[int] = field(default_factory=list)
+    refused_frames: list[int] = field(default_factory=list)
     deletions: Tally = field(default_factory=Tally)
 
 
@@ -70,17 +71,20 @@ def test_generated_query(spark: SparkSession, run: Run, seed: int) -> None:
     run.started += 1
     try:
         with _sessions(spark, case) as (ls, plain):
-            _check(ls, plain, case, run)
+            telling = _check(ls, plain, case, run)
+            if telling is not None:
+                _check_frame(ls, plain, case, telling, run)
     except Exception as error:
         raise AssertionError(f"seed {seed}; replay: {case.replay}\n{case.sql}\n{error}") from error
 
 
-def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> None:
+def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> Deletion | None:
+    """Hold the text against both oracles; return a deletion, None where it is refused."""
     try:
         q = ls.sql(case.sql)
     except UnsupportedError:
         run.refused.append(case.seed)
-        return
+        return None
     check_bag(ls, q, case.sql, plain, grouping=case.grouping, order=case.order)
     deletions = deletion_sets(
         random.Random(case.seed),
@@ -103,6 +107,37 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> None:
             offline=lipstick.open(q.capture.directory),
         )
     )
+    return deletions[-1]
+
+
+def _check_frame(ls: Session, plain: PlainSpark, case: Case, deletion: Deletion, run: Run) -> None:
+    """Hold the data frame that the text makes against plain runs: its plan, not the text."""
+    with _views(ls):
+        try:
+            q = ls.annotate(ls.spark.sql(case.sql))
+        except QueryError:
+            run.refused_frames.append(case.seed)
+            return
+        for gone in (None, deletion):
+            expected = plain.answer(case.sql) if gone is None else plain.answer(case.sql, gone)
+            frame = q.annotated if gone is None else q.what_if(delete=gone.argument()).df
+            found = from_spark(frame)
+            found = found.without(PROVENANCE) if gone is None else found
+            what = f"as a data frame, {gone or 'annotated'}\n{q.query}"
+            assert_same_schema(expected, found, what)
+            assert_same_bag(expected, found, what)
+
+
+@contextmanager
+def _views(ls: Session) -> Iterator[None]:
+    """Have the tracked frames as views of their names, which a text for Spark reads."""
+    for name, relation in ls.tracked.items():
+        relation.source.frame.createOrReplaceTempView(name)
+    try:
+        yield
+    finally:
+        for name in ls.tracked:
+            ls.spark.catalog.dropTempView(name)
 
 
 @contextmanager
@@ -122,6 +157,14 @@ def test_few_generated_queries_are_refused(run: Run) -> None:
         pytest.skip("no seed has run")
     refused = f"{len(run.refused)} of {run.started} refused: {run.refused}"
     assert len(run.refused) <= REFUSED_AT_MOST * run.started, refused
+
+
+def test_few_generated_frames_are_refused(run: Run) -> None:
+    """Runs after the seeds: not many of the data frames were refused."""
+    if not run.started:
+        pytest.skip("no seed has run")
+    refused = f"{len(run.refused_frames)} of {run.started} frames refused: {run.refused_frames}"
+    assert len(run.refused_frames) <= max(FRAMES_REFUSED_AT_MOST * run.started, 1), refused
 
 
 def test_deletions_of_generated_queries_are_telling(run: Run) -> None:

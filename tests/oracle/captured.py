@@ -17,7 +17,8 @@ from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.lower import lower
 from rewriter.statements import hypothetical_sql, members_sql
 from tests.oracle.database import Database, Deletion
-from tests.oracle.duck import Duck, create_table, loosened, to_duckdb
+from tests.oracle.duck import Duck, create_table, loosened
+from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
 
@@ -59,9 +60,9 @@ def check_captured(
     changed = 0
     with duckdb.connect() as connection:
         capture(connection, root, database)
-        for number, deletion in enumerate(deletions):
+        for deletion in deletions:
             expected = loosened(duck.answer(plain, deletion))
-            found = answer_without(connection, root, database, deletion, number)
+            found = answer_without(connection, root, database, deletion)
             assert_same_bag(expected, found, f"deleting {deletion}\n{sql}")
             changed += sorted(map(repr, before.rows)) != sorted(map(repr, expected.rows))
     return changed
@@ -85,16 +86,12 @@ def answer_without(
     root: Block,
     database: Database,
     deletion: Deletion,
-    number: int,
 ) -> Bag:
-    """Return the answer over the captured members that a deletion leaves.
-
-    ``number`` is another one for each deletion.
-    """
+    """Return the answer over the captured members that a deletion leaves."""
     gone = {}
     for name, keys in deletion.keys.items():
         relation = database.relations[name]
-        view = f"_gone_{name}_{number}"
+        view = f"_gone_{name}"
         rows = relation.data.filter(relation.among(keys))
         create_table(connection, view, rows.select(list(relation.key)))
         gone[name] = (view, relation.key)

@@ -35,7 +35,7 @@ from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.lower import lower
 from rewriter.statements import members_sql, rows_sql
 from tests.graphquery.store.workload import Unsynced
-from tests.oracle.duck import to_duckdb
+from tests.oracle.duck_sql import to_duckdb
 
 ROW = "_row"
 NO_STATE: Mapping[str, Mapping[str, Any]] = MappingProxyType({})

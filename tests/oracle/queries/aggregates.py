@@ -73,7 +73,9 @@ class Aggregates(Draw, ABC):
 
     def _recomputed(self, scope: Sequence[Column]) -> Term:
         """Return an aggregate that is no monoid: of what it collects, nothing but its bag shows."""
-        name = self.rng.choice(("condition", "condition", "bits", "median", "spread", "list"))
+        name = self.rng.choice(
+            ("condition", "condition", "bits", "median", "spread", "list", "try", "both")
+        )
         integers, alike = stable(scope, INTEGERS), stable(scope, _ALIKE)
         if name == "list" and alike:
             term = self.rng.choice(alike)
@@ -87,10 +89,25 @@ class Aggregates(Draw, ABC):
             return term.derived(f"{word}({term.sql})", bound=max(2 * term.bound, 1.0))
         if name == "median" and integers:
             term = self.rng.choice(integers)
-            return term.derived(f"MEDIAN({term.sql})", kind="double")
+            call = self.rng.choice(("MEDIAN({})", "PERCENTILE({}, 0.25)"))
+            return replace(term.derived(call.format(term.sql), kind="double"), inexact=True)
+        if name == "try" and integers:
+            term = self.rng.choice(integers)
+            if self.chance(0.5):
+                return term.derived(f"TRY_SUM({term.sql})", kind="bigint", bound=term.bound * 100)
+            made = term.derived(f"TRY_AVG({term.sql})", kind="double")
+            return replace(made, inexact=True)
+        if name == "both" and integers:
+            one, other = self.rng.choice(integers), self.rng.choice(integers)
+            word = self.rng.choice(("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_COUNT"))
+            if word == "REGR_COUNT":
+                return replace(_COUNT, sql=f"{word}({one.sql}, {other.sql})")
+            bound = one.bound * other.bound
+            made = one.derived(f"{word}({one.sql}, {other.sql})", other, kind="double", bound=bound)
+            return replace(made, inexact=True, unstable=True)
         if name == "spread" and integers:
             term = self.rng.choice(integers)
-            word = self.rng.choice(("STDDEV", "VAR_POP", "STDDEV_POP", "VARIANCE"))
+            word = self.rng.choice(("STDDEV", "VAR_POP", "STDDEV_POP", "VARIANCE", "STD"))
             made = term.derived(f"{word}({term.sql})", kind="double", bound=term.bound**2)
             return replace(made, inexact=True, unstable=True)
         test = predicate(self.rng, scope, 1)

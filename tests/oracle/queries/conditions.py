@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -26,39 +26,46 @@ class Conditions(Tables, ABC):
             conjuncts.append(test.sql)
         if depth > 0 and self.chance(0.28):
             conjuncts.append(self._subquery(source))
+        if depth > 0 and self.chance(0.06):
+            conjuncts.append(self.compared_value(source))
         return f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
 
     def _subquery(self, source: From) -> str:
         """Return a conjunct with a subquery: [NOT] IN, [NOT] EXISTS or a comparison."""
+        if not self.chance(0.15):
+            return self.membership(source)
+        numbers = stable(source.scope, NUMBERS)
+        if not numbers:
+            return "TRUE"
+        value = self.scalar_subquery()
+        self.exact = False
+        operator = self.rng.choice(("<=", ">=", "<>"))
+        return f"{self.rng.choice(numbers).sql} {operator} {value.sql}"
+
+    @abstractmethod
+    def compared_value(self, source: From) -> str:
+        """Return a condition on a correlated scalar subquery."""
+
+    def membership(self, source: From) -> str:
+        """Return [NOT] IN or [NOT] EXISTS, sometimes in a condition in which it is no conjunct."""
         scope = source.scope
-        roll = self.rng.random()
         negated = self.chance(0.5)
         table = self.table(1 if self.chance(0.2) else 0)
         pair = self.pair(scope, table.scope)
-        if pair is None or roll < 0.15:
-            numbers = stable(scope, NUMBERS)
-            if not numbers:
-                return "TRUE"
-            value = self.scalar_subquery()
-            self.exact = False
-            operator = self.rng.choice(("<=", ">=", "<>"))
-            return f"{self.rng.choice(numbers).sql} {operator} {value.sql}"
+        if pair is None:
+            return "TRUE"
         if negated:
             self.subtracts(table.reads)
         self.decides(*pair)
         grouped = self.chance(0.22)
         conjuncts = self._correlated(source, table)
-        tied = bool(conjuncts)
         if self.chance(0.25):
             test = predicate(self.rng, table.scope, 0)
             self.decides(test)
             conjuncts.append(test.sql)
-        if roll >= 0.55:
-            asked = self._exists(source, table, pair, conjuncts, negated, grouped)
-            return self._among(asked, source, table) if self.chance(0.3) else asked
-        asked = self._in(source, table, pair, conjuncts, negated, grouped)
-        # DuckDB is wrong about a correlated NOT IN of NULLs that is no conjunct.
-        return self._among(asked, source, table) if self.chance(0.3) and not tied else asked
+        ask = self._exists if self.chance(0.5) else self._in
+        asked = ask(source, table, pair, conjuncts, negated, grouped)
+        return self._among(asked, source, table) if self.chance(0.3) else asked
 
     def _among(self, asked: str, source: From, table: Table) -> str:
         """Return a condition in which a subquery is no conjunct."""

@@ -52,12 +52,16 @@ class From:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table expression with an alias, its columns under that alias, and what it reads."""
+    """A table expression with an alias, its columns under that alias, and what it reads.
+
+    ``partial`` says that there are columns beside those of the scope.
+    """
 
     sql: str
     scope: tuple[Column, ...]
     size: float
     reads: frozenset[str]
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,10 @@ class Draw(ABC):
     @abstractmethod
     def table(self, depth: int) -> Table:
         """Return a relation, a CTE or a derived table, with an alias."""
+
+    @abstractmethod
+    def pair(self, left: Sequence[Column], right: Sequence[Column]) -> tuple[Term, Term] | None:
+        """Return two columns to equate."""
 
     @abstractmethod
     def from_clause(self, depth: int, count: int) -> From:

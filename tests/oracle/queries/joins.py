@@ -9,6 +9,7 @@ from typing import Final
 
 from tests.oracle.expressions import Column, literal, predicate, stable
 from tests.oracle.queries.draw import SMALL, From, Table
+from tests.oracle.queries.shapes import Shapes
 from tests.oracle.queries.tables import Tables
 
 _INNER: Final = ("comma", "comma", "inner", "inner", "using", "semi", "cross")
@@ -17,29 +18,34 @@ _SIDES: Final = ("LEFT", "RIGHT", "FULL")
 _OPERATORS: Final = ("<", "<=", ">", ">=", "<>", "<=>")
 
 
-class Joins(Tables, ABC):
+class Joins(Tables, Shapes, ABC):
     """Draws FROM clauses."""
 
     def from_clause(self, depth: int, count: int) -> From:
         """Return a FROM clause of about so many relations."""
         if count > 1 and self.chance(0.07):
             return self._natural()
-        table = self.table(depth)
+        table = self._table(depth)
         scope = table.scope
         plain = " " not in table.sql.replace(" AS ", "")
         if count == 1 and plain and self.chance(0.2):
             scope = tuple(column.referred(column.name) for column in scope)
-        made = From(f"FROM {table.sql}", scope, table.size)
+        made = From(f"FROM {table.sql}", scope, table.size, partial=table.partial)
         reads = table.reads
         comma = False
         for _ in range(count - 1):
-            right = self.table(depth if self.chance(0.6) else 0)
+            right = self._table(depth if self.chance(0.6) else 0)
             styles = _OTHER if self.chance(0.4) else _INNER
             style = "comma" if comma else self.rng.choice(styles)
             comma = comma or style == "comma"
             made = self._joined(made, style, right, reads)
+            made = replace(made, partial=made.partial or right.partial)
             reads |= right.reads
         return made
+
+    def _table(self, depth: int) -> Table:
+        shaped = self.shaped() if self.chance(0.06) else None
+        return shaped or self.table(depth)
 
     def _joined(self, left: From, style: str, right: Table, reads: frozenset[str]) -> From:
         using, side = style.startswith("using"), style.removeprefix("using ")
@@ -47,7 +53,8 @@ class Joins(Tables, ABC):
         if using:
             common = _common(left.scope, right.scope)
             if common:
-                return self._using(left, side, right, reads, self.rng.choice(common))
+                names = self.rng.sample(common, min(len(common), self.rng.choice((1, 1, 2))))
+                return self._using(left, side, right, reads, names)
             style = side or "inner"
         if side:
             return self._outer(left, side, right, reads)
@@ -72,7 +79,9 @@ class Joins(Tables, ABC):
         self.decides(*pair)
         if style == "comma":
             joined = f"{left.sql}, {right.sql}"
-            return From(joined, scope, size / 6, (*left.conjuncts, condition))
+            return replace(
+                left, sql=joined, scope=scope, size=size / 6, conjuncts=(*left.conjuncts, condition)
+            )
         if self.chance(0.15):
             extra = predicate(self.rng, scope, 0)
             self.decides(extra)
@@ -130,18 +139,25 @@ class Joins(Tables, ABC):
         if side in ("RIGHT", "FULL"):
             self.subtracts(left)
 
-    def _using(self, left: From, side: str, right: Table, reads: frozenset[str], name: str) -> From:
-        mine = next(column for column in left.scope if column.name == name)
-        other = next(column for column in right.scope if column.name == name)
-        self.decides(mine.term, other.term)
+    def _using(
+        self, left: From, side: str, right: Table, reads: frozenset[str], names: Sequence[str]
+    ) -> From:
+        merged = []
+        for name in names:
+            mine = next(column for column in left.scope if column.name == name)
+            other = next(column for column in right.scope if column.name == name)
+            self.decides(mine.term, other.term)
+            merged.append(_merged(side, mine, other))
         if side:
             self._subtracts_kept(side, reads, right.reads)
-        merged = _merged(side, mine, other)
-        scope = (merged, *(c for c in left.scope + right.scope if c.name != name))
+        scope = (*merged, *(c for c in left.scope + right.scope if c.name not in names))
         word = f"{side} JOIN" if side else "JOIN"
         size = left.size * right.size / 6 + (left.size + right.size if side else 0)
         return replace(
-            left, sql=f"{left.sql} {word} {right.sql} USING ({name})", scope=scope, size=size
+            left,
+            sql=f"{left.sql} {word} {right.sql} USING ({', '.join(names)})",
+            scope=scope,
+            size=size,
         )
 
     def _natural(self) -> From:

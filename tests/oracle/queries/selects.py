@@ -6,14 +6,14 @@ from abc import ABC
 from collections.abc import Sequence
 
 from tests.oracle.expressions import Column, Term, scalar, stable
-from tests.oracle.queries.conditions import Conditions
 from tests.oracle.queries.draw import From, Query
 from tests.oracle.queries.generators import Generators
 from tests.oracle.queries.groupings import Groupings
 from tests.oracle.queries.joins import Joins
+from tests.oracle.queries.subqueries import Subqueries
 
 
-class Selects(Joins, Conditions, Generators, Groupings, ABC):
+class Selects(Joins, Subqueries, Generators, Groupings, ABC):
     """Draws queries: what :class:`~tests.oracle.queries.draw.Draw` calls by these names."""
 
     def query(self, depth: int, top: bool = False) -> Query:
@@ -42,7 +42,7 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
 
     def _difference(self, depth: int, top: bool) -> Query:
         """Return EXCEPT or INTERSECT of queries whose rows are often the same."""
-        bag = top and self.chance(0.35)
+        bag = self.chance(0.35 if top else 0.12)
         kinds = self.rng.choices(("int", "string", "boolean", "date", "decimal"), k=2)
         kinds = kinds[: self.rng.choice((1, 1, 2))]
         left = self._typed(kinds, depth)
@@ -75,6 +75,8 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
             source = self.collected(depth)
         else:
             source = self.from_clause(depth, self.rng.choice((1, 1, 2, 2, 2, 3)))
+        if depth > 0 and self.chance(0.05):
+            source = self.lateral(source)
         if self.chance(0.08):
             source = self.generated(source)
         where = self.where(source, depth)
@@ -90,7 +92,7 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
         unique = top or len(set(names)) == len(names)
         if shape == "star" and unique and not source.partial:
             return Query(f"SELECT * {source.text}{where}", source.scope, source.size)
-        columns = self._items(source.scope, depth, top)
+        columns = self._items(source, depth, top)
         if shape == "generator":
             return self._exploded(source, where, columns)
         if shape == "window":
@@ -117,21 +119,30 @@ class Selects(Joins, Conditions, Generators, Groupings, ABC):
         drawn = [self.window(source.scope, total) for _ in range(self.rng.choice((1, 1, 2)))]
         made = [Column(self.fresh("w"), term) for term in drawn if term is not None]
         items = ", ".join(map(self.item, (*columns, *made)))
-        qualify = self.qualified(self.window(source.scope, total)) if self.chance(0.2) else ""
+        qualify = self.qualified(self.window(source.scope, total)) if self.chance(0.35) else ""
         sql = f"SELECT {items} {source.text}{where}{qualify}"
         return Query(sql, (*columns, *made), source.size)
 
-    def _items(self, scope: Sequence[Column], depth: int, top: bool) -> tuple[Column, ...]:
+    def _items(self, source: From, depth: int, top: bool) -> tuple[Column, ...]:
         chosen: list[Column] = []
+        scope = source.scope
         for _ in range(self.rng.randint(1, 4)):
             if self.chance(0.6):
                 column = self.rng.choice(scope)
                 taken = column.name in {other.name for other in chosen}
                 chosen.append(column if top or not taken else Column(self.fresh("c"), column.term))
-            elif depth > 0 and self.chance(0.12):
-                chosen.append(Column(self.fresh("c"), self.scalar_subquery()))
+            elif depth > 0 and self.chance(0.22):
+                chosen.append(Column(self.fresh("c"), self._subquery_value(source)))
             else:
                 kind = self.rng.choice(scope).term.kind
                 term: Term = scalar(self.rng, scope, kind)
                 chosen.append(Column(self.fresh("c"), term))
         return tuple(chosen)
+
+    def _subquery_value(self, source: From) -> Term:
+        """Return a subquery as a value: a scalar one, correlated or not, or a membership."""
+        roll = self.rng.random()
+        value = self.correlated_value(source) if roll < 0.4 else None
+        if value is not None:
+            return value
+        return self.asked(source) if roll < 0.7 else self.scalar_subquery()

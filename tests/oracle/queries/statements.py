@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tests.oracle.queries.draw import Cte, Query
+from tests.oracle.queries.pipes import Pipes
+from tests.oracle.queries.recursions import Recursions
 from tests.oracle.queries.selects import Selects
 from tests.oracle.rows import OrderKey
 
@@ -21,20 +23,29 @@ class Statement:
     subtracted: tuple[str, ...]
 
 
-class Statements(Selects):
+class Statements(Selects, Recursions, Pipes):
     """Draws one statement."""
 
     def statement(self) -> Statement:
         """Return the statement."""
+        named: list[str] = []
+        recursive = self.recursion() if self.chance(0.05) else None
+        if recursive is not None:
+            self.ctes.append(recursive[0])
+            named.append(recursive[1])
         for _ in range(self.rng.choice((0, 0, 0, 0, 1, 1, 2))):
             mark = len(self.read)
             query = self.query(1)
-            self.ctes.append(Cte(self.fresh("cte"), query, frozenset(self.read[mark:])))
+            cte = Cte(self.fresh("cte"), query, frozenset(self.read[mark:]))
+            named.append(f"{cte.name} AS ({query.sql})")
+            self.ctes.append(cte)
         query = self.query(self.rng.choice((1, 2, 2, 3)), top=True)
+        if self.chance(0.06):
+            query = self.piped(query)
         sql, order = self._ordered(query)
-        if self.ctes:
-            named = (f"{cte.name} AS ({cte.query.sql})" for cte in self.ctes)
-            sql = f"WITH {', '.join(named)} {sql}"
+        if named:
+            word = "WITH RECURSIVE" if recursive is not None else "WITH"
+            sql = f"{word} {', '.join(named)} {sql}"
         return Statement(
             sql,
             True if self.exact else None,
@@ -60,9 +71,10 @@ class Statements(Selects):
             places = {None: "", True: " NULLS FIRST", False: " NULLS LAST"}
             direction = " DESC" if descending else self.rng.choice(("", " ASC"))
             texts.append(f"{position + 1}{direction}{places[nulls]}")
-        sql = f"{query.sql} ORDER BY {', '.join(texts)}"
+        pipe = " |>" if " |> " in query.sql else ""
+        sql = f"{query.sql}{pipe} ORDER BY {', '.join(texts)}"
         if total and not query.bag:
             self.exact = False
-            sql += f" LIMIT {self.rng.choice((1, 2, 3, 5, 10))}"
+            sql += f"{pipe} LIMIT {self.rng.choice((1, 2, 3, 5, 10))}"
             sql += f" OFFSET {self.rng.choice((1, 2))}" if self.chance(0.25) else ""
         return sql, tuple(keys)

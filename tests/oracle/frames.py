@@ -1,0 +1,316 @@
+"""Random programs of data frame calls, replayable from a seed.
+
+``python -m tests.oracle.frames SEED`` prints the database and the program of a seed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from tests.oracle.database import Database
+from tests.oracle.expressions import INTEGERS, Column, Term, predicate, scalar, stable
+from tests.oracle.queries.databases import random_database
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Frames: TypeAlias = "Mapping[str, DataFrame]"
+Call: TypeAlias = "Callable[[DataFrame, Frames], DataFrame]"
+
+_SIZE: Final = 600
+"""So many rows a join may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A data frame made of a relation by calls, one after the other.
+
+    ``calls`` are what :meth:`build` does; ``lines`` say it, a line for each.
+    """
+
+    relation: str
+    calls: tuple[Call, ...]
+    lines: tuple[str, ...]
+    columns: tuple[Column, ...]
+    size: float
+
+    def build(self, frames: Frames) -> DataFrame:
+        """Return the data frame over relations."""
+        frame = frames[self.relation]
+        for call in self.calls:
+            frame = call(frame, frames)
+        return frame
+
+    def then(self, line: str, call: Call, columns: Sequence[Column], size: float = 0.0) -> Program:
+        """Return the program with one more call."""
+        calls, lines = (*self.calls, call), (*self.lines, line)
+        return Program(self.relation, calls, lines, tuple(columns), size or self.size)
+
+    def __str__(self) -> str:
+        return "\n  ".join([self.relation, *self.lines])
+
+
+def generate(seed: int) -> tuple[Database, Program]:
+    """Return a database and a program over it."""
+    rng = random.Random(seed)
+    database = random_database(rng)
+    return database, _Drawn(rng, database).program(rng.choice((3, 4, 5, 6)))
+
+
+class _Drawn:
+    """Draws a program; columns have names of their own, by which calls refer to them."""
+
+    def __init__(self, rng: random.Random, database: Database) -> None:
+        self._rng = rng
+        self._database = database
+        self._names = 0
+
+    def program(self, length: int) -> Program:
+        """Return a program of about so many calls."""
+        made = self._relation()
+        steps = (
+            self._filtered,
+            self._filtered,
+            self._computed,
+            self._chosen,
+            self._joined,
+            self._joined,
+            self._grouped,
+            self._grouped,
+            self._distinct,
+            self._combined,
+            self._numbered,
+            self._exploded,
+            self._filled,
+            self._pivoted,
+        )
+        for _ in range(length):
+            made = self._rng.choice(steps)(made)
+        return self._limited(made) if self._rng.random() < 0.2 else made
+
+    def _fresh(self) -> str:
+        self._names += 1
+        return f"c{self._names}"
+
+    def _relation(self) -> Program:
+        """Return some columns of a relation, under fresh names."""
+        relation = self._rng.choice(list(self._database.relations.values()))
+        names = {name: self._fresh() for name in relation.data.column_names}
+        columns = []
+        for item in relation.schema.split(", "):
+            name, kind = item.split(" ")
+            kind = "decimal" if kind.startswith("decimal") else kind
+            columns.append(Column(names[name], Term(names[name], kind)))
+        made = Program(relation.name, (), (), tuple(columns), float(relation.data.num_rows))
+        return made.then(
+            f".withColumnsRenamed({names})", lambda f, _: f.withColumnsRenamed(names), columns
+        )
+
+    def _filtered(self, made: Program) -> Program:
+        test = predicate(self._rng, made.columns, 1).sql
+        return made.then(f".where({test!r})", lambda f, _: f.where(test), made.columns)
+
+    def _computed(self, made: Program) -> Program:
+        name = self._fresh()
+        term = scalar(self._rng, made.columns, self._rng.choice(made.columns).term.kind)
+
+        def call(frame: DataFrame, _: Frames) -> DataFrame:
+            from pyspark.sql import functions as f
+
+            return frame.withColumn(name, f.expr(term.sql))
+
+        columns = (*made.columns, Column(name, term).referred(name))
+        return made.then(f".withColumn({name!r}, expr({term.sql!r}))", call, columns)
+
+    def _chosen(self, made: Program) -> Program:
+        chosen = self._rng.sample(made.columns, self._rng.randint(1, len(made.columns)))
+        names = [column.name for column in chosen]
+        if self._rng.random() < 0.3 and len(names) < len(made.columns):
+            kept = [column for column in made.columns if column not in chosen]
+            return made.then(f".drop(*{names})", lambda f, _: f.drop(*names), kept)
+        return made.then(f".select({names})", lambda f, _: f.select(names), chosen)
+
+    def _joined(self, made: Program) -> Program:
+        other = self.program(self._rng.choice((0, 0, 1, 2)))
+        pairs = [
+            (left, right)
+            for left in made.columns
+            for right in other.columns
+            if left.term.kind == right.term.kind == "int"
+            and not (left.term.unstable or right.term.unstable)
+        ]
+        if not pairs or made.size * other.size / 5 > _SIZE:
+            return made
+        left, right = self._rng.choice(pairs)
+        how = self._rng.choice(
+            ("inner", "inner", "left", "right", "full", "left_semi", "left_anti", "on", "less")
+        )
+        columns = made.columns if how.startswith("left_") else (*made.columns, *other.columns)
+        size = made.size * other.size / 5 + made.size + other.size
+
+        def call(frame: DataFrame, frames: Frames) -> DataFrame:
+            to = other.build(frames)
+            if how == "on":
+                return frame.join(to.withColumnRenamed(right.name, left.name), left.name)
+            if how == "less":
+                return frame.join(to, frame[left.name] < to[right.name])
+            return frame.join(to, frame[left.name] == to[right.name], how)
+
+        if how == "on":
+            rest = [c for c in made.columns if c is not left]
+            columns = (left, *rest, *(c for c in other.columns if c is not right))
+        text = str(other).replace("\n", "\n    ")
+        return made.then(
+            f".join({how}, {left.name}, {right.name},\n    {text})", call, columns, size
+        )
+
+    def _grouped(self, made: Program) -> Program:
+        keys = [c for c in made.columns if not c.term.unstable]
+        numbers = [c for c in made.columns if c.term.kind in INTEGERS]
+        if not keys:
+            return made
+        by = self._rng.sample(keys, min(len(keys), self._rng.choice((1, 1, 2))))
+        names = [column.name for column in by]
+        calls = [(self._fresh(), "count(*)", Term("", "bigint", 1e4))]
+        for word in self._rng.sample(("sum", "min", "max", "count_if", "collect"), 2):
+            value = self._rng.choice(numbers) if numbers else None
+            if word == "count_if":
+                test = predicate(self._rng, made.columns, 0).sql
+                calls.append((self._fresh(), f"count_if({test})", Term("", "bigint", 1e4)))
+            elif value is not None and word == "collect":
+                text = f"size(collect_set({value.name}))"
+                calls.append((self._fresh(), text, Term("", "int", 1e3)))
+            elif value is not None:
+                made_of = Term("", "bigint", value.term.bound * 100)
+                calls.append((self._fresh(), f"{word}({value.name})", made_of))
+
+        def call(frame: DataFrame, _: Frames) -> DataFrame:
+            from pyspark.sql import functions as f
+
+            return frame.groupBy(*names).agg(*(f.expr(sql).alias(n) for n, sql, _ in calls))
+
+        columns = [*by, *(Column(n, term).referred(n) for n, _, term in calls)]
+        listed = ", ".join(f"{sql} as {n}" for n, sql, _ in calls)
+        return made.then(f".groupBy({names}).agg({listed})", call, columns, made.size / 2)
+
+    def _distinct(self, made: Program) -> Program:
+        return made.then(".distinct()", lambda f, _: f.distinct(), made.columns)
+
+    def _combined(self, made: Program) -> Program:
+        """Return a set operation of one column with another program's."""
+        other = self.program(self._rng.choice((0, 1)))
+        pairs = [
+            (left, right)
+            for left in made.columns
+            for right in other.columns
+            if left.term.kind == right.term.kind
+        ]
+        if not pairs:
+            return made
+        left, right = self._rng.choice(pairs)
+        word = self._rng.choice(("union", "subtract", "intersect", "exceptAll", "intersectAll"))
+
+        def call(frame: DataFrame, frames: Frames) -> DataFrame:
+            to = other.build(frames).select(right.name)
+            combine: Callable[[Any], DataFrame] = getattr(frame.select(left.name), word)
+            return combine(to)
+
+        text = str(other).replace("\n", "\n    ")
+        line = f".select({left.name!r}).{word}({right.name},\n    {text})"
+        return made.then(line, call, [left], made.size + other.size)
+
+    def _numbered(self, made: Program) -> Program:
+        """Return a column of a window: rows that agree on all columns are equal."""
+        terms = stable(made.columns)
+        if not terms or len(terms) < len(made.columns):
+            return made
+        name, by = self._fresh(), self._rng.choice(made.columns).name
+        order = [column.name for column in made.columns]
+        word = self._rng.choice(("row_number()", "rank()", "sum(1)", f"lag({by})"))
+        kind = self._rng.choice(made.columns) if word.startswith("lag") else None
+
+        def call(frame: DataFrame, _: Frames) -> DataFrame:
+            from pyspark.sql import Window
+            from pyspark.sql import functions as f
+
+            return frame.withColumn(name, f.expr(word).over(Window.partitionBy(by).orderBy(*order)))
+
+        found = next(c.term for c in made.columns if c.name == by)
+        term = Term(name, "bigint", 1e4) if kind is None else found
+        column = Column(name, term).referred(name)
+        line = f".withColumn({name!r}, {word} over (partition by {by} order by {order}))"
+        return made.then(line, call, (*made.columns, column))
+
+    def _exploded(self, made: Program) -> Program:
+        numbers = [c for c in made.columns if c.term.kind == "int"]
+        if len(numbers) < 2 or made.size * 2 > _SIZE:
+            return made
+        one, other = self._rng.sample(numbers, 2)
+        name = self._fresh()
+
+        def call(frame: DataFrame, _: Frames) -> DataFrame:
+            from pyspark.sql import functions as f
+
+            return frame.select("*", f.explode(f.array(one.name, other.name)).alias(name))
+
+        column = Column(name, one.term.derived(name, other.term))
+        line = f".select('*', explode(array({one.name}, {other.name})) as {name})"
+        return made.then(line, call, (*made.columns, column), made.size * 2)
+
+    def _filled(self, made: Program) -> Program:
+        numbers = [c.name for c in made.columns if c.term.kind == "int"]
+        if not numbers:
+            return made
+        if self._rng.random() < 0.5:
+            return made.then(
+                f".na.fill(0, {numbers})", lambda f, _: f.na.fill(0, numbers), made.columns
+            )
+        return made.then(
+            f".dropna(subset={numbers})", lambda f, _: f.dropna(subset=numbers), made.columns
+        )
+
+    def _pivoted(self, made: Program) -> Program:
+        keys = stable(made.columns)
+        numbers = [c for c in made.columns if c.term.kind in INTEGERS]
+        if not keys or not numbers:
+            return made
+        by, of = self._rng.choice(made.columns), self._rng.choice(numbers)
+        value = self._rng.choice(numbers)
+        if by is of or by.term.unstable:
+            return made
+
+        def call(frame: DataFrame, _: Frames) -> DataFrame:
+            from pyspark.sql import functions as f
+
+            values = frame.groupBy(by.name).pivot(of.name, [1, 2]).agg(f.sum(value.name))
+            return values.toDF(by.name, *names)
+
+        names = [self._fresh(), self._fresh()]
+        columns = [by, *(Column(n, Term(n, "bigint", value.term.bound * 100)) for n in names)]
+        line = (
+            f".groupBy({by.name!r}).pivot({of.name!r}, [1, 2]).sum({value.name!r}).toDF(*{names})"
+        )
+        return made.then(line, call, columns, made.size / 2)
+
+    def _limited(self, made: Program) -> Program:
+        if len(stable(made.columns)) < len(made.columns):
+            return made
+        names = [column.name for column in made.columns]
+        return made.then(
+            f".orderBy({names}).limit(3)", lambda f, _: f.orderBy(*names).limit(3), made.columns
+        )
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Print the database and the program of each seed given."""
+    for argument in arguments:
+        database, program = generate(int(argument))
+        print(database, program, sep="\n\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

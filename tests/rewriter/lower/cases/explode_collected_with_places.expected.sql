@@ -1,0 +1,28 @@
+WITH `b1_members` AS (
+  SELECT
+    cars.`car_id` AS `car_id`,
+    cars.`model` AS `model_3`,
+    cars.`price` AS `price`
+  FROM `cars` AS cars
+), `b1` AS (
+  SELECT
+    g.`model_3` AS `model_3`,
+    g.`model_3` AS `model_2`,
+    g.`collect_list_price` AS `prices`
+  FROM (
+    SELECT
+      m.`model_3` AS `model_3`,
+      COLLECT_LIST(m.`price`) AS `collect_list_price`
+    FROM `b1_members` AS m
+    GROUP BY
+      m.`model_3`
+  ) AS g
+)
+SELECT
+  b1.`model_2` AS `model_4`,
+  generated.`at` AS `at_2`,
+  generated.`price_2` AS `price_3`,
+  NAMED_STRUCT('b1', b1.`model_3`) AS `_prov`
+FROM `b1` AS b1
+LATERAL VIEW
+POSEXPLODE(b1.`prices`) generated AS `at`, `price_2`
