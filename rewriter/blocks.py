@@ -24,6 +24,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from rewriter.aggregates import chooses
 from rewriter.algebra import Scalar, SortKey
 from rewriter.windows import depends_on_ties
 
@@ -355,10 +356,11 @@ class Block:
 
     @property
     def breaks_ties(self) -> bool:
-        """Whether its rows depend on the order among rows that tie, which Spark leaves open."""
+        """Whether its rows depend on what Spark leaves open: the order among rows that tie."""
         scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
-        windows = (window for scalar in scalars for window in scalar.find_all(exp.Window))
-        return self.limited or any(map(depends_on_ties, windows))
+        windows = [window for scalar in scalars for window in scalar.find_all(exp.Window)]
+        calls = [*(call for _, call in self.aggregates), *(window.this for window in windows)]
+        return self.limited or any(map(depends_on_ties, windows)) or any(map(chooses, calls))
 
     @property
     def tie_break(self) -> tuple[str, ...]:

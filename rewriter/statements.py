@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from rewriter.aggregates import arguments
 from rewriter.algebra import Scalar
 from rewriter.blocks import (
     MEMBER,
@@ -29,7 +30,6 @@ from rewriter.emit import (
     PRESENT,
     Contributions,
     Extent,
-    aggregate_arguments,
     answer_query,
     comparisons,
     contributions,
@@ -351,7 +351,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     in_aggregates = {
         node.name
         for _, call in block.aggregates
-        for argument in aggregate_arguments(call)
+        for argument in arguments(call)
         for node in argument.find_all(exp.Column)
         if node.table == MEMBER
     }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from rewriter import aggregates
 from rewriter.bind import functions
 from rewriter.bind.context import Context
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
 from rewriter.bind.text import Source
+from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
 from rewriter.windows import operands
 
@@ -26,10 +28,10 @@ def is_mean(call: exp.Expr) -> bool:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Tell whether a node is a call of an aggregate function, with its FILTER if it has one."""
+    """Tell whether a node is a call of an aggregate function, with what stands around it."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).lower() in functions.AGGREGATES
-    return isinstance(node, (exp.AggFunc, exp.Filter))
+        return str(node.this).lower() in AGGREGATES
+    return isinstance(node, (exp.AggFunc, *aggregates.WRAPPERS))
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -46,7 +48,7 @@ def has_aggregate(node: exp.Expr) -> bool:
 
 def call_name(node: exp.Expr, source: Source) -> str:
     """Return the name of a called function in lower case, as it was written."""
-    call = node.this if isinstance(node, exp.Filter) else node
+    call = aggregates.called(node)
     if isinstance(call, _Unnamed):
         return str(call.this).lower()
     written = text_of(call, source.sql)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter import aggregates
 from rewriter.algebra import Scalar
-from rewriter.emit import aggregate_arguments
 from rewriter.interpret.compile import Interpreted, interpret
 from rewriter.serialize import text
 
@@ -42,7 +42,7 @@ def aggregate_call(call: Scalar) -> AggregateCall:
     """Take an aggregate call apart."""
     arguments = [
         part
-        for part in aggregate_arguments(call)
+        for part in aggregates.arguments(call)
         if isinstance(part, exp.Expr) and not isinstance(part, exp.Star)
     ]
     function = _NAMES.get(type(call))

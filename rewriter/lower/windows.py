@@ -16,7 +16,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter.aggregates import chooses
 from rewriter.algebra import Attribute, Scalar, Windows, bracketed
+from rewriter.lower.aggregates import decided
 from rewriter.windows import (
     CURRENT_ROW,
     OF_ORDER,
@@ -33,6 +35,8 @@ from rewriter.windows import (
 _FIRST = {"first", "first_value", "any_value"}
 _LAST = {"last", "last_value"}
 _LISTS = {"collect_list", "array_agg"}
+_BY_PLACE = "by place"
+"""Marks a call that compares positions, of which no two rows have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +98,9 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
 
 def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
     name, frame = function_name(window), frame_of(window)
+    if chooses(window.this) and _BY_PLACE not in called(window).meta:
+        window = window.copy()
+        window.set("this", decided(window.this, ties))
     if not depends_on_ties(window):
         return window.copy()
     if name in _FIRST and _starts_filled(window, frame):
@@ -180,8 +187,9 @@ def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
 def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
     """Return another aggregate over the same window."""
     copy = window.copy()
-    arguments_ = [argument.copy() for argument in arguments]
-    copy.set("this", exp.AnonymousAggFunc(this=name, expressions=arguments_))
+    call = exp.AnonymousAggFunc(this=name, expressions=[one.copy() for one in arguments])
+    call.meta[_BY_PLACE] = True
+    copy.set("this", call)
     return copy
 
 

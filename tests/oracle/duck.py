@@ -11,6 +11,7 @@ import sqlglot
 from sqlglot import exp
 
 from tests.oracle.database import NOTHING, Database, Deletion, Key
+from tests.oracle.duck_aggregates import in_duckdb
 from tests.oracle.rows import Bag, from_arrow
 
 _IN_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
@@ -22,7 +23,7 @@ def to_duckdb(sql: str) -> str:
 
 
 def _translated(query: exp.Expr) -> str:
-    for mended in (_one_argument, _no_empty_total, _narrow_series):
+    for mended in (_one_argument, _no_empty_total, _narrow_series, in_duckdb):
         query = query.transform(mended)
     return query.sql(dialect="duckdb")
 
