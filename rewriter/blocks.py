@@ -183,7 +183,8 @@ class Generator:
     Parameters
     ----------
     position
-        The column of an element's place, from 0; it tells the rows made of one row apart.
+        The column of an element's place, from 0; it tells the rows made of one row apart. None:
+        the argument is the call of a function that makes one row of each.
     columns
         The element; key and value; with ``inline`` the fields of the struct that the element is.
     outer
@@ -196,7 +197,7 @@ class Generator:
 
     alias: str
     argument: Scalar
-    position: str
+    position: str | None
     columns: tuple[str, ...]
     outer: bool
     inline: bool
@@ -207,6 +208,13 @@ class Generator:
     def numbered(self) -> bool:
         """Whether its rows have no place of their own."""
         return self.function and not self.placed
+
+    @property
+    def place(self) -> exp.Column | None:
+        """The column of an element's place, as scalars refer to it."""
+        if self.position is None:
+            return None
+        return qualified(self.position_alias, self.position)
 
     @property
     def position_alias(self) -> str:

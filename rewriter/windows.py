@@ -37,7 +37,7 @@ class Frame:
         return self.from_first and self.end == UNBOUNDED
 
 
-OF_ORDER = frozenset(
+_OF_ORDER = frozenset(
     {
         "any_value",
         "array_agg",
@@ -46,7 +46,9 @@ OF_ORDER = frozenset(
         "first_value",
         "last",
         "last_value",
+        "listagg",
         "nth_value",
+        "string_agg",
     }
 )
 """Functions of the order of the rows in their frame."""
@@ -95,7 +97,12 @@ def depends_on_ties(window: exp.Window) -> bool:
     if name in _OF_PEERS:
         return False
     frame = frame_of(window)
-    return name in _OF_PLACE or name in OF_ORDER or (frame.rows and not frame.whole)
+    return name in _OF_PLACE or depends_on_order(window) or (frame.rows and not frame.whole)
+
+
+def depends_on_order(window: exp.Window) -> bool:
+    """Whether a value depends on the order of the rows in its frame, and not on that of its own."""
+    return function_name(window) in _OF_ORDER and not aggregates.sort_keys(window.this)
 
 
 def extent_of(window: exp.Window) -> Frame:

@@ -39,6 +39,7 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
+from rewriter.raising import may_raise
 from semiring.base import Array
 
 
@@ -59,6 +60,7 @@ class GroupRows(Rows):
         self._stored = stored
         self._base = base
         self._keys = tuple((name, interpret(key)) for name, key in block.keys)
+        self._may_fail = any(may_raise(key) for _, key in block.keys)
         self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
         self._having = tuple(map(interpret, block.having))
         own = {name for name, _ in block.keys} | set(self.calls)
@@ -129,7 +131,9 @@ class GroupRows(Rows):
         alive = self.members.base_alive
         if alive is not None and self.members.dependent(key for _, key in self._keys):
             rows = self._entries(np.flatnonzero(alive))
-        columns = self._key_values(rows, self._base)
+        # Keys may fail for members that are not there: those have NULL for them.
+        asked = None if alive is None else alive[self._members(rows)]
+        columns = self._key_values(rows, self._base, asked)
         codes[rows] = self._table.find(columns, len(rows))
         unknown = np.flatnonzero(codes[rows] < 0)
         extra: list[pa.Array] = []
@@ -140,7 +144,9 @@ class GroupRows(Rows):
             extra = [_key(column).take(pa.array(first)) for column in chosen]
         return codes.astype(np.int32), extra
 
-    def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
+    def _key_values(
+        self, entries: Array, context: Context, asked: Array | None = None
+    ) -> list[pa.Array]:
         dataset = self.members.dataset
         positions = self._members(entries)
         resolve = self._resolve_entries(entries, context)
@@ -152,7 +158,8 @@ class GroupRows(Rows):
                 columns.append(column if whole else column.take(pa.array(positions)))
                 continue
             try:
-                columns.append(values(key, resolve, len(positions), self._stored.type(name)))
+                kind = self._stored.type(name)
+                columns.append(values(key, resolve, len(positions), kind, asked))
             except UninterpretableError as error:
                 raise needs_spark(str(error)) from error
         return columns
@@ -283,7 +290,7 @@ class GroupRows(Rows):
 
     def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The groups of entries under a deletion, and the keys of groups that are new."""
-        if not self.members.dependent(key for _, key in self._keys):
+        if not (self._may_fail or self.members.dependent(key for _, key in self._keys)):
             return self._group_of(entries), []
         columns = self._key_values(entries, context)
         codes = self._table.find(columns, len(entries))

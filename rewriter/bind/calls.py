@@ -15,8 +15,6 @@ from rewriter.windows import operands
 
 _GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)
 _RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
-_OF_NAMES = {"arrays_zip"}
-"""Functions whose type has the names of the columns given to them."""
 
 _Unnamed = (exp.Anonymous, exp.AnonymousAggFunc)
 
@@ -74,9 +72,6 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     elif name in functions.TIME_WINDOWS:
         problem = f"time window {name} is not supported"
         advice = "Group by date_trunc of the time instead."
-    elif name in _OF_NAMES:
-        problem = f"function {name} names fields by its columns"
-        advice = "Use transform, or build the struct with named_struct."
     elif not _known(node, name, context):
         problem = f"function {name} is not one of Spark's"
         advice = "Declare it as a deterministic function of one row, or use a function of Spark's."

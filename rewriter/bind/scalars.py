@@ -148,6 +148,8 @@ class ScalarBinder:
                 return exp.Anonymous(this="struct", expressions=elements)
             case exp.Anonymous() if self._is_drawn(node):
                 return self._draw(node)
+            case exp.Anonymous() if str(node.this).lower() == "arrays_zip":
+                return self._zipped(self._expanded(node.expressions))
             case exp.Func():
                 self._check_call(node)
                 self._expand_arguments(node)
@@ -248,6 +250,19 @@ class ScalarBinder:
         if arguments:
             node.set("expressions", arguments)
 
+    def _zipped(self, arrays: Sequence[exp.Expr]) -> exp.Expr:
+        """Return ``arrays_zip``, its fields named after what the arrays are called in the text."""
+        values = [exp.Coalesce(this=self.bind(array), expressions=[]) for array in arrays]
+        zipped = exp.Anonymous(this="arrays_zip", expressions=values)
+        element, fields = exp.to_identifier("e"), list[exp.Expr]()
+        for place, array in enumerate(arrays):
+            number = exp.to_identifier(str(place), quoted=True)
+            fields.append(exp.Literal.string(_name_of(array) or str(place)))
+            fields.append(exp.Dot(this=element.copy(), expression=number))
+        named = exp.Anonymous(this="named_struct", expressions=fields)
+        each = exp.Lambda(this=named, expressions=[element])
+        return exp.Anonymous(this="transform", expressions=[zipped, each])
+
     def _expanded(self, arguments: Sequence[exp.Expr]) -> list[exp.Expr]:
         """Replace ``*`` among a function's arguments by the columns it means."""
         result: list[exp.Expr] = []
@@ -287,6 +302,12 @@ def name_parts(node: exp.Expr) -> Parts | None:
 
 def _struct_field(element: exp.Expr) -> exp.Expr:
     """Name a field of struct(...) as its column, which is about to become an attribute."""
-    parts = name_parts(element)
-    name = parts[-1].name if parts else element.meta.get(_BOUND)
+    name = _name_of(element)
     return exp.alias_(element, name, quoted=True, copy=False) if name else element
+
+
+def _name_of(element: exp.Expr) -> str | None:
+    """Return what a column is called in the text; None for another expression."""
+    parts = name_parts(element)
+    name: str | None = parts[-1].name if parts else element.meta.get(_BOUND)
+    return name

@@ -271,10 +271,10 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
         if isinstance(source, ConstantSource):
             stored.append(members.store.put(qualified(source.alias, source.position)).name)
     for generator in members.split.generators:
-        position = qualified(generator.position_alias, generator.position)
-        stored.append(members.store.put(position).name)
-    later = members.split.later
-    free += [(g.position, qualified(g.position_alias, g.position)) for g in later]
+        if generator.place is not None:
+            stored.append(members.store.put(generator.place).name)
+    later = [g.place for g in members.split.later if g.place is not None]
+    free += [(place.name, place) for place in later]
     columns = [(name, qualified(MEMBER, name)) for name in dict.fromkeys(stored)] + free
     named: list[Named] = []
     for name, scalar in columns:

@@ -68,7 +68,7 @@ from rewriter.lower.scope import (
 from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
-from rewriter.lower.windows import placed_by
+from rewriter.lower.windows import lists_by_range, placed_by
 from rewriter.raising import may_raise
 
 
@@ -222,7 +222,7 @@ class _Lowering(Chance, SubqueryValues):
         generator = Generator(
             alias,
             argument,
-            relation.position.id,
+            None if relation.position is None else relation.position.id,
             tuple(attribute.id for attribute in relation.output),
             relation.outer,
             relation.inline,
@@ -232,11 +232,12 @@ class _Lowering(Chance, SubqueryValues):
         stable = dict(core.stable)
         if is_stable(argument, core):
             stable |= dict.fromkeys(generator.aliases)
-        position = qualified(generator.position_alias, generator.position)
-        made = {a.id: qualified(alias, a.id) for a in relation.output}
+        made: dict[str, Scalar] = {a.id: qualified(alias, a.id) for a in relation.output}
+        if generator.place is not None:
+            made[generator.place.name] = generator.place
         return replace(
             core,
-            env={**core.env, relation.position.id: position, **made},
+            env={**core.env, **made},
             generators=(*core.generators, generator),
             stable=stable,
             post=replace(core.post, opaque=relation.placed),
@@ -332,6 +333,9 @@ class _Lowering(Chance, SubqueryValues):
 
     def _windows(self, relation: Windows) -> OpenCore:
         below, calls = relation.input, relation.calls
+        if lists_by_range(relation):
+            advice = "Count the frame in rows: ROWS BETWEEN ... AND ..."
+            self._refuse("LISTAGG over a RANGE frame is not supported", advice, relation.span)
         placed = placed_by(relation, self._fresh_id)
         if placed is not None:
             self._made.append(placed.positions)
