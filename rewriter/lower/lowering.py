@@ -46,7 +46,6 @@ from rewriter.blocks import (
     EXPANDED,
     GROUP,
     SET_NUMBER,
-    UNION,
     Block,
     ConstantSource,
     Generator,
@@ -301,6 +300,9 @@ class _Lowering(Chance, SubqueryValues):
 
     def _aggregate(self, relation: Aggregate) -> OpenPost:
         core = self._core(relation.input)
+        if not relation.aggregates:
+            # A group is there, or not, however often its rows are.
+            core = replace(core, copies=())
         if core.copies and core.untokened:
             self._refuse(
                 "a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance",
@@ -350,6 +352,8 @@ class _Lowering(Chance, SubqueryValues):
 
     def _union_all(self, relation: UnionAll) -> Open:
         branches = [self._lower(branch) for branch in relation.branches]
+        if any(isinstance(branch, OpenCore) and branch.copies for branch in branches):
+            return self._union_of_copies(relation, branches)
         cores = [branch for branch in branches if isinstance(branch, OpenCore) and is_plain(branch)]
         if len(cores) == len(branches):
             return union_of_cores(relation, cores, self._alias("union_"))
@@ -357,30 +361,7 @@ class _Lowering(Chance, SubqueryValues):
             if id(branch) not in self._closed:
                 self._peeked[id(branch)] = open_
         blocks = tuple(self._block(branch) for branch in relation.branches)
-        for block in blocks:
-            if block.copies:
-                self._refuse_copies("UNION or an outer join", relation.span)
-            if not block.unique_identity:
-                self._refuse(
-                    "UNION ALL of a grouping and a relation without provenance",
-                    "Track the relation with a key, so that its tuples can be told apart.",
-                    relation.span,
-                )
-        columns = [output.name for output in blocks[0].outputs]
-        stable = frozenset(
-            column
-            for position, column in enumerate(columns)
-            if all(block.outputs[position].stable for block in blocks)
-        )
-        return OpenPost(
-            kind=Kind.UNION,
-            env={
-                attribute.id: qualified(UNION, column)
-                for attribute, column in zip(relation.output, columns, strict=True)
-            },
-            branches=blocks,
-            stable_columns=stable,
-        )
+        return self._union_of_blocks(relation.output, blocks, relation.span)
 
     def _sort(self, relation: Sort) -> Open:
         open_ = self._unlimited(relation.input)

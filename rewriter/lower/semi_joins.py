@@ -153,6 +153,8 @@ class SemiJoins(Lowering):
     def _grouped(self, core: OpenCore, keys: list[Named]) -> Block:
         """Return the block of the groups of a core by some keys, without aggregates."""
         env = {name: qualified(GROUP, name) for name, _ in keys}
+        # A group is there, or not, however often its rows are.
+        core = replace(core, copies=())
         post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
         return close_post(post, [Attribute(name, name) for name, _ in keys], self._name())
 
