@@ -18,7 +18,7 @@ membership reads the keys of another block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ from sqlglot import exp
 
 from rewriter.aggregates import chooses
 from rewriter.algebra import Scalar, SortKey
+from rewriter.position import Span
 from rewriter.windows import depends_on_ties
 
 MEMBER = "m"
@@ -144,6 +145,8 @@ class Semi:
         NULL equals NULL in the pairs.
     guard
         Asked only of members for which this is true (never NULL); others pass, by a factor 1.
+    span
+        Where it stands in the text.
     """
 
     block: Block
@@ -151,6 +154,7 @@ class Semi:
     negated: bool = False
     null_safe: bool = False
     guard: Scalar | None = None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,8 @@ class OuterLookup:
         a row only looks up: of a correlated scalar subquery, of the sides of a COGROUP.
     guard
         Asked only of rows for which this is true (never NULL); others find nothing.
+    span
+        Where it stands in the text.
     """
 
     alias: str
@@ -174,6 +180,7 @@ class OuterLookup:
     factor: bool
     null_safe: bool = False
     guard: Scalar | None = None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

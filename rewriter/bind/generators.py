@@ -16,7 +16,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
 from rewriter.dialect import TableArgument
-from rewriter.position import Span, keyword_before
+from rewriter.position import Span, keyword_before, span_of
 
 _ADVICE = "Store the generated rows in a relation and track it."
 _DEFAULT_NAMES = {"explode": ("col",), "posexplode": ("pos", "col")}
@@ -41,6 +41,12 @@ class _Call:
 def is_generator(node: exp.Expr) -> bool:
     """Tell whether a node calls a generator that has a rule."""
     return isinstance(node, exp.Anonymous) and _bare_name(node) in _KNOWN
+
+
+def place_of_generator(query: exp.Query, sql: str) -> Span | None:
+    """Return where a query calls a generator that has a rule; None where it does not."""
+    found = next((node for node in query.walk() if is_generator(node)), None)
+    return None if found is None else span_of(found, sql)
 
 
 def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:

@@ -63,7 +63,8 @@ class SemiJoins(Lowering):
             self._memberships[known] = made(relation.left, relation.right, parts)[:2]
         block, pairs = self._memberships[known]
         resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
-        return Semi(block, resolved, null_safe=parts.null_safe or bool(parts.others))
+        null_safe = parts.null_safe or bool(parts.others)
+        return Semi(block, resolved, null_safe=null_safe, span=relation.span)
 
     def _partners(self, relation: ExistenceJoin, parts: Correlation) -> tuple[Block, Pairs, str]:
         """Return the block of the partners of rows of the left, and its column that is never NULL.

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from rewriter.algebra import (
     Attribute,
+    Limit,
     Relation,
     Scalar,
     walk,
@@ -150,7 +151,8 @@ class Lowering(ABC):
 
     def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a relation as those of a block."""
-        return self._reader(self._block(relation), span)
+        limits = [one.span for one in walk(relation) if isinstance(one, Limit)]
+        return self._reader(self._block(relation), span or next(reversed(limits), None))
 
     def _reader(self, block: Block, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a block."""
