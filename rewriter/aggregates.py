@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar
+from rewriter.algebra import Scalar, bracketed
 
 WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 """What may stand around the call of an aggregate or window function."""
@@ -102,6 +102,37 @@ def deciding_argument(call: Scalar) -> int:
     if sort_keys(call) and name_of(call) not in LISTS:
         return len(_own_arguments(called(call)))
     return 0
+
+
+def compared_row(compared: Scalar, ties: Sequence[Scalar]) -> Scalar:
+    """Return what MAX_BY or MIN_BY compares, with what decides among rows that tie behind it.
+
+    Like the value itself it is NULL where that is, which leaves the row out.
+    """
+    constant = isinstance(compared, exp.Literal)
+    parts = [one.copy() for one in (*[compared] * (not constant), *ties)]
+    row = exp.Anonymous(this="struct", expressions=parts)
+    return row if constant else exp.Case().when(_is_known(compared), row)
+
+
+def compared_parts(row: Scalar) -> tuple[list[Scalar], bool]:
+    """Return what :func:`compared_row` is made of, and whether it is never NULL."""
+    if _is_struct(row):
+        return list(row.expressions), True
+    if isinstance(row, exp.Case) and row.this is None and not row.args.get("default"):
+        (branch, *more) = row.args["ifs"]
+        found = branch.args["true"]
+        if not more and _is_struct(found) and branch.this == _is_known(found.expressions[0]):
+            return list(found.expressions), False
+    return [row], False
+
+
+def _is_known(value: Scalar) -> exp.Expr:
+    return exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null()))
+
+
+def _is_struct(scalar: Scalar) -> bool:
+    return isinstance(scalar, exp.Anonymous) and str(scalar.this).lower() == "struct"
 
 
 def _first(bare: exp.Expr) -> exp.Expr | None:

@@ -18,6 +18,7 @@ from rewriter.aggregates import (
     arguments,
     called,
     chooses,
+    compared_row,
     deciding_argument,
     is_distinct,
     name_of,
@@ -84,14 +85,7 @@ def _with_extreme_of(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     others = [tie for tie in ties if tie != compared]
     if not others:
         return call
-    constant = isinstance(compared, exp.Literal)
-    row = exp.Anonymous(
-        this="struct", expressions=[one.copy() for one in (*[compared] * (not constant), *others)]
-    )
-    if not constant:
-        known = exp.Not(this=exp.Is(this=bracketed(compared.copy()), expression=exp.null()))
-        return with_arguments(call, [value, exp.Case().when(known, row), *more])
-    return with_arguments(call, [value, row, *more])
+    return with_arguments(call, [value, compared_row(compared, others), *more])
 
 
 def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:

@@ -49,7 +49,8 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         " approx_percentile(v, 0.5) AS s, percentile_approx(d, 0.3, 100) AS t",
         "listagg(v, '+') WITHIN GROUP (ORDER BY id DESC) AS l, string_agg(DISTINCT v, ',') WITHIN"
         " GROUP (ORDER BY v) AS m, listagg(v) WITHIN GROUP (ORDER BY d DESC NULLS LAST, id) FILTER"
-        " (WHERE v > 2) AS n, listagg(CAST(g AS binary)) AS o",
+        " (WHERE v > 2) AS n, listagg(CAST(g AS binary)) WITHIN GROUP"
+        " (ORDER BY id) AS o",
         "hll_sketch_estimate(hll_sketch_agg(v)) AS h, hex(count_min_sketch(v, 0.5D, 0.5D, 1)) AS c,"
         " theta_sketch_estimate(theta_sketch_agg(v)) AS t, vector_sum(array(float(id))) AS v,"
         " sort_array(collect_union(array(v, id))) AS u,"
@@ -65,7 +66,7 @@ def test_of_one_answer(on: Oracles, calls: str) -> None:
 
 def test_of_no_rows(on: Oracles) -> None:
     sql = (
-        "SELECT max_by(v, id) AS a, first(v) AS f, mode(v) AS m, listagg(v, ',') AS l,"
+        "SELECT max_by(v, id) AS a, first(v) AS f, mode(v, true) AS m, listagg(v, ',') AS l,"
         " percentile_cont(0.5) WITHIN GROUP (ORDER BY v) AS p, approx_percentile(v, 0.5) AS q"
     )
     q = on.ls.sql(f"{sql} FROM e")

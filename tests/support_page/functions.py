@@ -56,15 +56,17 @@ def called(name: str) -> str:
 
 def use(name: str) -> tuple[str, str]:
     """Return how a function may be used; and where it may not, why, and what to do."""
-    refusals = []
+    refusals, kinds = [], []
     for kind, sql in _uses(name):
         try:
             root = bind(sql, _CATALOG).root
         except QueryError as error:
             refusals.append(f"{error.problem}: {error.advice}")
             continue
-        return kind or _kind(root), ""
-    return REFUSED, refusals[0]
+        kinds.append(kind or _kind(root))
+    if TENSOR in kinds:
+        return TENSOR, ""
+    return (kinds[0], "") if kinds else (REFUSED, refusals[0])
 
 
 def in_memory(name: str, kind: str) -> bool:
