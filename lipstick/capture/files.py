@@ -28,7 +28,11 @@ from pyspark.sql.types import (
 from rewriter.blocks import Core, ScanSource
 from rewriter.interpret import interpret
 
-_WRITE_OPTIONS = {"compression": "zstd", "parquet.writer.version": "v2"}
+_WRITE_OPTIONS = {
+    "compression": "zstd",
+    "parquet.compression.codec.zstd.level": "1",
+    "parquet.writer.version": "v2",
+}
 """Delta encodings bring integer tokens in file order to about one byte each."""
 
 NO_RELATIONS: Mapping[str, pa.Table] = MappingProxyType({})
