@@ -138,9 +138,11 @@ def _if(scalars: Scalars, node: Node) -> exp.Expr:
 
 def _like(scalars: Scalars, node: Node) -> exp.Expr:
     left, right = (bracketed(scalars.write(child)) for child in node.children)
-    if node.fields.get("escapeChar") not in (None, "\\"):
-        raise unsupported("LIKE with another escape than \\ has no rule")
-    return exp.Like(this=left, expression=right)
+    found = exp.Like(this=left, expression=right)
+    escape = node.fields.get("escapeChar")
+    if escape in (None, "\\"):
+        return found
+    return exp.Escape(this=found, expression=exp.Literal.string(escape))
 
 
 def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
