@@ -52,6 +52,13 @@ def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
     return with_arguments(call, [one if isinstance(one, exp.Star) else stored(one) for one in read])
 
 
+def follows_order(call: Scalar) -> bool:
+    """Whether a call sees the rows of a group in the order in which they come."""
+    name = name_of(call)
+    listed = name in LISTS and not sort_keys(call) and not is_distinct(call)
+    return listed or (name in _OF_ORDER and name != "any_value")
+
+
 def decided(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     """Return a call in which rows that tie are compared by ``ties``."""
     if name_of(call) in EXTREMES:

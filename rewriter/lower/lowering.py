@@ -54,6 +54,7 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
+from rewriter.lower.aggregates import follows_order
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
@@ -299,6 +300,10 @@ class _Lowering(Chance, SubqueryValues):
         )
 
     def _aggregate(self, relation: Aggregate) -> OpenPost:
+        if _is_sorted(relation.input) and any(map(follows_order, relation.aggregates)):
+            advice = "Write the order in the aggregate: min_by(x, t), or LISTAGG WITHIN GROUP."
+            problem = "an aggregate that follows the order of a derived table is not supported"
+            self._refuse(problem, advice, relation.span)
         core = self._core(relation.input)
         if not relation.aggregates:
             # A group is there, or not, however often its rows are.
@@ -376,6 +381,12 @@ class _Lowering(Chance, SubqueryValues):
             open_,
             post=replace(open_.post, limit=relation.count, offset=relation.offset),
         )
+
+
+def _is_sorted(relation: Relation) -> bool:
+    while isinstance(relation, Project | Filter | Limit):
+        relation = relation.input
+    return isinstance(relation, Sort)
 
 
 def _on_keys(predicate: Scalar, keys: Mapping[str, Scalar]) -> bool:
