@@ -52,9 +52,9 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         " (WHERE v > 2) AS n, listagg(CAST(g AS binary)) WITHIN GROUP"
         " (ORDER BY id) AS o",
         "hll_sketch_estimate(hll_sketch_agg(v)) AS h, hex(count_min_sketch(v, 0.5D, 0.5D, 1)) AS c,"
-        " theta_sketch_estimate(theta_sketch_agg(v)) AS t, vector_sum(array(float(id))) AS v,"
-        " sort_array(collect_union(array(v, id))) AS u,"
-        " schema_of_variant_agg(to_variant_object(array(v))) AS s,"
+        " theta_sketch_estimate(theta_sketch_agg(v)) AS t, vector_sum(array(float(id))) FILTER"
+        " (WHERE v > 2) AS v, sort_array(collect_union(array(v, id)) FILTER (WHERE v > 2)) AS u,"
+        " schema_of_variant_agg(to_variant_object(array(v))) FILTER (WHERE id < 4) AS s,"
         " tuple_sketch_estimate_integer(tuple_sketch_agg_integer(v, id)) AS e",
     ],
 )
