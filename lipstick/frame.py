@@ -111,9 +111,10 @@ class AnnotatedFrame(Analyses):
     def df(self) -> DataFrame:
         """The plain answer.
 
-        With LIMIT, and window functions that depend on the order among rows that tie, ties are
-        broken by the keys of the rows, so that it is a function of the data. Where chance decides
-        something, by a sample or ``rand()``, it is the answer of :attr:`capture`.
+        With LIMIT, and with window functions and aggregates that depend on the order among rows
+        that tie, ties are broken by the keys of the rows, so that it is a function of the data.
+        Where chance decides something, by a sample or ``rand()``, it is the answer of
+        :attr:`capture`.
         """
         if self._decided_once:
             answer: DataFrame = self.capture.df

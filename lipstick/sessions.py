@@ -38,6 +38,7 @@ from lipstick.views import Views
 from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, bind, substitute
 from rewriter.bind.functions import OF_SPARK
+from rewriter.bind.generators import place_of_generator
 from rewriter.blocks import Block
 from rewriter.catalog import TableFunction
 from rewriter.comparable import compared_exactly
@@ -280,6 +281,7 @@ class Session:
                 f"the query was read to have {len(root.outputs)} columns, and has {len(schema)}",
                 "Name the columns of explode of a map: AS (key, value), or in LATERAL VIEW.",
                 query,
+                place_of_generator(expression, query),
             )
         self._check_memberships(root, query)
         check_partitions(self.spark, root, query)
@@ -345,15 +347,18 @@ class Session:
 
     def _check_memberships(self, root: Block, query: str) -> None:
         """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""
-        for statement in comparisons_sql(root):
-            types = [field.dataType.simpleString() for field in self.spark.sql(statement).schema]
-            for outer, inner in zip(types[::2], types[1::2], strict=True):
+        for compared in comparisons_sql(root):
+            schema = self.spark.sql(compared.sql).schema
+            types = [field.dataType.simpleString() for field in schema]
+            pairs = zip(types[::2], types[1::2], compared.spans, strict=True)
+            for outer, inner, span in pairs:
                 if not compared_exactly(outer, inner):
                     raise UnsupportedError(
                         f"IN, EXISTS, or an outer, semi or anti join compares {outer} with "
                         f"{inner}, which makes different values equal",
                         f"Convert the inner side: CAST(... AS {outer}).",
                         query,
+                        span,
                     )
 
     # -- end -------------------------------------------------------------------------------

@@ -18,13 +18,15 @@ membership reads the keys of another block.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
 from sqlglot import exp
 
+from rewriter.aggregates import chooses
 from rewriter.algebra import Scalar, SortKey
+from rewriter.position import Span
 from rewriter.windows import depends_on_ties
 
 MEMBER = "m"
@@ -143,6 +145,8 @@ class Semi:
         NULL equals NULL in the pairs.
     guard
         Asked only of members for which this is true (never NULL); others pass, by a factor 1.
+    span
+        Where it stands in the text.
     """
 
     block: Block
@@ -150,6 +154,7 @@ class Semi:
     negated: bool = False
     null_safe: bool = False
     guard: Scalar | None = None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +170,8 @@ class OuterLookup:
         a row only looks up: of a correlated scalar subquery, of the sides of a COGROUP.
     guard
         Asked only of rows for which this is true (never NULL); others find nothing.
+    span
+        Where it stands in the text.
     """
 
     alias: str
@@ -173,6 +180,7 @@ class OuterLookup:
     factor: bool
     null_safe: bool = False
     guard: Scalar | None = None
+    span: Span | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +190,8 @@ class Generator:
     Parameters
     ----------
     position
-        The column of an element's place, from 0; it tells the rows made of one row apart.
+        The column of an element's place, from 0; it tells the rows made of one row apart. None:
+        the argument is the call of a function that makes one row of each.
     columns
         The element; key and value; with ``inline`` the fields of the struct that the element is.
     outer
@@ -195,7 +204,7 @@ class Generator:
 
     alias: str
     argument: Scalar
-    position: str
+    position: str | None
     columns: tuple[str, ...]
     outer: bool
     inline: bool
@@ -206,6 +215,13 @@ class Generator:
     def numbered(self) -> bool:
         """Whether its rows have no place of their own."""
         return self.function and not self.placed
+
+    @property
+    def place(self) -> exp.Column | None:
+        """The column of an element's place, as scalars refer to it."""
+        if self.position is None:
+            return None
+        return qualified(self.position_alias, self.position)
 
     @property
     def position_alias(self) -> str:
@@ -355,10 +371,11 @@ class Block:
 
     @property
     def breaks_ties(self) -> bool:
-        """Whether its rows depend on the order among rows that tie, which Spark leaves open."""
+        """Whether its rows depend on what Spark leaves open: the order among rows that tie."""
         scalars = [output.scalar for output in self.outputs] + [key.scalar for key in self.order]
-        windows = (window for scalar in scalars for window in scalar.find_all(exp.Window))
-        return self.limited or any(map(depends_on_ties, windows))
+        windows = [window for scalar in scalars for window in scalar.find_all(exp.Window)]
+        calls = [*(call for _, call in self.aggregates), *(window.this for window in windows)]
+        return self.limited or any(map(depends_on_ties, windows)) or any(map(chooses, calls))
 
     @property
     def tie_break(self) -> tuple[str, ...]:

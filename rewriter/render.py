@@ -83,7 +83,7 @@ def _header(relation: Relation) -> str:
             name = _kind(relation)
             return f"{name}: {_sql(relation.condition)}" if relation.condition else name
         case Generate():
-            columns = ", ".join(map(_attribute, (relation.position, *relation.output)))
+            columns = ", ".join(map(_attribute, relation.made))
             words = " outer" * relation.outer + " inline" * relation.inline
             words += " placed" * relation.placed + " function" * relation.function
             return f"Generate{words}: {_sql(relation.argument)} as {columns}"

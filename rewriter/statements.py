@@ -7,9 +7,11 @@ members and deleted tokens.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter.aggregates import arguments
 from rewriter.algebra import Scalar
 from rewriter.blocks import (
     MEMBER,
@@ -18,6 +20,8 @@ from rewriter.blocks import (
     ConstantSource,
     Kind,
     Named,
+    OuterLookup,
+    Semi,
     aliases,
     core_relations,
     has_values,
@@ -29,7 +33,6 @@ from rewriter.emit import (
     PRESENT,
     Contributions,
     Extent,
-    aggregate_arguments,
     answer_query,
     comparisons,
     contributions,
@@ -44,6 +47,7 @@ from rewriter.emit import (
     visible,
 )
 from rewriter.monotone import Monotone
+from rewriter.position import Span
 from rewriter.serialize import text
 
 ViewOf = Callable[[Block], str]
@@ -259,18 +263,32 @@ def extents_sql(
     return text(query), found.extents
 
 
-def comparisons_sql(root: Block) -> tuple[str, ...]:
-    """Return statements that show what IN, EXISTS and semi joins compare; their types matter.
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A statement that shows what IN, EXISTS, semi joins and lookups compare.
 
-    Columns come in pairs, an outer value and an inner one. If the types of a pair are not
-    :func:`rewriter.comparable.compared_exactly`, several tuples may be equal to one outer value,
-    and neither a grouping subquery nor the annotation of the membership is right.
+    Its columns come in pairs, an outer value and an inner one; ``spans`` has the place of each.
     """
-    return tuple(
-        text(statement(block, comparisons(block, CTE_TABLES)))
-        for block in topological(root)
-        if any(semi.pairs for semi in block.semis) or block.outer_lookups
-    )
+
+    sql: str
+    spans: tuple[Span | None, ...]
+
+
+def comparisons_sql(root: Block) -> tuple[Compared, ...]:
+    """Return statements that show what is compared; its types matter.
+
+    If the types of a pair are not :func:`rewriter.comparable.compared_exactly`, several tuples may
+    be equal to one outer value, and neither a grouping subquery nor the annotation of the
+    membership is right.
+    """
+    found = []
+    for block in topological(root):
+        asked: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
+        spans = tuple(one.span for one in asked for _ in one.pairs)
+        if spans:
+            sql = text(statement(block, comparisons(block, CTE_TABLES)))
+            found.append(Compared(sql, spans))
+    return tuple(found)
 
 
 def partitions_sql(root: Block) -> tuple[str, ...]:
@@ -351,7 +369,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     in_aggregates = {
         node.name
         for _, call in block.aggregates
-        for argument in aggregate_arguments(call)
+        for argument in arguments(call)
         for node in argument.find_all(exp.Column)
         if node.table == MEMBER
     }

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from sqlglot import exp
 
+from rewriter import aggregates
 from rewriter.algebra import Scalar, bracketed
-
-_WRAPPERS = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)
-"""What may stand around the call of a window function."""
 
 UNBOUNDED = "UNBOUNDED"
 CURRENT_ROW = "CURRENT ROW"
@@ -40,7 +37,7 @@ class Frame:
         return self.from_first and self.end == UNBOUNDED
 
 
-OF_ORDER = frozenset(
+_OF_ORDER = frozenset(
     {
         "any_value",
         "array_agg",
@@ -49,7 +46,9 @@ OF_ORDER = frozenset(
         "first_value",
         "last",
         "last_value",
+        "listagg",
         "nth_value",
+        "string_agg",
     }
 )
 """Functions of the order of the rows in their frame."""
@@ -68,17 +67,12 @@ _OF_ALL = {"percent_rank", "cume_dist", "ntile"}
 
 def called(window: exp.Window) -> exp.Expr:
     """Return the call of a window function, without what stands around it."""
-    call = window.this
-    while isinstance(call, _WRAPPERS):
-        call = call.this
-    return cast(exp.Expr, call)
+    return aggregates.called(window.this)
 
 
 def function_name(window: exp.Window) -> str:
     """Return the name of a window function in lower case."""
-    call = called(window)
-    unnamed = isinstance(call, (exp.Anonymous, exp.AnonymousAggFunc))
-    return str(call.this if unnamed else call.key).lower()
+    return aggregates.name_of(window.this)
 
 
 def frame_of(window: exp.Window) -> Frame:
@@ -103,7 +97,12 @@ def depends_on_ties(window: exp.Window) -> bool:
     if name in _OF_PEERS:
         return False
     frame = frame_of(window)
-    return name in _OF_PLACE or name in OF_ORDER or (frame.rows and not frame.whole)
+    return name in _OF_PLACE or depends_on_order(window) or (frame.rows and not frame.whole)
+
+
+def depends_on_order(window: exp.Window) -> bool:
+    """Whether a value depends on the order of the rows in its frame, and not on that of its own."""
+    return function_name(window) in _OF_ORDER and not aggregates.sort_keys(window.this)
 
 
 def extent_of(window: exp.Window) -> Frame:
@@ -166,6 +165,8 @@ def changed(window: exp.Window, change: Callable[[Scalar], Scalar]) -> exp.Windo
         where = copy.this.expression
         where.set("this", change(where.this))
     _change_arguments(called(copy), change)
+    for key in aggregates.sort_keys(copy.this):
+        key.set("this", change(key.this))
     if copy.args.get("partition_by"):
         copy.set("partition_by", [change(part) for part in copy.args["partition_by"]])
     if copy.args.get("order"):

@@ -1,8 +1,8 @@
 """Aggregates of groups that lost or gained members.
 
 SUM, COUNT and AVG of exact types are the stored values less those of the members lost; MIN and MAX
-are looked for again only where a member with the stored value is lost; sums of floats and DISTINCT
-are computed again from the members left.
+are looked for again only where a member with the stored value is lost; sums of floats, DISTINCT and
+aggregates without a tensor are computed again from the members left.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import CaptureError
+from lipstick.memory.anew import computed_anew
 from lipstick.memory.keys import distinct, normal
 from lipstick.memory.state import needs_spark, overlay, same, values
 from rewriter.interpret import (
@@ -114,7 +115,7 @@ class Touched:
         stored = self._stored(name)
         assert stored is not None
         if call.function is None:
-            raise needs_spark(call.text)
+            return self._anew(call, stored)
         if call.function == "COUNT" and not call.arguments:
             return pa.array(self._less(stored, *self._ones()), pa.int64())
         lost = [self._lost.values(argument) for argument in call.arguments]
@@ -123,6 +124,16 @@ class Touched:
             return self._from_values(name, call, stored, lost, gained)
         except FailedError as error:
             raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
+
+    def _anew(self, call: AggregateCall, stored: pa.Array) -> pa.Array:
+        """An aggregate without a tensor, of every group that loses or gains members."""
+        if call.anew is None:
+            raise needs_spark(call.text)
+        touched = [np.ones(len(part.groups), dtype=np.bool_) for part in (self._lost, self._gained)]
+        try:
+            return self._again(call, stored, self._involved(*touched))
+        except UninterpretableError as error:
+            raise needs_spark(call.text) from error
 
     def _ones(self) -> tuple[Array, Array]:
         lost, gained = len(self._lost.groups), len(self._gained.groups)
@@ -239,6 +250,8 @@ def cut(places: Array, sizes: Array, most: int = 1 << 22) -> list[Array]:
 
 def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) -> pa.Array:
     """An aggregate over CSR segments of its arguments' values."""
+    if call.anew is not None:
+        return computed_anew(call.anew, columns, offsets)
     assert call.function is not None
     values = columns[0]
     if pa.types.is_dictionary(values.type):

@@ -41,6 +41,7 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
+from rewriter.raising import may_raise
 from semiring.base import Array
 
 
@@ -61,6 +62,7 @@ class GroupRows(Rows):
         self._stored = stored
         self._base = base
         self._keys = tuple((name, interpret(key)) for name, key in block.keys)
+        self._may_fail = any(may_raise(key) for _, key in block.keys)
         self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
         self._having = tuple(map(interpret, block.having))
         own = {name for name, _ in block.keys} | set(self.calls)
@@ -157,8 +159,8 @@ class GroupRows(Rows):
 
     @cached_property
     def _stable(self) -> bool:
-        """Whether no deletion changes the keys of a member."""
-        return all(self.members.is_stable(key) for _, key in self._keys)
+        """Whether no deletion changes the keys of a member, or lets them fail."""
+        return not self._may_fail and all(self.members.is_stable(key) for _, key in self._keys)
 
     def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
         dataset = self.members.dataset
@@ -316,7 +318,7 @@ class GroupRows(Rows):
 
     def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The groups of entries under a deletion, and the keys of groups that are new."""
-        if not self.members.dependent(key for _, key in self._keys):
+        if not (self._may_fail or self.members.dependent(key for _, key in self._keys)):
             return self._group_of(entries), []
         columns = self._key_values(entries, context)
         codes = self._table.find(columns, len(entries))

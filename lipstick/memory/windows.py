@@ -86,7 +86,7 @@ def computed(call: WindowCall, resolve: Resolve, length: int) -> pa.Array:
         raise needs_spark(call.text)
     if call.aggregate is not None:
         found = _aggregated(rows, place, frames, call.aggregate)
-    elif call.function in ("min_by", "max_by"):
+    elif call.function in ("min_by", "max_by") and len(call.arguments) == 2:
         found = _by(rows, place, frames)
     else:
         found = _at_place(rows, place, frames)

@@ -44,7 +44,8 @@ class Generate(Unary):
     argument
         The array or map.
     position
-        The attribute that holds an element's place, from 0.
+        The attribute that holds an element's place, from 0; None: the argument is the call of a
+        function that makes one row of each, ``json_tuple``.
     output
         One attribute for the element, two for key and value; with ``inline`` one for each field of
         the struct that the element is.
@@ -59,7 +60,7 @@ class Generate(Unary):
     """
 
     argument: Scalar
-    position: Attribute
+    position: Attribute | None
     output: tuple[Attribute, ...]
     outer: bool = False
     inline: bool = False
@@ -75,7 +76,12 @@ class Generate(Unary):
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
-        return (*self.input.attributes, *(self.position,) * self.counted, *self.output)
+        return (*self.input.attributes, *(self.made if self.counted else self.output))
+
+    @property
+    def made(self) -> tuple[Attribute, ...]:
+        """The attributes that it adds: the place if there is one, then the others."""
+        return self.output if self.position is None else (self.position, *self.output)
 
 
 @dataclass(frozen=True, slots=True)

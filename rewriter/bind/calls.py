@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from rewriter import aggregates
 from rewriter.bind import functions
 from rewriter.bind.context import Context
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
 from rewriter.bind.text import Source
+from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
 from rewriter.windows import operands
 
 _GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)
 _RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
-_OF_NAMES = {"arrays_zip"}
-"""Functions whose type has the names of the columns given to them."""
 
 _Unnamed = (exp.Anonymous, exp.AnonymousAggFunc)
 
@@ -26,10 +26,10 @@ def is_mean(call: exp.Expr) -> bool:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Tell whether a node is a call of an aggregate function, with its FILTER if it has one."""
+    """Tell whether a node is a call of an aggregate function, with what stands around it."""
     if isinstance(node, exp.Anonymous):
-        return str(node.this).lower() in functions.AGGREGATES
-    return isinstance(node, (exp.AggFunc, exp.Filter))
+        return str(node.this).lower() in AGGREGATES
+    return isinstance(node, (exp.AggFunc, *aggregates.WRAPPERS))
 
 
 def has_aggregate(node: exp.Expr) -> bool:
@@ -46,7 +46,7 @@ def has_aggregate(node: exp.Expr) -> bool:
 
 def call_name(node: exp.Expr, source: Source) -> str:
     """Return the name of a called function in lower case, as it was written."""
-    call = node.this if isinstance(node, exp.Filter) else node
+    call = aggregates.called(node)
     if isinstance(call, _Unnamed):
         return str(call.this).lower()
     written = text_of(call, source.sql)
@@ -72,9 +72,6 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     elif name in functions.TIME_WINDOWS:
         problem = f"time window {name} is not supported"
         advice = "Group by date_trunc of the time instead."
-    elif name in _OF_NAMES:
-        problem = f"function {name} names fields by its columns"
-        advice = "Use transform, or build the struct with named_struct."
     elif not _known(node, name, context):
         problem = f"function {name} is not one of Spark's"
         advice = "Declare it as a deterministic function of one row, or use a function of Spark's."

@@ -16,18 +16,18 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
 from rewriter.dialect import TableArgument
-from rewriter.position import Span, keyword_before
+from rewriter.position import Span, keyword_before, span_of
 
 _ADVICE = "Store the generated rows in a relation and track it."
 _DEFAULT_NAMES = {"explode": ("col",), "posexplode": ("pos", "col")}
 _NAMES_OF_MAPS = {"explode": ("key", "value"), "posexplode": ("pos", "key", "value")}
 _MAPS = frozenset({"map", "map_concat", "map_filter", "map_from_arrays", "map_from_entries"})
-_KNOWN = (*_DEFAULT_NAMES, "inline", "stack")
+_KNOWN = (*_DEFAULT_NAMES, "inline", "stack", "json_tuple")
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call of a generator: explode, posexplode or inline of one argument.
+    """A call of a generator: explode, posexplode or inline of one argument, or json_tuple.
 
     ``width`` is the number of columns, where the call says it.
     """
@@ -41,6 +41,12 @@ class _Call:
 def is_generator(node: exp.Expr) -> bool:
     """Tell whether a node calls a generator that has a rule."""
     return isinstance(node, exp.Anonymous) and _bare_name(node) in _KNOWN
+
+
+def place_of_generator(query: exp.Query, sql: str) -> Span | None:
+    """Return where a query calls a generator that has a rule; None where it does not."""
+    found = next((node for node in query.walk() if is_generator(node)), None)
+    return None if found is None else span_of(found, sql)
 
 
 def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:
@@ -108,6 +114,8 @@ def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
     name = str(node.this).lower()
     if name == "stack":
         return _stack(node, source, outer=outer)
+    if name == "json_tuple":
+        return _Call(name, node, outer, len(node.expressions) - 1)
     if len(node.expressions) != 1:
         problem = f"{name} of {len(node.expressions)} arguments is not supported"
         raise source.unsupported(problem, "Give it one array or map.", node)
@@ -143,14 +151,14 @@ def _generate(
     shown = tuple(names) or _default_names(call)
     with_position = call.name == "posexplode"
     columns = shown[1:] if with_position else shown
-    if not columns or (call.name != "inline" and len(columns) > 2):
+    if not columns or (call.width is None and call.name != "inline" and len(columns) > 2):
         problem = f"{call.name} into {len(shown)} named columns is not supported"
         advice = f"Name its columns: LATERAL VIEW {call.name}(...) t AS a, b."
         raise source.unsupported(problem, advice, span)
-    argument: Scalar = binder.bind(call.argument)
+    argument = _argument(call, binder)
     relation, (argument,) = binder.subqueries.attach(bound.relation, [argument])
     attribute_of = binder.context.names.attribute
-    position = attribute_of(shown[0] if with_position else "pos")
+    position = None if _makes_one(call) else attribute_of(shown[0] if with_position else "pos")
     output = tuple(attribute_of(name) for name in columns)
     generated = Generate(
         relation,
@@ -162,7 +170,7 @@ def _generate(
         counted=with_position,
         span=span,
     )
-    visible = (position, *output) if with_position else output
+    visible = generated.made if with_position else output
     entries = tuple(
         Entry(attribute, name, qualifier, origin=attribute.id)
         for attribute, name in zip(visible, shown, strict=True)
@@ -170,10 +178,23 @@ def _generate(
     return generated, entries
 
 
+def _argument(call: _Call, binder: ScalarBinder) -> Scalar:
+    if not _makes_one(call):
+        return binder.bind(call.argument)
+    arguments = [binder.bind(argument) for argument in call.argument.expressions]
+    return exp.Anonymous(this=call.name, expressions=arguments)
+
+
+def _makes_one(call: _Call) -> bool:
+    """Whether a generator makes exactly one row of each."""
+    return call.name == "json_tuple"
+
+
 def _default_names(call: _Call) -> tuple[str, ...]:
     """Return the names of a generator's columns where the query gives none."""
     if call.width is not None:
-        return tuple(f"col{number}" for number in range(call.width))
+        prefix = "c" if _makes_one(call) else "col"
+        return tuple(f"{prefix}{number}" for number in range(call.width))
     bare = unwrap(call.argument)
     is_map = isinstance(bare, exp.Anonymous) and str(bare.this).lower() in _MAPS
     return (_NAMES_OF_MAPS if is_map else _DEFAULT_NAMES).get(call.name, ())

@@ -154,7 +154,8 @@ class Grouping:
             advice = "Group by a constant: GROUP BY 'all'."
         else:
             return
-        raise self._context.source.unsupported(f"{problem} is not supported", advice, span)
+        place = span or next(call for call in calls if is_opaque(call))
+        raise self._context.source.unsupported(f"{problem} is not supported", advice, place)
 
     def _all_sets(self) -> GroupingSets | None:
         """Return the grouping sets; keys that were not written in GROUP BY belong to all."""
@@ -168,14 +169,14 @@ class Grouping:
         name = str(call.this).lower()
         if self._sets is None:
             advice = "Use it with ROLLUP, CUBE or GROUPING SETS."
-            raise source.error(f"{name} without grouping sets", advice, None)
+            raise source.error(f"{name} without grouping sets", advice, call)
         number = self._sets.number.column()
         if name == "grouping_id":
             return grouping_id(number, self._sets.sets, self._written)
         key = self._keys.get(fingerprint(call.expressions[0]))
         if key is None:
             advice = "Give it an expression of GROUP BY."
-            raise source.error("grouping of what is not grouped by", advice, None)
+            raise source.error("grouping of what is not grouped by", advice, call)
         return grouping_flag(number, self._sets.without(self._place(key[0])))
 
     def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from rewriter import aggregates
 from rewriter.algebra import Scalar
 from rewriter.bind import functions
 from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.context import Context
 from rewriter.bind.existence import is_membership, membership_value, simplified
 from rewriter.bind.fingerprint import unwrap
-from rewriter.bind.grouping_sets import GROUPING_FUNCTIONS
 from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
@@ -23,8 +23,6 @@ from rewriter.opaque import is_opaque
 from rewriter.position import Span, keyword_after, keyword_before, keyword_spans, text_of
 from rewriter.windows import called, changed
 
-_TENSORS = (exp.Sum, exp.Count, exp.Min, exp.Max, exp.Avg)
-_TENSOR_ADVICE = "Aggregates with a tensor: SUM, COUNT, MIN, MAX, AVG."
 PLACE = "place"
 """Marks a bound column with its span in the text."""
 _BOUND = "bound"
@@ -82,12 +80,19 @@ class ScalarBinder:
     def _bind_aggregate(self, node: exp.Expr) -> Scalar:
         refusal = "cannot stand inside another aggregate"
         inner = replace(self, refusal=refusal, inside=True, windows=False)
-        node = node.copy()
+        return inner._bind_parts(node.copy())
+
+    def _bind_parts(self, node: exp.Expr) -> exp.Expr:
+        """Bind the call of an aggregate, and what stands around it."""
+        if not isinstance(node, aggregates.WRAPPERS):
+            return self._bind_call(node)
+        node.set("this", self._bind_parts(node.this))
         if isinstance(node, exp.Filter):
-            node.set("this", inner._bind_call(node.this))
-            node.expression.set("this", inner.bind(node.expression.this))
-            return node
-        return inner._bind_call(node)
+            node.expression.set("this", self.bind(node.expression.this))
+        if isinstance(node, exp.WithinGroup):
+            for key in node.expression.expressions:
+                key.set("this", self.bind(key.this))
+        return node
 
     def _bind_call(self, call: exp.Expr) -> Scalar:
         if is_mean(call):
@@ -143,6 +148,8 @@ class ScalarBinder:
                 return exp.Anonymous(this="struct", expressions=elements)
             case exp.Anonymous() if self._is_drawn(node):
                 return self._draw(node)
+            case exp.Anonymous() if str(node.this).lower() == "arrays_zip":
+                return self._zipped(self._expanded(node.expressions))
             case exp.Func():
                 self._check_call(node)
                 self._expand_arguments(node)
@@ -165,14 +172,13 @@ class ScalarBinder:
 
     def _aggregate(self, node: exp.Expr) -> exp.Expr:
         name = call_name(node, self.context.source)
-        call = node.this if isinstance(node, exp.Filter) else node
+        call = aggregates.called(node)
         if self.refusal:
             advice = "Compute the aggregate in a derived table and refer to its column."
             raise self.context.source.error(f"aggregate {name} {self.refusal}", advice, node)
-        known = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
-        known = known or name in GROUPING_FUNCTIONS or is_opaque(call)
-        if not known:
-            raise self._unsupported(f"aggregate {name} has no tensor yet", _TENSOR_ADVICE, node)
+        why = functions.REFUSED_AGGREGATES.get(name)
+        if why is not None and not is_opaque(call):
+            raise self._unsupported(f"aggregate {name}, {why[0]}, is not supported", why[1], node)
         if is_opaque(call) and any(isinstance(part, exp.Kwarg) for part in call.expressions):
             problem = f"arguments by name of the registered aggregate {name} are not supported"
             raise self._unsupported(problem, "Give the arguments in their order.", node)
@@ -186,9 +192,8 @@ class ScalarBinder:
             problem = "a window function (OVER) cannot stand here"
             raise self._unsupported(problem, advice, place or node)
         name = call_name(call, self.context.source)
-        aggregate = is_mean(call) or isinstance(call, _TENSORS) or name in functions.RECOMPUTED
         registered = name not in functions.OF_SPARK and name in self.context.aggregates
-        if not (aggregate or registered or name in functions.IN_WINDOWS):
+        if not (registered or name in functions.IN_WINDOWS):
             advice = "Use a ranking or offset function, or an aggregate such as SUM."
             raise self._unsupported(f"window function {name} is not supported", advice, call)
         inner = replace(self, windows=False)
@@ -245,6 +250,19 @@ class ScalarBinder:
         if arguments:
             node.set("expressions", arguments)
 
+    def _zipped(self, arrays: Sequence[exp.Expr]) -> exp.Expr:
+        """Return ``arrays_zip``, its fields named after what the arrays are called in the text."""
+        values = [exp.Coalesce(this=self.bind(array), expressions=[]) for array in arrays]
+        zipped = exp.Anonymous(this="arrays_zip", expressions=values)
+        element, fields = exp.to_identifier("e"), list[exp.Expr]()
+        for place, array in enumerate(arrays):
+            number = exp.to_identifier(str(place), quoted=True)
+            fields.append(exp.Literal.string(_name_of(array) or str(place)))
+            fields.append(exp.Dot(this=element.copy(), expression=number))
+        named = exp.Anonymous(this="named_struct", expressions=fields)
+        each = exp.Lambda(this=named, expressions=[element])
+        return exp.Anonymous(this="transform", expressions=[zipped, each])
+
     def _expanded(self, arguments: Sequence[exp.Expr]) -> list[exp.Expr]:
         """Replace ``*`` among a function's arguments by the columns it means."""
         result: list[exp.Expr] = []
@@ -284,6 +302,12 @@ def name_parts(node: exp.Expr) -> Parts | None:
 
 def _struct_field(element: exp.Expr) -> exp.Expr:
     """Name a field of struct(...) as its column, which is about to become an attribute."""
-    parts = name_parts(element)
-    name = parts[-1].name if parts else element.meta.get(_BOUND)
+    name = _name_of(element)
     return exp.alias_(element, name, quoted=True, copy=False) if name else element
+
+
+def _name_of(element: exp.Expr) -> str | None:
+    """Return what a column is called in the text; None for another expression."""
+    parts = name_parts(element)
+    name: str | None = parts[-1].name if parts else element.meta.get(_BOUND)
+    return name

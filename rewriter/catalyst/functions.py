@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from rewriter.bind.functions import AGGREGATES, WINDOW_FUNCTIONS
+from rewriter.bind.functions import WINDOW_FUNCTIONS
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
+from rewriter.dialect import AGGREGATES
 
 _IRREGULAR = """
 ApproximatePercentile percentile_approx ArrayAggregate aggregate ArrayExists exists

@@ -314,6 +314,7 @@ _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
 _GENERATORS = {
     "Explode": "explode",
     "Inline": "inline",
+    "JsonTuple": "json_tuple",
     "PosExplode": "posexplode",
     "Stack": "stack",
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from rewriter.aggregates import called
 from rewriter.algebra import bracketed
 from rewriter.catalyst.errors import ADVICE, unsupported
 from rewriter.catalyst.functions import function_name
@@ -14,7 +15,7 @@ from rewriter.catalyst.literals import literal
 from rewriter.catalyst.names import identifier
 from rewriter.catalyst.tree import Node
 from rewriter.catalyst.types import cast, sql_type
-from rewriter.catalyst.windows import over
+from rewriter.catalyst.windows import ordered, over
 from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
 
 Columns = Mapping[int, exp.Expr]
@@ -137,9 +138,11 @@ def _if(scalars: Scalars, node: Node) -> exp.Expr:
 
 def _like(scalars: Scalars, node: Node) -> exp.Expr:
     left, right = (bracketed(scalars.write(child)) for child in node.children)
-    if node.fields.get("escapeChar") not in (None, "\\"):
-        raise unsupported("LIKE with another escape than \\ has no rule")
-    return exp.Like(this=left, expression=right)
+    found = exp.Like(this=left, expression=right)
+    escape = node.fields.get("escapeChar")
+    if escape in (None, "\\"):
+        return found
+    return exp.Escape(this=found, expression=exp.Literal.string(escape))
 
 
 def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
@@ -186,8 +189,8 @@ def _trim_side(name: str) -> Callable[[Scalars, Node], exp.Expr]:
 def _aggregate(scalars: Scalars, node: Node) -> exp.Expr:
     found = scalars.write(node.required("aggregateFunction"))
     if node.fields.get("isDistinct"):
-        assert isinstance(found, exp.Anonymous)
-        found.set("expressions", [exp.Distinct(expressions=found.expressions)])
+        bare = called(found)
+        bare.set("expressions", [exp.Distinct(expressions=bare.expressions)])
     condition = node.one("filter")
     if condition is None:
         return found
@@ -252,6 +255,32 @@ def _first(scalars: Scalars, node: Node) -> exp.Expr:
     return call(name, scalars.write(node.children[0]), *ignored)
 
 
+def _listed(scalars: Scalars, node: Node) -> exp.Expr:
+    value, delimiter, *keys = node.children
+    given = [] if delimiter.fields.get("value") is None else [scalars.write(delimiter)]
+    found = call("listagg", scalars.write(value), *given)
+    return _within(found, [ordered(scalars.write, key) for key in keys]) if keys else found
+
+
+def _mode(scalars: Scalars, node: Node) -> exp.Expr:
+    value, least = scalars.write(node.children[0]), node.fields.get("reverseOpt")
+    if least is None:
+        return call("mode", value)
+    return _within(call("mode"), [exp.Ordered(this=value, desc=not least, nulls_first=bool(least))])
+
+
+def _percentile(scalars: Scalars, node: Node) -> exp.Expr:
+    value, share = (scalars.write(child) for child in node.children[:2])
+    name = function_name(node.kind) or node.kind
+    descending = bool(node.fields.get("reverse"))
+    key = exp.Ordered(this=value, desc=descending, nulls_first=not descending)
+    return _within(call(name, share), [key])
+
+
+def _within(found: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
+    return exp.WithinGroup(this=found, expression=exp.Order(expressions=keys))
+
+
 _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "AggregateExpression": _aggregate,
     "Alias": lambda scalars, node: scalars.write(node.child),
@@ -274,10 +303,14 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "LambdaFunction": _lambda,
     "Last": _first,
     "Like": _like,
+    "ListAgg": _listed,
     "Literal": lambda scalars, node: literal(node),
+    "Mode": _mode,
     "NamedLambdaVariable": Scalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
+    "PercentileCont": _percentile,
+    "PercentileDisc": _percentile,
     "PythonUDAF": _python_function,
     "PythonUDF": _python_function,
     "ScalaUDF": _java_function,

@@ -26,7 +26,7 @@ _AGGREGATES = """
     some std stddev stddev_pop stddev_samp string_agg sum theta_intersection_agg theta_sketch_agg
     theta_union_agg try_avg try_sum tuple_intersection_agg_double tuple_intersection_agg_integer
     tuple_sketch_agg_double tuple_sketch_agg_integer tuple_union_agg_double
-    tuple_union_agg_integer var_pop var_samp variance
+    tuple_union_agg_integer var_pop var_samp variance vector_avg vector_sum
 """
 
 AGGREGATES = frozenset(_AGGREGATES.split())

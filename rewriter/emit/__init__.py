@@ -7,7 +7,6 @@ rewritten query), over a capture, and over what a deletion leaves of it.
 
 from __future__ import annotations
 
-from rewriter.emit.annotations import aggregate_arguments
 from rewriter.emit.contributions import Contributions, comparisons, contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.extents import Extent, extents
@@ -28,7 +27,6 @@ __all__ = [
     "Extent",
     "TableOf",
     "Tables",
-    "aggregate_arguments",
     "answer_query",
     "comparisons",
     "contributions",

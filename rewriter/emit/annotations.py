@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from rewriter.aggregates import arguments
 from rewriter.algebra import Scalar
 from rewriter.blocks import MEMBER, Block, Kind, Named, qualified
 
@@ -33,27 +34,15 @@ def monomial(block: Block) -> Scalar:
             ids = [qualified(outer.alias, column) for column in outer.block.identity]
             fields.append((outer.alias, pack(ids)))
     for name, call in block.aggregates:
-        arguments = [n for n in aggregate_arguments(call) if not isinstance(n, exp.Star)]
-        if arguments:
-            fields.append((f"{name}_value", pack(arguments)))
+        read = [one for one in arguments(call) if not isinstance(one, exp.Star)]
+        if read:
+            fields.append((f"{name}_value", pack(read)))
     if not fields:
         fields.append(("one", exp.Literal.number(1)))
-    arguments = []
+    parts: list[Scalar] = []
     for name, scalar in fields:
-        arguments += [exp.Literal.string(name), scalar.copy()]
-    return exp.Anonymous(this="named_struct", expressions=arguments)
-
-
-def aggregate_arguments(call: Scalar) -> list[Scalar]:
-    """Return the arguments of an aggregate call, without DISTINCT."""
-    arguments: list[Scalar] = []
-    named = not isinstance(call, exp.AnonymousAggFunc)
-    for part in (call.this, *call.expressions) if named else call.expressions:
-        if isinstance(part, exp.Distinct):
-            arguments += part.expressions
-        elif part is not None:
-            arguments.append(part)
-    return arguments
+        parts += [exp.Literal.string(name), scalar.copy()]
+    return exp.Anonymous(this="named_struct", expressions=parts)
 
 
 def pack(scalars: Sequence[Scalar]) -> Scalar:

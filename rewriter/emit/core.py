@@ -104,10 +104,16 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
     """
     for generator in generators:
         if generator.function:
-            place = (generator.position,) * generator.placed
-            columns = (*place, *generator.columns)
+            columns = generator.columns
+            if generator.placed and generator.position is not None:
+                columns = (generator.position, *columns)
             called = _lateral(generator.argument.copy(), generator.alias, columns)
             select.append("joins", exp.Join(this=called))
+            continue
+        if generator.position is None:
+            call = generator.argument.copy()
+            view = _lateral_view(call, False, generator.alias, generator.columns)
+            select.append("laterals", view)
             continue
         columns = (generator.position, *generator.columns)
         if generator.inline:

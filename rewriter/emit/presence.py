@@ -5,10 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import Block
+from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
+from rewriter.blocks import MEMBER, Block, aliases, qualified
 from rewriter.emit.core import Tables, exists
-from rewriter.emit.trees import conjunction
+from rewriter.emit.trees import conjunction, table, where
 from rewriter.raising import may_raise, without_errors
+
+_NUMBER = "_number"
 
 
 def only_where_present(
@@ -26,3 +29,34 @@ def only_where_present(
         return scalar
     case = exp.Case().when(present, scalar.copy())
     return case.else_(without_errors(scalar)) if potential else case
+
+
+def must_be_there_first(block: Block) -> bool:
+    """Whether conditions call registered functions, which may fail for rows that are not there.
+
+    Spark calls those of Python for every row that reaches them, in CASE too.
+    """
+    sides = [left for semi in block.semis for left, _ in semi.pairs]
+    guards = [semi.guard for semi in block.semis if semi.guard is not None]
+    of_members = all(aliases(scalar) <= {MEMBER} for scalar in (*sides, *guards))
+    called = any(_calls_registered(condition) for condition in block.conditions)
+    return bool(guards) and called and of_members and block.core is not None
+
+
+def members_there(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]:
+    """Return the members that are there, and a condition that Spark asks of them and no others.
+
+    It reads a number that each member is given, before which no condition on members is computed.
+    """
+    number = exp.Anonymous(this="monotonically_increasing_id", expressions=[])
+    everything = exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER))
+    select = exp.select(everything, exp.alias_(number, _NUMBER, quoted=True))
+    select = select.from_(table(tables.members(block), MEMBER))
+    there = where(select, [exists(semi, tables.rows(semi.block)) for semi in block.semis])
+    first = exp.Literal.number(0)
+    return there.subquery(MEMBER), exp.GTE(this=qualified(MEMBER, _NUMBER), expression=first)
+
+
+def _calls_registered(scalar: Scalar) -> bool:
+    calls = scalar.find_all(exp.Anonymous)
+    return any(str(call.this).lower() not in SCALAR_FUNCTIONS for call in calls)

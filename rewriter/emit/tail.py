@@ -12,7 +12,7 @@ from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, Ou
 from rewriter.emit.annotations import monomial
 from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
 from rewriter.emit.grouped import grouped
-from rewriter.emit.presence import only_where_present
+from rewriter.emit.presence import members_there, must_be_there_first, only_where_present
 from rewriter.emit.trees import (
     PRESENT,
     PROVENANCE,
@@ -82,9 +82,14 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
     ``annotated``: as they are annotated, each once, and whatever semi and anti joins say.
     """
     select = exp.select()
-    if block.core is not None:
-        select = select.from_(table(tables.members(block), MEMBER))
     conditions: list[Scalar] = []
+    apart = not annotated and must_be_there_first(block)
+    if apart:
+        members, there = members_there(block, tables)
+        select = select.from_(members)
+        conditions.append(there)
+    elif block.core is not None:
+        select = select.from_(table(tables.members(block), MEMBER))
     for lookup in block.lookups:
         if lookup.scalar:
             continue
@@ -102,11 +107,16 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
         select, [replace(g, argument=fill(g.argument, block, tables)) for g in block.generators]
     )
     select = with_sets(select, block)
-    conditions += [
-        only_where_present(part, block, tables, potential=annotated) for part in block.conditions
-    ]
+    if apart:
+        conditions += block.conditions
+    else:
+        conditions += [
+            only_where_present(part, block, tables, potential=annotated)
+            for part in block.conditions
+        ]
     if not annotated:
         select = with_copies(select, [fill(count, block, tables) for count in block.copies])
+    if not (annotated or apart):
         conditions += [exists(semi, tables.rows(semi.block)) for semi in block.semis]
     return where(select, [fill(condition, block, tables) for condition in conditions])
 

@@ -5,7 +5,13 @@ casts of numbers, and a few functions. Everything else is told apart as uninterp
 """
 
 from rewriter.interpret.arithmetic import cast, divide_half_up, rescale
-from rewriter.interpret.calls import AggregateCall, Comparison, aggregate_call, comparison
+from rewriter.interpret.calls import (
+    AggregateCall,
+    Anew,
+    Comparison,
+    aggregate_call,
+    comparison,
+)
 from rewriter.interpret.compile import Interpreted, Resolve, interpret
 from rewriter.interpret.vector import (
     FailedError,
@@ -27,6 +33,7 @@ from rewriter.interpret.windows import (
 __all__ = [
     "WINDOW",
     "AggregateCall",
+    "Anew",
     "Bounds",
     "Comparison",
     "FailedError",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter import aggregates
 from rewriter.algebra import Scalar
-from rewriter.emit import aggregate_arguments
 from rewriter.interpret.compile import Interpreted, interpret
 from rewriter.serialize import text
 
@@ -18,6 +18,38 @@ _NAMES: dict[type[exp.Expr], str] = {
     exp.Max: "MAX",
     exp.Avg: "AVG",
 }
+_BOOLEAN = {
+    "any": "bool_or",
+    "bool_and": "bool_and",
+    "bool_or": "bool_or",
+    "count_if": "count_if",
+    "every": "bool_and",
+    "some": "bool_or",
+}
+_PERCENTILES = {"median", "percentile", "percentile_cont"}
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """How an aggregate without a tensor is computed from the values of a group.
+
+    Attributes
+    ----------
+    name
+        ``max_by`` or ``min_by``, of the first argument by the others; ``mode``, ``percentile``,
+        ``bool_and``, ``bool_or`` or ``count_if``.
+    of_all
+        Whether rows take part of which ``max_by`` and ``min_by`` compare NULL.
+    descending
+        Whether ``mode`` and ``percentile`` see the greatest value first.
+    share
+        The percentage, from 0 to 1.
+    """
+
+    name: str
+    of_all: bool = False
+    descending: bool = False
+    share: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,29 +59,51 @@ class AggregateCall:
     Attributes
     ----------
     function
-        SUM, COUNT, MIN, MAX or AVG; None for the others, which only Spark computes.
+        SUM, COUNT, MIN, MAX or AVG; None for the others, which have no tensor.
     arguments
-        The arguments; none for ``count(*)``, several only for COUNT.
+        The arguments; none for ``count(*)``, several only for COUNT, and where computed ``anew``.
+    anew
+        How one of the others is computed; None where only Spark can.
     """
 
     text: str
     function: str | None
     distinct: bool
     arguments: tuple[Interpreted, ...]
+    anew: Anew | None = None
 
 
 def aggregate_call(call: Scalar) -> AggregateCall:
     """Take an aggregate call apart."""
-    arguments = [
-        part
-        for part in aggregate_arguments(call)
-        if isinstance(part, exp.Expr) and not isinstance(part, exp.Star)
-    ]
+    arguments = [part for part in aggregates.arguments(call) if not isinstance(part, exp.Star)]
     function = _NAMES.get(type(call))
     if function != "COUNT" and len(arguments) != 1:
         function = None
-    distinct = isinstance(call.this, exp.Distinct)
-    return AggregateCall(text(call), function, distinct, tuple(map(interpret, arguments)))
+    distinct = aggregates.is_distinct(call)
+    anew = None
+    if function is None and not distinct:
+        anew, arguments = _anew(call, arguments)
+    return AggregateCall(text(call), function, distinct, tuple(map(interpret, arguments)), anew)
+
+
+def _anew(call: Scalar, arguments: list[Scalar]) -> tuple[Anew | None, list[Scalar]]:
+    """Return how a call is computed without a tensor, and of what; None where only Spark can."""
+    name, keys = aggregates.name_of(call), aggregates.sort_keys(call)
+    descending = any(bool(key.args.get("desc")) for key in keys)
+    if name in aggregates.EXTREMES and len(arguments) == 2:
+        parts, of_all = aggregates.compared_parts(arguments[1])
+        return Anew(name, of_all), [arguments[0], *parts]
+    if name in _BOOLEAN and len(arguments) == 1:
+        return Anew(_BOOLEAN[name]), arguments
+    if name == "mode" and (keys or arguments[1:] == [exp.true()]):
+        return Anew("mode", descending=descending), arguments[:1]
+    if name in _PERCENTILES:
+        values = [one for one in arguments if not isinstance(one, exp.Literal)]
+        shares = [one for one in arguments if isinstance(one, exp.Literal) and one.is_number]
+        if len(values) == 1 and len(shares) == (name != "median") == len(arguments) - 1:
+            share = float(shares[0].this) if shares else 0.5
+            return Anew("percentile", descending=descending, share=share), values
+    return None, arguments
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ block refers to the group once, and its tail repeats the row: an annotation is t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 from sqlglot import exp
 
@@ -15,7 +17,7 @@ from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
 from rewriter.blocks import GROUP, Difference, Kind, qualified
 from rewriter.lower.close import close_post
 from rewriter.lower.scope import OpenCore, OpenPost
-from rewriter.lower.state import Lowering
+from rewriter.lower.state import Lowering, Open
 from rewriter.position import Span
 
 
@@ -52,6 +54,19 @@ class BagDifferences(Lowering):
         reader = self._reader(close_post(post, outputs, self._name()), relation.span)
         return replace(reader, copies=(reader.env[count],))
 
+    def _union_of_copies(self, relation: UnionAll, branches: Sequence[Open]) -> OpenCore:
+        """Return a union some rows of which are there several times: each tuple read once."""
+        blocks = []
+        for branch, open_ in zip(relation.branches, branches, strict=True):
+            own = Attribute(self._fresh_id("copies"), "copies")
+            counted = _counted(open_, own)
+            blocks.append(self._inner(counted, (*branch.attributes, own)))
+        count = Attribute(self._fresh_id("copies"), "copies")
+        output = (*relation.output, count)
+        union = self._union_of_blocks(output, tuple(blocks), relation.span)
+        reader = self._reader(self._inner(union, output), relation.span)
+        return replace(reader, copies=(reader.env[count.id],))
+
     def _both_sides(self, relation: BagDifference) -> UnionAll:
         """Return the rows of both sides, with the number of their side as the last column."""
         sides = []
@@ -71,6 +86,15 @@ class BagDifferences(Lowering):
             "Use EXCEPT or INTERSECT, or group the rows and count them.",
             span,
         )
+
+
+def _counted(open_: Open, count: Attribute) -> Open:
+    """Return an input whose rows are there once, with the number of their copies as a column."""
+    number: Scalar = exp.Literal.number(1)
+    if isinstance(open_, OpenCore) and open_.copies:
+        number = reduce(lambda one, other: exp.Mul(this=one, expression=other), open_.copies)
+        open_ = replace(open_, copies=())
+    return replace(open_, env={**open_.env, count.id: number})
 
 
 def _copies(left: Scalar, right: Scalar, *, common: bool) -> Scalar:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from sqlglot import exp
 
+from rewriter.aggregates import arguments, chooses
 from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
     DRAWN,
@@ -38,6 +40,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import SparkSQL
+from rewriter.lower.aggregates import decided, over_values
 from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
 from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
 from rewriter.lower.windows import settled, ties_of
@@ -266,10 +269,10 @@ def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, 
             stored += [members.store.put(value).name for value in values]
     stored += [members.store.put(position).name for position in members.split.core.positions]
     for generator in members.split.generators:
-        position = qualified(generator.position_alias, generator.position)
-        stored.append(members.store.put(position).name)
-    later = members.split.later
-    free += [(g.position, qualified(g.position_alias, g.position)) for g in later]
+        if generator.place is not None:
+            stored.append(members.store.put(generator.place).name)
+    later = [g.place for g in members.split.later if g.place is not None]
+    free += [(place.name, place) for place in later]
     columns = [(name, qualified(MEMBER, name)) for name in dict.fromkeys(stored)] + free
     named: list[Named] = []
     for name, scalar in columns:
@@ -365,9 +368,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
     keys = tuple(
         (key, _in_sets(store.reference(scalar, key), key, post.sets)) for key, scalar in post.keys
     )
-    aggregates = tuple(
-        (aggregate, _aggregate(store, aggregate, call)) for aggregate, call in post.aggregates
-    )
+    aggregates = _aggregates(post, members)
     difference = post.difference
     if difference is not None:
         difference = replace(difference, side=store.reference(difference.side, "side"))
@@ -421,41 +422,20 @@ def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar
     return exp.Case().when(there if mine else exp.false(), scalar)
 
 
-def _aggregate(store: _Store, name: str, call: Scalar) -> Scalar:
-    """Store the arguments of an aggregate call, after its FILTER, and let it read them."""
-    call = call.copy()
-    condition: Scalar | None = None
-    if isinstance(call, exp.Filter):
-        condition, call = call.expression.this, call.this
-    first, arguments = _arguments(call)
-    if condition is not None:
-        value = exp.Literal.number(1) if isinstance(arguments[0], exp.Star) else arguments[0]
-        arguments[0] = exp.Case().when(condition.copy(), value.copy())
-    stored = [
-        argument
-        if isinstance(argument, exp.Star)
-        else store.reference(argument, name, arithmetic=True)
-        for argument in arguments
+def _aggregates(post: OpenPost, members: _Members) -> tuple[Named, ...]:
+    """Return the aggregates of a grouping over what members store of their arguments."""
+    calls = [
+        (name, over_values(call, partial(members.store.reference, hint=name, arithmetic=True)))
+        for name, call in post.aggregates
     ]
-    copies = [scalar.copy() for scalar in stored]
-    if isinstance(first, exp.Distinct):
-        first.set("expressions", copies)
-    elif isinstance(call, exp.AnonymousAggFunc):
-        call.set("expressions", copies)
-    else:
-        call.set("this", copies[0])
-        call.set("expressions", copies[1:])
-    return call
-
-
-def _arguments(call: Scalar) -> tuple[Scalar, list[Scalar]]:
-    """Return the first argument as it stands in the call, and all of them without DISTINCT."""
-    unnamed = isinstance(call, exp.AnonymousAggFunc)
-    written = list(call.expressions) if unnamed else [call.this, *call.expressions]
-    first = written[0]
-    if isinstance(first, exp.Distinct):
-        return first, list(first.expressions)
-    return first, [argument for argument in written if argument is not None]
+    if not any(chooses(call) for _, call in calls):
+        return tuple(calls)
+    identity, _ = _identity_of_rows(members, set())
+    rows = [scalar for _, scalar in identity]
+    unique = not members.split.core.untokened and _unique(members.lookups)
+    return tuple(
+        (name, decided(call, ties_of(rows, arguments(call), unique=unique))) for name, call in calls
+    )
 
 
 def _only(scalar: Scalar, alias: str, names: frozenset[str]) -> bool:

@@ -46,7 +46,6 @@ from rewriter.blocks import (
     EXPANDED,
     GROUP,
     SET_NUMBER,
-    UNION,
     Block,
     ConstantSource,
     Generator,
@@ -55,6 +54,7 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
+from rewriter.lower.aggregates import follows_order
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
@@ -68,7 +68,7 @@ from rewriter.lower.scope import (
 from rewriter.lower.state import Open, cross, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
-from rewriter.lower.windows import placed_by
+from rewriter.lower.windows import lists_by_range, placed_by
 from rewriter.raising import may_raise
 
 
@@ -227,7 +227,7 @@ class _Lowering(Chance, SubqueryValues):
         generator = Generator(
             alias,
             argument,
-            relation.position.id,
+            None if relation.position is None else relation.position.id,
             tuple(attribute.id for attribute in relation.output),
             relation.outer,
             relation.inline,
@@ -237,11 +237,12 @@ class _Lowering(Chance, SubqueryValues):
         stable = dict(core.stable)
         if is_stable(argument, core):
             stable |= dict.fromkeys(generator.aliases)
-        position = qualified(generator.position_alias, generator.position)
-        made = {a.id: qualified(alias, a.id) for a in relation.output}
+        made: dict[str, Scalar] = {a.id: qualified(alias, a.id) for a in relation.output}
+        if generator.place is not None:
+            made[generator.place.name] = generator.place
         return replace(
             core,
-            env={**core.env, relation.position.id: position, **made},
+            env={**core.env, **made},
             generators=(*core.generators, generator),
             stable=stable,
             post=replace(core.post, opaque=relation.placed),
@@ -304,7 +305,14 @@ class _Lowering(Chance, SubqueryValues):
         )
 
     def _aggregate(self, relation: Aggregate) -> OpenPost:
+        if _is_sorted(relation.input) and any(map(follows_order, relation.aggregates)):
+            advice = "Write the order in the aggregate: min_by(x, t), or LISTAGG WITHIN GROUP."
+            problem = "an aggregate that follows the order of a derived table is not supported"
+            self._refuse(problem, advice, relation.span)
         core = self._core(relation.input)
+        if not relation.aggregates:
+            # A group is there, or not, however often its rows are.
+            core = replace(core, copies=())
         if core.copies and core.untokened:
             self._refuse(
                 "a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance",
@@ -337,6 +345,9 @@ class _Lowering(Chance, SubqueryValues):
 
     def _windows(self, relation: Windows) -> OpenCore:
         below, calls = relation.input, relation.calls
+        if lists_by_range(relation):
+            advice = "Count the frame in rows: ROWS BETWEEN ... AND ..."
+            self._refuse("LISTAGG over a RANGE frame is not supported", advice, relation.span)
         placed = placed_by(relation, self._fresh_id)
         if placed is not None:
             self._made.append(placed.positions)
@@ -351,6 +362,8 @@ class _Lowering(Chance, SubqueryValues):
 
     def _union_all(self, relation: UnionAll) -> Open:
         branches = [self._lower(branch) for branch in relation.branches]
+        if any(isinstance(branch, OpenCore) and branch.copies for branch in branches):
+            return self._union_of_copies(relation, branches)
         cores = [branch for branch in branches if isinstance(branch, OpenCore) and is_plain(branch)]
         if len(cores) == len(branches):
             return union_of_cores(relation, cores, self._alias("union_"))
@@ -358,30 +371,7 @@ class _Lowering(Chance, SubqueryValues):
             if id(branch) not in self._closed:
                 self._peeked[id(branch)] = open_
         blocks = tuple(self._block(branch) for branch in relation.branches)
-        for block in blocks:
-            if block.copies:
-                self._refuse_copies("UNION or an outer join", relation.span)
-            if not block.unique_identity:
-                self._refuse(
-                    "UNION ALL of a grouping and a relation without provenance",
-                    "Track the relation with a key, so that its tuples can be told apart.",
-                    relation.span,
-                )
-        columns = [output.name for output in blocks[0].outputs]
-        stable = frozenset(
-            column
-            for position, column in enumerate(columns)
-            if all(block.outputs[position].stable for block in blocks)
-        )
-        return OpenPost(
-            kind=Kind.UNION,
-            env={
-                attribute.id: qualified(UNION, column)
-                for attribute, column in zip(relation.output, columns, strict=True)
-            },
-            branches=blocks,
-            stable_columns=stable,
-        )
+        return self._union_of_blocks(relation.output, blocks, relation.span)
 
     def _sort(self, relation: Sort) -> Open:
         open_ = self._unlimited(relation.input)
@@ -396,6 +386,12 @@ class _Lowering(Chance, SubqueryValues):
             open_,
             post=replace(open_.post, limit=relation.count, offset=relation.offset),
         )
+
+
+def _is_sorted(relation: Relation) -> bool:
+    while isinstance(relation, Project | Filter | Limit):
+        relation = relation.input
+    return isinstance(relation, Sort)
 
 
 def _on_keys(predicate: Scalar, keys: Mapping[str, Scalar]) -> bool:

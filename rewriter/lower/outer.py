@@ -176,7 +176,7 @@ class _Union:
         guard = None
         if any(not _is_true(scalar) for scalar in asked):
             guard = self._shared(asked, "asked")
-        return Semi(first.block, tuple(pairs), first.negated, first.null_safe, guard)
+        return Semi(first.block, tuple(pairs), first.negated, first.null_safe, guard, first.span)
 
     def _shared(self, scalars: Sequence[Scalar | None], hint: str) -> exp.Column:
         """Return a column with these scalars, one that is there already if it will do."""

@@ -91,7 +91,7 @@ class OuterJoins(SemiJoins):
             (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
         )
         alias = self._alias(f"{found.block.name}_match")
-        lookup = OuterLookup(alias, found.block, pairs, factor=True)
+        lookup = OuterLookup(alias, found.block, pairs, factor=True, span=relation.span)
         return replace(
             core,
             env={**core.env, **found.columns(alias)},
@@ -196,7 +196,7 @@ class OuterJoins(SemiJoins):
                 this=exp.func("coalesce", side_of.copy(), exp.Literal.number(number)),
                 expression=exp.Literal.number(number),
             )
-            lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, own))
+            lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, own, relation.span))
             env |= keyed.columns(alias)
         return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
 
@@ -205,7 +205,7 @@ class OuterJoins(SemiJoins):
         kept, other = relation.left, relation.right
         if side is Side.RIGHT:
             kept, other = other, kept
-        anti = AntiJoin(kept, other, relation.condition)
+        anti = AntiJoin(kept, other, relation.condition, relation.span)
         self._made.append(anti)
         core = self._core(kept)
         parts = correlation(relation.condition, kept, other)

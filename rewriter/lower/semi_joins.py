@@ -63,7 +63,8 @@ class SemiJoins(Lowering):
             self._memberships[known] = made(relation.left, relation.right, parts)[:2]
         block, pairs = self._memberships[known]
         resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
-        return Semi(block, resolved, null_safe=parts.null_safe or bool(parts.others))
+        null_safe = parts.null_safe or bool(parts.others)
+        return Semi(block, resolved, null_safe=null_safe, span=relation.span)
 
     def _partners(self, relation: ExistenceJoin, parts: Correlation) -> tuple[Block, Pairs, str]:
         """Return the block of the partners of rows of the left, and its column that is never NULL.
@@ -153,6 +154,8 @@ class SemiJoins(Lowering):
     def _grouped(self, core: OpenCore, keys: list[Named]) -> Block:
         """Return the block of the groups of a core by some keys, without aggregates."""
         env = {name: qualified(GROUP, name) for name, _ in keys}
+        # A group is there, or not, however often its rows are.
+        core = replace(core, copies=())
         post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
         return close_post(post, [Attribute(name, name) for name, _ in keys], self._name())
 

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from rewriter.algebra import (
     Attribute,
+    Limit,
     Relation,
     Scalar,
     walk,
@@ -27,6 +28,7 @@ from rewriter.blocks import (
     UNION,
     Block,
     BlockSource,
+    Kind,
     TokenSource,
     qualified,
 )
@@ -100,11 +102,40 @@ class Lowering(ABC):
         """Return the block of a relation, one and the same for every reference to it."""
         if id(relation) not in self._closed:
             open_ = self._peeked.pop(id(relation), None) or self._operator(relation)
-            if not open_.post.limited:
-                open_ = replace(open_, post=replace(open_.post, order=()))
-            closed = self._close(open_, relation.attributes, self._name())
-            self._closed[id(relation)] = with_certain_outputs(closed)
+            self._closed[id(relation)] = self._inner(open_, relation.attributes)
         return self._closed[id(relation)]
+
+    def _inner(self, open_: Open, attributes: tuple[Attribute, ...]) -> Block:
+        """Return a block that others read."""
+        if not open_.post.limited:
+            open_ = replace(open_, post=replace(open_.post, order=()))
+        return with_certain_outputs(self._close(open_, attributes, self._name()))
+
+    def _union_of_blocks(
+        self, output: tuple[Attribute, ...], blocks: tuple[Block, ...], span: Span | None
+    ) -> OpenPost:
+        """Return the union of blocks, whose outputs are its columns in their order."""
+        if not all(block.unique_identity for block in blocks):
+            self._refuse(
+                "UNION ALL of a grouping and a relation without provenance",
+                "Track the relation with a key, so that its tuples can be told apart.",
+                span,
+            )
+        columns = [output.name for output in blocks[0].outputs]
+        stable = frozenset(
+            column
+            for position, column in enumerate(columns)
+            if all(block.outputs[position].stable for block in blocks)
+        )
+        return OpenPost(
+            kind=Kind.UNION,
+            env={
+                attribute.id: qualified(UNION, column)
+                for attribute, column in zip(output, columns, strict=True)
+            },
+            branches=blocks,
+            stable_columns=stable,
+        )
 
     def _name(self) -> str:
         self._blocks += 1
@@ -120,7 +151,8 @@ class Lowering(ABC):
 
     def _derived(self, relation: Relation, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a relation as those of a block."""
-        return self._reader(self._block(relation), span)
+        limits = [one.span for one in walk(relation) if isinstance(one, Limit)]
+        return self._reader(self._block(relation), span or next(reversed(limits), None))
 
     def _reader(self, block: Block, span: Span | None = None) -> OpenCore:
         """Return a core that reads the tuples of a block."""

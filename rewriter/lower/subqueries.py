@@ -67,7 +67,7 @@ class SubqueryValues(OuterJoins):
                 this=qualified(alias, relation.count.id), expression=exp.Literal.number(1)
             )
             value = exp.Case().when(several, _too_many_rows()).else_(value)
-        lookup = OuterLookup(alias, block, pairs, factor=False, null_safe=relation.null_safe)
+        lookup = OuterLookup(alias, block, pairs, False, relation.null_safe, span=relation.span)
         return replace(
             core,
             env={**core.env, relation.output.id: value},
@@ -85,7 +85,7 @@ class SubqueryValues(OuterJoins):
         pairs = tuple((left.resolve(scalar), column) for scalar, column in columns)
         null_safe = parts.null_safe or bool(parts.others)
         guard = where_true([p for c in parts.outer for p in conjuncts(left.resolve(c))])
-        lookup = OuterLookup(alias, block, pairs, False, null_safe, guard)
+        lookup = OuterLookup(alias, block, pairs, False, null_safe, guard, relation.span)
         unknown = exp.Is(this=qualified(alias, marker), expression=exp.null())
         return replace(
             left,

@@ -16,14 +16,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter.aggregates import LISTS, chooses
 from rewriter.algebra import Attribute, Scalar, Windows, bracketed
+from rewriter.lower.aggregates import decided
 from rewriter.windows import (
     CURRENT_ROW,
-    OF_ORDER,
     UNBOUNDED,
     Frame,
     called,
     condition_of,
+    depends_on_order,
     depends_on_ties,
     frame_of,
     function_name,
@@ -33,6 +35,8 @@ from rewriter.windows import (
 _FIRST = {"first", "first_value", "any_value"}
 _LAST = {"last", "last_value"}
 _LISTS = {"collect_list", "array_agg"}
+_BY_PLACE = "by place"
+"""Marks a call that compares positions, of which no two rows have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +96,25 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
     return Placed(Windows(relation.input, tuple(positions.values()), tuple(positions)), calls)
 
 
+def lists_by_range(relation: Windows) -> bool:
+    """Whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
+    windows = [call for call in relation.calls if isinstance(call, exp.Window)]
+    return any(function_name(one) in LISTS and _needs_position(one) for one in windows)
+
+
 def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
     name, frame = function_name(window), frame_of(window)
+    listed = depends_on_order(window)
+    if chooses(window.this) and not listed and _BY_PLACE not in called(window).meta:
+        window = window.copy()
+        window.set("this", decided(window.this, ties))
     if not depends_on_ties(window):
         return window.copy()
     if name in _FIRST and _starts_filled(window, frame):
         return _ordered_last(window, ties, Frame(True, UNBOUNDED, CURRENT_ROW))
-    if name in OF_ORDER and frame.whole:
+    if listed and frame.whole:
         return _ordered_last(window, ties, Frame(True, UNBOUNDED, UNBOUNDED))
-    if name in OF_ORDER and not frame.rows:
+    if listed and not frame.rows:
         # What it lists is sorted by position.
         return window.copy()
     return _ordered_last(window, ties)
@@ -108,7 +122,7 @@ def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
 
 def _needs_position(window: exp.Window) -> bool:
     name, frame = function_name(window), frame_of(window)
-    if frame.rows or frame.whole or name not in OF_ORDER:
+    if frame.rows or frame.whole or not depends_on_order(window):
         return False
     return not (name in _FIRST and _starts_filled(window, frame))
 
@@ -180,8 +194,9 @@ def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
 def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
     """Return another aggregate over the same window."""
     copy = window.copy()
-    arguments_ = [argument.copy() for argument in arguments]
-    copy.set("this", exp.AnonymousAggFunc(this=name, expressions=arguments_))
+    call = exp.AnonymousAggFunc(this=name, expressions=[one.copy() for one in arguments])
+    call.meta[_BY_PLACE] = True
+    copy.set("this", call)
     return copy
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import lipstick
 from semiring.expression import Expression
@@ -24,12 +25,17 @@ CARS = small(
     "car int, model string, price int",
     [(1, "a", 10), (2, "b", 20), (3, "b", 20), (4, "b", None), (5, None, 30)],
 )
+TEXTS = small(
+    "texts",
+    "id int, text string",
+    [(1, '{"a": 1, "b": {"c": 2}}'), (2, "not json"), (3, None), (4, '{"b": null, "a": "1"}')],
+)
 
 
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Arrays with duplicates, with NULLs, empty ones and NULL, and a relation to collect."""
-    with oracles(spark, NESTED, CARS) as made:
+    with oracles(spark, NESTED, CARS, TEXTS) as made:
         yield made
 
 
@@ -49,6 +55,32 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
 )
 def test_arrays_of_a_row(on: Oracles, sql: str) -> None:
     on.hold(sql, {"t": [1]}, {"t": [2, 3, 4]}, offline=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT id, json_tuple(text, 'a', 'b') FROM texts",
+        "SELECT j.a, count(*) AS n FROM texts LATERAL VIEW json_tuple(text, 'a') j AS a"
+        " GROUP BY j.a",
+        "SELECT c0 FROM (SELECT max(text) AS m FROM texts GROUP BY id) d, LATERAL json_tuple(m,"
+        " 'b') t",
+        "SELECT t.id, e.xs, e.ids FROM (SELECT id, xs, array(id, a) AS ids FROM t) t"
+        " LATERAL VIEW explode(arrays_zip(t.xs, ids)) u AS e",
+    ],
+)
+def test_fields_of_a_row(on: Oracles, sql: str) -> None:
+    on.hold(
+        sql, {"texts": [1], "t": [1]}, {"texts": [2, 4], "t": [4]}, grouping=True, offline=False
+    )
+
+
+def test_fields_in_a_data_frame(on: Oracles) -> None:
+    frame = on.ls.tracked["texts"].source.frame
+    chosen = frame.where("text LIKE '/{%' ESCAPE '/'")
+    built = chosen.select("id", F.json_tuple("text", "a", "b"))
+    sql = "SELECT id, json_tuple(text, 'a', 'b') FROM texts WHERE text LIKE '{%'"
+    assert annotated(on.ls.annotate(built)) == annotated(on.ls.sql(sql))
 
 
 def test_elements_have_the_annotation_of_their_row(on: Oracles) -> None:

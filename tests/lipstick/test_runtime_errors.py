@@ -62,6 +62,17 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             " WHERE CAST(coalesce(string(r.y), 'none') AS int) > 3",
             {"l": [1]},
         ),
+        # Nor is it in a group.
+        (
+            "SELECT 10 / coalesce(r.y, 0) AS q, count(*) AS n FROM l LEFT JOIN r ON l.k = r.k"
+            " GROUP BY 10 / coalesce(r.y, 0)",
+            {"l": [1]},
+        ),
+        (
+            "SELECT DISTINCT CAST(coalesce(string(r.y), 'none') AS int) AS c FROM l LEFT JOIN r"
+            " ON l.k = r.k",
+            {"l": [1, 4]},
+        ),
     ],
 )
 def test_no_error_of_rows_that_are_not_there(

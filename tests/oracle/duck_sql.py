@@ -11,6 +11,7 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
+from tests.oracle.duck_aggregates import in_duckdb
 from tests.oracle.duck_generators import unnested
 
 _DIALECT: Final = f"duckdb, version={duckdb.__version__}"
@@ -200,6 +201,8 @@ def _is_negated(node: exp.Expr) -> bool:
 
 _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.Anonymous: _named,
+    exp.ArgMax: in_duckdb,
+    exp.ArgMin: in_duckdb,
     exp.ArrayAgg: _collected,
     exp.ArrayUniqueAgg: _collected,
     exp.Count: _one_argument,
@@ -208,5 +211,7 @@ _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.Filter: _collected,
     exp.GenerateSeries: _narrow_series,
     exp.In: _member,
+    exp.Mode: in_duckdb,
     exp.Select: _select,
+    exp.WithinGroup: in_duckdb,
 }

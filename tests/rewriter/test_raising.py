@@ -6,9 +6,8 @@ import pytest
 
 from rewriter import dialect
 from rewriter.algebra import Scalar
-from rewriter.bind.functions import AGGREGATES
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
-from rewriter.dialect import SparkSQL
+from rewriter.dialect import AGGREGATES, SparkSQL
 from rewriter.raising import (
     _TOTAL_FUNCTIONS,
     _TRIED_FUNCTIONS,

@@ -8,9 +8,11 @@ from pathlib import Path
 from rewriter import dialect
 from rewriter.algebra import Aggregate, Generate, Relation, walk
 from rewriter.bind import bind
+from rewriter.blocks import TokenSource
 from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.errors import QueryError
 from rewriter.interpret import aggregate_call, interpret
+from rewriter.lower import lower
 
 SPARK_FUNCTIONS = (Path(__file__).parent / "spark_functions.txt").read_text().split()
 """What SHOW SYSTEM FUNCTIONS lists in Spark 4.3."""
@@ -26,6 +28,7 @@ TIME_WINDOW = "a key of GROUP BY"
 REFUSED = "refused"
 
 _CATALOG = MemoryCatalog([TrackedRelation("r", ("a", "b"))])
+_TOKENS = {"r": TokenSource("r", ("a",))}
 _WORDS = {
     "and": "a AND b",
     "between": "a BETWEEN 1 AND b",
@@ -36,6 +39,9 @@ _WORDS = {
     "like": "a LIKE b",
     "not": "NOT a",
     "or": "a OR b",
+    "percentile": "percentile(a, 0.5)",
+    "percentile_cont": "percentile_cont(0.5) WITHIN GROUP (ORDER BY a)",
+    "percentile_disc": "percentile_disc(0.5) WITHIN GROUP (ORDER BY a)",
     "regexp": "a REGEXP b",
     "rlike": "a RLIKE b",
     "when": "CASE WHEN a THEN b END",
@@ -56,19 +62,23 @@ def called(name: str) -> str:
 
 def use(name: str) -> tuple[str, str]:
     """Return how a function may be used; and where it may not, why, and what to do."""
-    refusals = []
+    refusals, kinds = [], []
     for kind, sql in _uses(name):
         try:
             root = bind(sql, _CATALOG).root
         except QueryError as error:
             refusals.append(f"{error.problem}: {error.advice}")
             continue
-        return kind or _kind(root), ""
-    return REFUSED, refusals[0]
+        kinds.append(kind or _kind(root))
+    if TENSOR in kinds:
+        return TENSOR, ""
+    return (kinds[0], "") if kinds else (REFUSED, refusals[0])
 
 
 def in_memory(name: str, kind: str) -> bool:
     """Tell whether a value that a deletion changes is computed without Spark."""
+    if kind == RECOMPUTED:
+        return any(_computed(f"SELECT {call} AS f FROM r") for call in _calls(name))
     if kind != ROW:
         return kind == TENSOR
     return any(_interpreted(f"SELECT {call} FROM r") for call in _calls(name))
@@ -79,6 +89,14 @@ def _interpreted(sql: str) -> bool:
         return interpret(dialect.parse(sql).selects[0]).run is not None
     except QueryError:
         return False
+
+
+def _computed(sql: str) -> bool:
+    try:
+        block = lower(bind(sql, _CATALOG).root, _TOKENS)
+    except QueryError:
+        return False
+    return any(aggregate_call(call).anew is not None for _, call in block.aggregates)
 
 
 def _calls(name: str) -> Iterator[str]:

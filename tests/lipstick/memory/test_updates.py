@@ -28,7 +28,8 @@ CARS = pa.table(
 )
 BIDS = pa.table({"bid": pa.array([1, 2, 3], pa.int32()), "wanted": ["Civic", "Civic", "Accord"]})
 SQL = """SELECT model, count(price) n, sum(price * bid) s, min(price) lo, max(weight) hi,
-    sum(weight) w, count(DISTINCT price) d FROM cars JOIN bids ON model = wanted GROUP BY model
+    sum(weight) w, count(DISTINCT price) d, median(price) m, mode(price, true) o
+    FROM cars JOIN bids ON model = wanted GROUP BY model
     HAVING sum(price) > 30"""
 
 

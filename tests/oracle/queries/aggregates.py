@@ -74,9 +74,11 @@ class Aggregates(Draw, ABC):
     def _recomputed(self, scope: Sequence[Column]) -> Term:
         """Return an aggregate that is no monoid: of what it collects, nothing but its bag shows."""
         name = self.rng.choice(
-            ("condition", "condition", "bits", "median", "spread", "list", "try", "both")
+            ("condition", "condition", "bits", "median", "spread", "list", "try", "both", "one")
         )
         integers, alike = stable(scope, INTEGERS), stable(scope, _ALIKE)
+        if name == "one" and alike:
+            return self._chosen(self.rng.choice(alike), integers)
         if name == "list" and alike:
             term = self.rng.choice(alike)
             if self.chance(0.5):
@@ -115,3 +117,21 @@ class Aggregates(Draw, ABC):
             return test.derived(f"COUNT_IF({test.sql})", kind="bigint", bound=1e4)
         word = self.rng.choice(("BOOL_OR", "BOOL_AND", "EVERY", "SOME"))
         return test.derived(f"{word}({test.sql})", kind="boolean")
+
+    def _chosen(self, term: Term, integers: Sequence[Term]) -> Term:
+        """Return an aggregate that chooses among values, or lists them in their order."""
+        name = self.rng.choice(("mode", "mode", "extreme", "list", "percentile"))
+        if name == "mode":
+            words = ("MODE({0}, TRUE)", "MODE() WITHIN GROUP (ORDER BY {0} DESC)")
+            return term.derived(self.rng.choice(words).format(term.sql))
+        if name == "extreme":
+            word = self.rng.choice(("MAX_BY", "MIN_BY"))
+            return term.derived(f"{word}({term.sql}, {term.sql})")
+        if name == "percentile" and integers:
+            term = self.rng.choice(integers)
+            call = f"PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {term.sql})"
+            return term.derived(call, kind="double")
+        text = term.sql if term.kind == "string" else f"CAST({term.sql} AS STRING)"
+        distinct = self.rng.choice(("", "DISTINCT "))
+        call = f"LISTAGG({distinct}{text}, ',') WITHIN GROUP (ORDER BY {text})"
+        return term.derived(call, kind="string")

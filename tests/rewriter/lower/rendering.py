@@ -98,7 +98,8 @@ def _generators(generators: Iterable[Generator]) -> Iterator[str]:
     for generator in generators:
         words = " outer" * generator.outer + " inline" * generator.inline
         words += " placed" * generator.placed
-        columns = ", ".join((generator.position, *generator.columns))
+        place = () if generator.position is None else (generator.position,)
+        columns = ", ".join((*place, *generator.columns))
         yield f"  generate{words}: {text(generator.argument)} as {generator.alias}({columns})"
 
 

@@ -77,14 +77,15 @@ def test_contributions_of_nothing() -> None:
 
 
 def test_comparisons() -> None:
-    """What memberships compare stands side by side, outer value first."""
+    """What memberships compare stands side by side, outer value first; each has its place."""
     sql = (
         "SELECT city FROM dealers d WHERE d.dealer IN (SELECT c.dealer FROM cars c"
         " WHERE c.model = d.city GROUP BY c.dealer) AND EXISTS (SELECT 1 FROM bids)"
         " AND rating + 1 IN (SELECT amount FROM bids)"
     )
     (found,) = comparisons_sql(blocks(sql))
-    assert found.split("SELECT m.`dealer` AS `_left0`")[1] == (
+    assert [sql[span.start :][:6] for span in found.spans if span] == ["IN (SE"] * 3
+    assert found.sql.split("SELECT m.`dealer` AS `_left0`")[1] == (
         ", s0.`dealer_3` AS `_right0`, m.`city` AS `_left1`, s0.`model_2` AS `_right1`, "
         "m.`rating` + 1 AS `_left2`, s2.`k1` AS `_right2` FROM `b0_members` AS m, `b1` AS s0, "
         "`b2` AS s1, `b3` AS s2 WHERE FALSE"

@@ -1,1 +1,1 @@
-SELECT a, mode(b) OVER (PARTITION BY a) AS s FROM t
+SELECT a, approx_top_k(b) OVER (PARTITION BY a) AS s FROM t

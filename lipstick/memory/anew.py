@@ -1,0 +1,96 @@
+"""Aggregates without a tensor, computed from the values of all members that a group has left.
+
+Groups are CSR segments. Values are compared as Spark sorts them: NULLs first, NaN largest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.memory.keys import distinct
+from lipstick.memory.order import Key, order
+from rewriter.interpret import Anew, UninterpretableError
+from semiring.aggregates import aggregate
+from semiring.base import Array
+
+
+def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Array:
+    """An aggregate over segments of its arguments' values.
+
+    Raises
+    ------
+    UninterpretableError
+        For a type of which only Spark knows the answer.
+    """
+    values = columns[0]
+    owners = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    if call.name in ("max_by", "min_by"):
+        return values.take(_extremes(call, columns[1:], owners, len(offsets) - 1))
+    if call.name == "mode":
+        return values.take(_modes(call, values, owners, len(offsets) - 1))
+    if call.name == "percentile":
+        return _percentiles(call, values, owners, len(offsets) - 1)
+    ones = np.ones(len(values), dtype=np.int64)
+    if call.name == "count_if":
+        held = pc.if_else(values.fill_null(False), pa.scalar(1), pa.scalar(None, pa.int64()))
+        return aggregate("COUNT", ones, held, offsets)
+    return aggregate("MAX" if call.name == "bool_or" else "MIN", ones, values, offsets)
+
+
+def _extremes(call: Anew, compared: list[pa.Array], owners: Array, groups: int) -> pa.Array:
+    """The row of every group whose compared values are the greatest or least; NULL: none."""
+    rows = np.arange(len(owners), dtype=np.int64)
+    if not call.of_all:
+        rows = rows[compared[0].is_valid().to_numpy(zero_copy_only=False)]
+    largest = call.name == "max_by"
+    keys = [Key(column.take(pa.array(rows)), largest, not largest) for column in compared]
+    return _first_of_each(rows, [Key(pa.array(owners[rows])), *keys], owners, groups)
+
+
+def _modes(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
+    """A row of every group with its most frequent value, of several the first in their order."""
+    if pa.types.is_floating(values.type):
+        raise UninterpretableError("the mode of floating point numbers")
+    rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+    mine = values.take(pa.array(rows))
+    codes, first = distinct([pa.array(owners[rows]), mine], len(rows))
+    counts = np.bincount(codes, minlength=len(first))
+    keys = [
+        Key(pa.array(owners[rows[first]])),
+        Key(pa.array(counts), descending=True),
+        Key(mine.take(pa.array(first)), call.descending),
+    ]
+    return _first_of_each(rows[first], keys, owners, groups)
+
+
+def _first_of_each(rows: Array, keys: list[Key], owners: Array, groups: int) -> pa.Array:
+    """The first of some rows of every group, in an order by group, then by other keys."""
+    ordered = rows[order(keys, len(rows))]
+    hit, place = np.unique(owners[ordered], return_index=True)
+    found = np.full(groups, -1, dtype=np.int64)
+    found[hit] = ordered[place]
+    return pa.array(found, mask=found < 0)
+
+
+def _percentiles(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
+    """The percentile of every group, between two values in proportion."""
+    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        raise UninterpretableError(f"a percentile of {values.type}")
+    rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+    mine = values.take(pa.array(rows))
+    keys = [Key(pa.array(owners[rows])), Key(mine, call.descending)]
+    numbers = mine.to_numpy(zero_copy_only=False).astype(np.float64)[order(keys, len(rows))]
+    sizes = np.bincount(owners[rows], minlength=groups)
+    starts = np.cumsum(sizes) - sizes
+    there = sizes > 0
+    position = (sizes[there] - 1) * call.share
+    lower, higher = np.floor(position), np.ceil(position)
+    low = numbers[starts[there] + lower.astype(np.int64)]
+    high = numbers[starts[there] + higher.astype(np.int64)]
+    with np.errstate(invalid="ignore"):
+        between = (higher - position) * low + (position - lower) * high
+    found = np.zeros(groups)
+    found[there] = np.where((lower == higher) | (low == high), low, between)
+    return pa.array(found, mask=~there)

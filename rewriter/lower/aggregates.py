@@ -1,0 +1,128 @@
+"""Aggregates whose value Spark leaves open, decided the same way every time.
+
+Rows that tie in what MAX_BY compares, the order of what LISTAGG joins, the first row of a group and
+the most frequent of equally frequent values: the answer, a capture and a hypothetical answer must
+not differ for such a reason. So rows that tie are compared by their identity, and of equally
+frequent values the least is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from rewriter.aggregates import (
+    EXTREMES,
+    LISTS,
+    arguments,
+    called,
+    chooses,
+    compared_row,
+    deciding_argument,
+    is_distinct,
+    name_of,
+    sort_keys,
+    with_arguments,
+    without_filter,
+)
+from rewriter.algebra import Scalar, bracketed
+
+_OF_ORDER = {
+    "any_value": "min_by",
+    "first": "min_by",
+    "first_value": "min_by",
+    "last": "max_by",
+    "last_value": "max_by",
+}
+"""Functions of the order of a group's rows, which is that of their identity."""
+
+
+def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
+    """Return a call over what is stored of its arguments, without FILTER.
+
+    The rows that FILTER leaves out are those where the argument that decides is NULL.
+    """
+    call, condition = without_filter(call)
+    call = _by_order(call)
+    read = arguments(call)
+    if condition is not None:
+        decides = read[deciding_argument(call)]
+        read = [_filtered(one, condition) if one == decides else one for one in read]
+    return with_arguments(call, [one if isinstance(one, exp.Star) else stored(one) for one in read])
+
+
+def follows_order(call: Scalar) -> bool:
+    """Whether a call sees the rows of a group in the order in which they come."""
+    name = name_of(call)
+    listed = name in LISTS and not sort_keys(call) and not is_distinct(call)
+    return listed or (name in _OF_ORDER and name != "any_value")
+
+
+def decided(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
+    """Return a call in which rows that tie are compared by ``ties``."""
+    if name_of(call) in EXTREMES:
+        return _with_extreme_of(call, ties)
+    if name_of(call) in LISTS:
+        return _listed(call, ties)
+    return _with_mode_of_least(call) if chooses(call) else call
+
+
+def _filtered(value: Scalar, condition: Scalar) -> Scalar:
+    value = exp.Literal.number(1) if isinstance(value, exp.Star) else value
+    return exp.Case().when(condition.copy(), value.copy())
+
+
+def _by_order(call: Scalar) -> Scalar:
+    """Return a function of the order of rows as one of rows that all tie."""
+    extreme = _OF_ORDER.get(name_of(call))
+    if extreme is None:
+        return call
+    value, *flags = arguments(call)
+    ignored = isinstance(call, exp.IgnoreNulls) or any(flag == exp.true() for flag in flags)
+    seen: Scalar = exp.Literal.number(1)
+    if ignored:
+        known = exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null()))
+        seen = exp.Case().when(known, seen)
+    return exp.AnonymousAggFunc(this=extreme, expressions=[value.copy(), seen])
+
+
+def _with_extreme_of(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
+    value, compared, *more = arguments(call)
+    others = [tie for tie in ties if tie != compared]
+    if not others:
+        return call
+    return with_arguments(call, [value, compared_row(compared, others), *more])
+
+
+def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
+    """Return LISTAGG in a full order; of different values in theirs, if no other was given."""
+    keys = sort_keys(call)
+    if is_distinct(call):
+        added = [] if keys else arguments(call)[:1]
+    else:
+        known = [key.this for key in keys]
+        added = [tie for tie in ties if tie not in known]
+    more = [exp.Ordered(this=one.copy(), desc=False, nulls_first=True) for one in added]
+    if not more:
+        return call
+    return _sorted_within(call, [*keys, *more])
+
+
+def _sorted_within(call: Scalar, keys: Sequence[exp.Ordered]) -> Scalar:
+    copy = call.copy()
+    order = exp.Order(expressions=[key.copy() for key in keys])
+    bare = called(copy)
+    if isinstance(bare.parent, exp.WithinGroup):
+        bare.parent.set("expression", order)
+        return copy
+    within = exp.WithinGroup(this=bare.copy(), expression=order)
+    if bare is copy:
+        return within
+    bare.replace(within)
+    return copy
+
+
+def _with_mode_of_least(call: Scalar) -> Scalar:
+    value, *_ = arguments(call)
+    return with_arguments(call, [value, exp.true()])

@@ -1,0 +1,57 @@
+"""Aggregates without a tensor, computed in memory from what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from lipstick.errors import NeedsSparkError
+from tests.oracle.test_aggregates import DATABASE, DELETIONS
+from tests.oracle.written import check_written, written
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k, max_by(x, id) AS m, min_by(t, id) AS n, max_by(d, id) AS d FROM r GROUP BY k",
+        "SELECT max_by(id, d) FILTER (WHERE id <> 8) AS m, min_by(t, -id) AS n FROM r",
+        "SELECT max_by(id, t) FILTER (WHERE id < 7 AND id <> 5) AS m FROM r",
+        "SELECT k, mode(x, true) AS m, mode() WITHIN GROUP (ORDER BY t DESC) AS n FROM r"
+        " GROUP BY k",
+        "SELECT k, percentile_cont(0.25) WITHIN GROUP (ORDER BY x) AS p, median(x) AS m FROM r"
+        " GROUP BY k",
+        "SELECT k, bool_or(x > 2) AS o, bool_and(x > 2) AS a, count_if(x > 2) AS n FROM r"
+        " GROUP BY k",
+        "SELECT k, x, max_by(t, id) AS m FROM r GROUP BY ROLLUP (k, x)",
+        "SELECT k FROM r GROUP BY k HAVING max_by(x, id) > 3 ORDER BY k LIMIT 1",
+        "SELECT s.id, t.m FROM s LEFT JOIN (SELECT k, max_by(x, id) AS m FROM r GROUP BY k) t"
+        " ON s.k = t.k AND t.m > s.y",
+        "SELECT m, count(*) AS n FROM (SELECT k, max_by(x, id) AS m FROM r GROUP BY k) GROUP BY m",
+        "SELECT max_by(x, id) AS m, mode(x, true) AS o, median(x) AS p FROM r WHERE k = 2",
+    ],
+)
+def test_what_if(sql: str, tmp_path: Path) -> None:
+    assert check_written(sql, DATABASE, DELETIONS, tmp_path, grouping=True) >= 3
+
+
+def test_rows_that_tie(tmp_path: Path) -> None:
+    """The keys of the rows decide, as in the answer."""
+    memory = written(
+        "SELECT first(x) AS f, last(x) IGNORE NULLS AS l, max_by(id, k) AS m, mode(x) AS o FROM r",
+        DATABASE,
+        tmp_path,
+    )
+    assert memory.answer().to_pylist() == [{"c0": 5, "c1": 3, "c2": 7, "c3": 2}]
+    found = memory.what_if({"r": pa.table({"id": pa.array([1, 3, 8, 7], pa.int32())})})
+    assert found.answer.to_pylist() == [{"c0": None, "c1": 5, "c2": 4, "c3": 2}]
+
+
+@pytest.mark.parametrize(
+    "call", ["mode(d, true)", "listagg(t, ',')", "percentile_disc(0.5) WITHIN GROUP (ORDER BY x)"]
+)
+def test_what_only_spark_computes(call: str, tmp_path: Path) -> None:
+    memory = written(f"SELECT {call} AS c FROM r", DATABASE, tmp_path)
+    with pytest.raises(NeedsSparkError, match=call.partition("(")[0].upper()):
+        memory.what_if({"r": pa.table({"id": pa.array([1], pa.int32())})})

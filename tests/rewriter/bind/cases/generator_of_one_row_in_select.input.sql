@@ -1,0 +1,1 @@
+SELECT a, json_tuple(b, 'x', 'y') AS (x, y) FROM t

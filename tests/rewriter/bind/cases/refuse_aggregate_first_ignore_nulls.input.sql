@@ -1,1 +1,0 @@
-SELECT first(price) IGNORE NULLS FROM cars

@@ -1,0 +1,1 @@
+SELECT measure(price) FROM cars

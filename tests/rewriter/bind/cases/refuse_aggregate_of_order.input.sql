@@ -1,0 +1,1 @@
+SELECT approx_top_k(price) FROM cars

@@ -1,1 +1,0 @@
-SELECT arrays_zip(arr, arr) FROM nested
