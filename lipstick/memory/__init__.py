@@ -19,6 +19,7 @@ from lipstick.memory.listing import list_members
 from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
 from lipstick.memory.scenarios import Deleted, Scenarios
+from lipstick.memory.store import StoredDatasets
 from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
 from lipstick.memory.updates import evaluate_update
 from lipstick.memory.whatif import MemoryWhatIf
@@ -55,7 +56,7 @@ class Memory:
     def __init__(
         self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
     ) -> None:
-        self._engine = Engine(directory, manifest, lookup)
+        self._engine = Engine(StoredDatasets(directory), manifest, lookup)
         self._symbolic = Symbolic(self._engine)
 
     @property

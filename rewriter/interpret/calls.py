@@ -9,6 +9,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 from rewriter.emit import aggregate_arguments
 from rewriter.interpret.compile import Interpreted, interpret
+from rewriter.interpret.once import once
 from rewriter.serialize import text
 
 _NAMES: dict[type[exp.Expr], str] = {
@@ -38,6 +39,7 @@ class AggregateCall:
     arguments: tuple[Interpreted, ...]
 
 
+@once
 def aggregate_call(call: Scalar) -> AggregateCall:
     """Take an aggregate call apart."""
     arguments = [
@@ -72,6 +74,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
 }
 
 
+@once
 def comparison(condition: Scalar) -> Comparison | None:
     """The sides of a comparison; None for other conditions."""
     condition = condition.unnest()
