@@ -22,6 +22,9 @@ from rewriter.interpret import AggregateCall, Resolve, Vector, aggregate_call, f
 from rewriter.statements import supporting_aggregates
 from semiring.base import Array
 
+_EXACT = 2.0**53
+"""Below it sums of integers are exact as floats."""
+
 
 def group_rows(block: Block, members: Members) -> pa.Table:
     """The groups of a block without deletion: keys, aggregates, outputs, and what orders them.
@@ -68,9 +71,18 @@ class _Grouped:
             return pa.array(np.diff(self._offsets))
         order = pa.array(self._order)
         columns = [values(a, self._resolve, self._length, None) for a in call.arguments]
-        if call.function in ("SUM", "AVG") and pa.types.is_floating(columns[0].type):
+        if call.function in ("SUM", "AVG") and _rounded(call.function, columns[0]):
             raise NeedsSparkError(f"Spark adds up {call.text}, in an order of its own.")
         return reaggregate(call, [column.take(order) for column in columns], self._offsets)
+
+
+def _rounded(function: str, column: pa.Array) -> bool:
+    """Whether a sum depends on its order: of floats, in which Spark adds up AVG of integers too."""
+    kind = column.type
+    if pa.types.is_integer(kind) and function == "AVG":
+        numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+        return bool(np.abs(numbers.astype(np.float64)).sum() >= _EXACT)
+    return bool(pa.types.is_floating(kind))
 
 
 def _with_outputs(
