@@ -310,6 +310,10 @@ class AnnotatedFrame(Analyses):
         """See :meth:`lipstick.Capture.what_if_updated`."""
         return self.capture.what_if_updated(update)
 
+    def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
+        """See :meth:`lipstick.Capture.what_if_updated_many`."""
+        return self.capture.what_if_updated_many(scenarios)
+
     def what_if_many(self, scenarios: Given) -> WhatIfMany:
         """See :meth:`lipstick.Capture.what_if_many`."""
         return self.capture.what_if_many(scenarios)

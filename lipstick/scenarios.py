@@ -1,10 +1,10 @@
-"""Scenarios as users give them: many deletions, listed, tabulated or generated."""
+"""Scenarios as users give them: many deletions or updates, listed, tabulated or generated."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from lipstick.errors import TrackingError
 from lipstick.memory import Deleted, Memory, Scenarios, order
 from lipstick.memory.keys import distinct
 from lipstick.memory.store import OPEN_WITH_SPARK
+from semiring.base import Array
 
 SCENARIO = "scenario"
 
@@ -27,10 +28,13 @@ class Each:
 
     relation: str
     by: tuple[str, ...]
+    update: Mapping[str, Any] | None = None
 
 
-def each(relation: str, by: str | Sequence[str] = ()) -> Each:
-    """Leave out every tuple of a relation in turn, or every group of its tuples.
+def each(
+    relation: str, by: str | Sequence[str] = (), *, update: Mapping[str, Any] | None = None
+) -> Each:
+    """Leave out, or change, every tuple of a relation in turn, or every group of its tuples.
 
     Parameters
     ----------
@@ -40,12 +44,18 @@ def each(relation: str, by: str | Sequence[str] = ()) -> Each:
     by
         Columns: one scenario for each of their values, which deletes all tuples that have it. Key
         columns are known to the capture; others are read from the source, which needs Spark.
+    update
+        For :meth:`~lipstick.Capture.what_if_updated_many`, with Spark: expressions by column, as
+        :meth:`~lipstick.Capture.what_if_updated` takes them. A scenario changes its tuples.
 
     Examples
     --------
     >>> capture.what_if_many(lipstick.each("lineitem", by="l_suppkey")).changes
+    >>> cheaper = {"l_extendedprice": "l_extendedprice * 0.9"}
+    >>> each = lipstick.each("lineitem", by="l_suppkey", update=cheaper)
+    >>> capture.what_if_updated_many(each).changes
     """
-    return Each(relation, (by,) if isinstance(by, str) else tuple(by))
+    return Each(relation, (by,) if isinstance(by, str) else tuple(by), update)
 
 
 Given: TypeAlias = (
@@ -75,20 +85,11 @@ def resolve_scenarios(
     """
     if isinstance(given, Each):
         return _each(given, relations, memory, spark)
-    if isinstance(given, Mapping):
-        tables = [isinstance(what, pa.Table | DataFrame) for what in given.values()]
-        if tables and all(tables):
-            return _tabulated(given, relations, types)
-        labels, listed = list(given), list(given.values())
-    else:
-        labels, listed = list(range(len(given))), list(given)
+    if tabulated(given):
+        return _tabulated(given, relations, types)
+    labels, listed = numbered(given, "deletes", '{"cars": ["C2"]}')
     parts: dict[str, list[Deleted]] = {}
     for number, delete in enumerate(listed):
-        if not isinstance(delete, Mapping):
-            raise TrackingError(
-                f"Scenario {labels[number]!r} says per relation what it deletes, as "
-                f'{{"cars": ["C2"]}}, not {delete!r}.'
-            )
         if spark is None:
             tokens = resolve_keys(relations, types, delete)
         else:
@@ -106,13 +107,44 @@ def resolve_scenarios(
     return Scenarios(pa.array(labels), deleted)
 
 
-def _tabulated(
-    given: Mapping[str, Any],
-    relations: Mapping[str, RelationRecord],
-    types: Mapping[str, pa.Schema],
-) -> Scenarios:
-    """Scenarios from tables of key columns and a column ``scenario``."""
-    found: dict[str, tuple[pa.Table, pa.Array]] = {}
+def tabulated(given: Given) -> TypeGuard[Mapping[str, Any]]:
+    """Whether scenarios are given by tables, one per relation."""
+    if isinstance(given, Each) or not isinstance(given, Mapping):
+        return False
+    return bool(given) and all(isinstance(w, pa.Table | DataFrame) for w in given.values())
+
+
+def numbered(given: Given, verb: str, example: str) -> tuple[list[Any], list[Mapping[str, Any]]]:
+    """Return what listed or named scenarios are called, and what each of them is.
+
+    Raises
+    ------
+    TrackingError
+        Where one is no mapping from relations; ``verb`` and ``example`` say what it should be.
+    """
+    assert not isinstance(given, Each)
+    named = isinstance(given, Mapping)
+    labels = list(given) if named else list(range(len(given)))
+    listed = list(given.values()) if isinstance(given, Mapping) else list(given)
+    for label, one in zip(labels, listed, strict=True):
+        if not isinstance(one, Mapping):
+            raise TrackingError(
+                f"Scenario {label!r} says per relation what it {verb}, as {example}, not {one!r}."
+            )
+    return labels, listed
+
+
+def tables_by_scenario(
+    given: Mapping[str, Any], relations: Mapping[str, RelationRecord], verb: str
+) -> tuple[pa.Array, dict[str, tuple[pa.Table, Array]]]:
+    """Return the labels of tabulated scenarios, and per relation its table and their numbers.
+
+    Raises
+    ------
+    TrackingError
+        Where a table lacks its key columns or the column ``scenario``.
+    """
+    tables, labels = dict[str, pa.Table](), list[pa.Array]()
     for name, what in given.items():
         table = what.toArrow() if isinstance(what, DataFrame) else what
         record = record_of(relations, name)
@@ -120,19 +152,33 @@ def _tabulated(
         missing = [column for column in needed if column not in table.schema.names]
         if missing:
             raise TrackingError(
-                f"The table of tuples that scenarios delete from {record.name!r} has no column "
+                f"The table of tuples that scenarios {verb} in {record.name!r} has no column "
                 f"{missing[0]!r}; it needs {', '.join(needed)}."
             )
-        label = table.column(SCENARIO).combine_chunks()
-        tokens = table.select(list(record.token)).cast(types[record.name]).combine_chunks()
-        found[record.name] = tokens, label
-    labels = pa.concat_arrays([label for _, label in found.values()])
-    codes, first = distinct([labels], len(labels))
-    deleted, start = {}, 0
-    for name, (tokens, label) in found.items():
-        deleted[name] = Deleted(tokens, codes[start : start + len(label)])
-        start += len(label)
-    return Scenarios(labels.take(pa.array(first)), deleted)
+        labels.append(table.column(SCENARIO).combine_chunks())
+        tables[record.name] = table.drop_columns([SCENARIO])
+    every = pa.concat_arrays(labels)
+    codes, first = distinct([every], len(every))
+    ends = np.cumsum([len(label) for label in labels])
+    numbers = np.split(codes, ends[:-1])
+    found = {
+        name: (table, mine) for (name, table), mine in zip(tables.items(), numbers, strict=True)
+    }
+    return every.take(pa.array(first)), found
+
+
+def _tabulated(
+    given: Mapping[str, Any],
+    relations: Mapping[str, RelationRecord],
+    types: Mapping[str, pa.Schema],
+) -> Scenarios:
+    """Scenarios from tables of key columns and a column ``scenario``."""
+    labels, tables = tables_by_scenario(given, relations, "delete")
+    deleted = {}
+    for name, (table, numbers) in tables.items():
+        tokens = table.select(list(relations[name].token)).cast(types[name]).combine_chunks()
+        deleted[name] = Deleted(tokens, numbers)
+    return Scenarios(labels, deleted)
 
 
 def _each(
@@ -143,6 +189,11 @@ def _each(
 ) -> Scenarios:
     record = record_of(relations, given.relation)
     by = given.by or record.token
+    if given.update is not None:
+        raise TrackingError(
+            f"Scenarios that change tuples of {record.name!r} are asked with "
+            "what_if_updated_many(); what_if_many() deletes."
+        )
     if set(by) <= set(record.token):
         table = memory.tokens(record.name)
     elif spark is None:
@@ -154,12 +205,17 @@ def _each(
         names = dict.fromkeys([*record.token, *by])
         columns = [F.col(f"`{name}`") for name in names]
         table = spark.table(record.view).select(*columns).toArrow()
-    groups = [table.column(name).combine_chunks() for name in by]
-    codes, first = distinct(groups, table.num_rows)
-    chosen = [group.take(pa.array(first)) for group in groups]
-    by_value = order.order([order.Key(group) for group in chosen], len(first))
-    chosen = [group.take(pa.array(by_value)) for group in chosen]
-    codes = np.argsort(by_value)[codes]
-    labels = chosen[0] if len(chosen) == 1 else pa.StructArray.from_arrays(chosen, names=list(by))
+    labels, numbers = groups(table, by)
     tokens = table.select(list(record.token)).combine_chunks()
-    return Scenarios(labels, {record.name: Deleted(tokens, codes)})
+    return Scenarios(labels, {record.name: Deleted(tokens, numbers)})
+
+
+def groups(table: pa.Table, by: Sequence[str]) -> tuple[pa.Array, Array]:
+    """Return the distinct values of some columns, sorted, and the number of each row's."""
+    columns = [table.column(name).combine_chunks() for name in by]
+    codes, first = distinct(columns, table.num_rows)
+    chosen = [column.take(pa.array(first)) for column in columns]
+    by_value = order.order([order.Key(column) for column in chosen], len(first))
+    chosen = [column.take(pa.array(by_value)) for column in chosen]
+    labels = chosen[0] if len(chosen) == 1 else pa.StructArray.from_arrays(chosen, names=list(by))
+    return labels, np.argsort(by_value)[codes]

@@ -56,10 +56,9 @@ class Polynomial:
     'r:a² + 2·r:a·r:b + r:b²'
     """
 
-    __slots__ = ("_hash", "_terms")
+    __slots__ = ("_terms",)
 
     _terms: tuple[tuple[Monomial, int], ...]
-    _hash: int
 
     def __init__(self, terms: Mapping[Monomial, int] | None = None) -> None:
         """A polynomial from monomials in canonical form to coefficients.
@@ -77,9 +76,9 @@ class Polynomial:
                     f" (monomial {_monomial_text(monomial)})"
                 )
         kept = [(monomial, int(n)) for monomial, n in items.items() if n]
-        kept.sort(key=lambda item: _monomial_key(item[0]))
+        if len(kept) > 1:
+            kept.sort(key=lambda item: _monomial_key(item[0]))
         object.__setattr__(self, "_terms", tuple(kept))
-        object.__setattr__(self, "_hash", hash(self._terms))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a Polynomial is immutable")
@@ -194,14 +193,14 @@ class Polynomial:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Polynomial):
-            return self._hash == other._hash and self._terms == other._terms
+            return self._terms == other._terms
         if isinstance(other, int):
             return self.constant_value() == other
         return NotImplemented
 
     def __hash__(self) -> int:
         constant = self.constant_value()
-        return self._hash if constant is None else hash(constant)
+        return hash(self._terms) if constant is None else hash(constant)
 
     def __bool__(self) -> bool:
         return bool(self._terms)

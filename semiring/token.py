@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
@@ -122,6 +122,8 @@ class Token:
 
     relation: str
     key: tuple[Any, ...]
+    sort_key: tuple[Any, ...] = field(init=False, repr=False)
+    """The key of the total order on tokens."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.relation, str) or not self.relation:
@@ -129,12 +131,10 @@ class Token:
                 f"a token's relation must be a non-empty string, not {self.relation!r}"
             )
         key = self.key if isinstance(self.key, (tuple, list)) else (self.key,)
-        object.__setattr__(self, "key", tuple(normal_value(value) for value in key))
-
-    @property
-    def sort_key(self) -> tuple[Any, ...]:
-        """The key of the total order on tokens."""
-        return (self.relation, len(self.key), tuple(order_key(value) for value in self.key))
+        key = tuple(normal_value(value) for value in key)
+        object.__setattr__(self, "key", key)
+        ordered = tuple(order_key(value) for value in key)
+        object.__setattr__(self, "sort_key", (self.relation, len(key), ordered))
 
     def __eq__(self, other: object) -> bool:
         if self is other:

@@ -33,7 +33,7 @@ from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given, resolve_scenarios
 from lipstick.tracking import Tracked
-from lipstick.updates import resolve_update
+from lipstick.updates import resolve_update, resolve_updates
 from lipstick.valuation import compile_valuations, is_valued, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, topological
@@ -454,6 +454,26 @@ class Capture(Analyses):
         """
         found = resolve_update(self.manifest.relations, self.token_types(), update, self._spark)
         return self.memory.what_if_updated(found)
+
+    def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
+        """Return what the answer would be had inputs had other values, in each of many scenarios.
+
+        Parameters
+        ----------
+        scenarios
+            A sequence of updates, each as :meth:`what_if_updated` takes one; a mapping from the
+            scenarios' names to updates; per relation an Arrow table (with Spark, or a data frame)
+            of its key columns, a column ``scenario`` and new values; or :func:`lipstick.each` with
+            ``update``.
+
+        Raises
+        ------
+        CaptureError, TrackingError
+            As :meth:`what_if_updated`. All are computed together, and cost what they touch.
+        """
+        relations, types = self.manifest.relations, self.token_types()
+        found = resolve_updates(scenarios, relations, types, self._spark)
+        return self.memory.what_if_updated_many(found)
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:

@@ -21,7 +21,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-_WRITE_OPTIONS = {"compression": "zstd", "parquet.writer.version": "v2"}
+_WRITE_OPTIONS = {
+    "compression": "zstd",
+    "parquet.compression.codec.zstd.level": "1",
+    "parquet.writer.version": "v2",
+}
 """Delta encodings bring integer tokens in file order to about one byte each."""
 
 _PLAIN = (

@@ -16,9 +16,10 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.evaluation import evaluate
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.listing import list_members
+from lipstick.memory.many import evaluate_many, evaluate_updates
 from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
-from lipstick.memory.scenarios import Deleted, Scenarios
+from lipstick.memory.scenarios import Deleted, Scenarios, Updated, Updates
 from lipstick.memory.store import StoredDatasets
 from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
 from lipstick.memory.updates import evaluate_update
@@ -31,7 +32,16 @@ from semiring.polynomial import Polynomial
 from semiring.tensor import Tensor
 from semiring.valuation import Valuation
 
-__all__ = ["Deleted", "Memory", "MemoryWhatIf", "Scenarios", "ValueLookup", "WhatIfMany"]
+__all__ = [
+    "Deleted",
+    "Memory",
+    "MemoryWhatIf",
+    "Scenarios",
+    "Updated",
+    "Updates",
+    "ValueLookup",
+    "WhatIfMany",
+]
 
 Where: TypeAlias = Callable[[pa.Table], Any] | Any | None
 """Which rows of the answer: a Boolean per row, or a function from the answer to that; None: all."""
@@ -122,7 +132,19 @@ class Memory:
         deleted tuples in all among n members, and each touched group as in :meth:`what_if`. Of
         other queries the scenarios that touch a member are evaluated one by one.
         """
-        return WhatIfMany(self._engine, scenarios)
+        return WhatIfMany(self._engine, scenarios.labels, evaluate_many(self._engine, scenarios))
+
+    def what_if_updated_many(self, updates: Updates) -> WhatIfMany:
+        """The answers had some input tuples had other values, in each of many scenarios.
+
+        Raises
+        ------
+        CaptureError
+            As :meth:`what_if_updated` does for one of the scenarios.
+
+        Cost: that of deleting these tuples in as many scenarios.
+        """
+        return WhatIfMany(self._engine, updates.labels, evaluate_updates(self._engine, updates))
 
     # -- annotations -----------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from lipstick.memory.keys import KeyTable, distinct, normal
 from lipstick.memory.members import Members, scalar_changed
 from lipstick.memory.memberships import all_hold
 from lipstick.memory.patch import Patch, PatchedTake
-from lipstick.memory.regroup import Moved, regroup
+from lipstick.memory.regroup import Moved, ResolveIn, regroup
 from lipstick.memory.state import (
     SORT,
     Context,
@@ -240,17 +240,14 @@ class GroupRows(Rows):
         size = self.base.size + (len(new_keys[0]) if new_keys else 0)
         return Patch(found.groups, found.columns), _Groups(size, found.exists, new_keys)
 
-    def updated(self, touched: Array, resolve: Callable[[Array], Resolve]) -> State:
-        """The groups once some members, all of them there, have other values.
+    def updated(self, moved: Moved, resolve: ResolveIn) -> State:
+        """The groups once some members, all of them there, have other values in one scenario.
 
         Parameters
         ----------
-        touched
-            Their sorted positions.
         resolve
             The columns of members with the new values.
         """
-        moved = self.moved(touched, np.zeros(len(touched), dtype=np.int64))
         found = regroup(self, moved, moved, self._base, resolve)
         groups = _Groups(self.base.size, found.exists, [])
         return self._post(self._base, Patch(found.groups, found.columns), groups)

@@ -21,8 +21,9 @@ from lipstick.memory.index import spread
 from lipstick.memory.reach import members_of
 from lipstick.memory.regroup import Moved, Regrouped, regroup
 from lipstick.memory.rows import MemberRows
-from lipstick.memory.scenarios import Deleted, Scenarios, pairs
+from lipstick.memory.scenarios import Deleted, Scenarios, Updates, pairs
 from lipstick.memory.state import NOTHING, SORT, Rows, State, contains, sort_keys
+from lipstick.memory.updates import follow
 from rewriter.blocks import GROUP, Block
 from rewriter.interpret import Resolve, Vector, from_arrow
 from semiring.base import Array
@@ -77,6 +78,20 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     else:
         assert isinstance(rows, MemberRows)
         found = Changes(owners, gone, np.zeros(len(gone), dtype=np.bool_), {})
+    return _limited(rows, found) if rows.block.limited else found
+
+
+def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
+    """The rows of the answer that may differ where tuples have other values.
+
+    Raises
+    ------
+    CaptureError
+        As a single update of some scenario would.
+    """
+    new = follow(engine, updates.updated)
+    rows, moved = new.rows, new.moved
+    found = _grouped(rows, regroup(rows, moved, moved, rows.members.base, new.resolve))
     return _limited(rows, found) if rows.block.limited else found
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +20,9 @@ if TYPE_CHECKING:
 
 _MANY = 1 << 16
 """More members than these in a scenario's groups: sums of floats are added up by chunks."""
+
+ResolveIn: TypeAlias = Callable[[Array, Array], Resolve]
+"""The columns of members at some positions, each in the scenario whose number goes with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ def regroup(
     lost: Moved,
     gained: Moved,
     context: Context,
-    resolve: Callable[[Array], Resolve] | None = None,
+    resolve: ResolveIn | None = None,
 ) -> Regrouped:
     """Aggregate anew the groups that lose or gain members.
 
@@ -90,10 +92,10 @@ class _Regrouping:
         lost: Moved,
         gained: Moved,
         context: Context,
-        resolve: Callable[[Array], Resolve] | None,
+        resolve: ResolveIn | None,
     ) -> None:
         self._rows = rows
-        self._resolve = resolve or partial(rows.members.resolve, context=context)
+        self._resolve = resolve or (lambda found, _: rows.members.resolve(found, context))
         width = 1 + max((int(m.groups.max()) for m in (lost, gained) if len(m.groups)), default=0)
         own, new = (pairs(m.scenarios, m.groups, width) for m in (lost, gained))
         order = np.argsort(own, kind="stable")
@@ -108,10 +110,11 @@ class _Regrouping:
     def run(self) -> Regrouped:
         rows = self._rows
         old = rows.members.resolve(self._lost, rows.members.base)
+        new = self._columns(self._gained, self._gained_places)
         touched = Touched(
             len(self._groups),
             Part(self._lost, self._lost_places, old),
-            Part(self._gained, self._gained_places, self._resolve(self._gained)),
+            Part(self._gained, self._gained_places, new),
             lambda name: rows.stored(name, self._groups),
             self._survivors,
             self._sums,
@@ -140,7 +143,11 @@ class _Regrouping:
         if len(arrived):
             by_group = np.lexsort([found, groups])
             found, groups = found[by_group], groups[by_group]
-        return Part(found, groups, self._resolve(found))
+        return Part(found, groups, self._columns(found, groups))
+
+    def _columns(self, members: Array, places: Array) -> Resolve:
+        """The columns of members of the groups at some places, in the scenarios of these."""
+        return self._resolve(members, self._scenarios[places])
 
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
         """The groups of scenarios that touch many members, and their sums of what is left."""

@@ -1,4 +1,4 @@
-"""Many deletions at once: which tokens each of them deletes."""
+"""Many hypotheses at once: which tokens each of them deletes, or which values it changes."""
 
 from __future__ import annotations
 
@@ -52,6 +52,39 @@ class Scenarios:
             name: part.tokens.take(pa.array(np.flatnonzero(part.scenarios == number)))
             for name, part in self.deleted.items()
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """New values of tuples of one relation, each with the number of its scenario.
+
+    Attributes
+    ----------
+    table
+        The relation's token columns, and other columns with their new values.
+    scenarios
+        int64, one per row of `table`.
+    """
+
+    relation: str
+    table: pa.Table
+    scenarios: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """New values, in scenarios that are numbered from 0.
+
+    Attributes
+    ----------
+    labels
+        What each scenario is called in results.
+    updated
+        The new values of all scenarios. A column of a tuple has one in each at most.
+    """
+
+    labels: pa.Array
+    updated: tuple[Updated, ...]
 
 
 def pairs(scenarios: Array, positions: Array, width: int) -> Array:

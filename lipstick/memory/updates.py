@@ -1,8 +1,8 @@
-"""The answer had columns of some input tuples had other values."""
+"""The answer had columns of some input tuples had other values, in one scenario or in many."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,8 @@ from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
+from lipstick.memory.regroup import Moved
+from lipstick.memory.scenarios import Updated, pairs
 from lipstick.memory.state import NOTHING, State, matches, overlay
 from rewriter.blocks import MEMBER
 from rewriter.interpret import Resolve, Vector, from_arrow
@@ -20,20 +22,58 @@ from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """New values of a member column, at sorted positions of members."""
+class NewValues:
+    """New values of member columns.
 
-    positions: Array
+    Attributes
+    ----------
+    rows
+        The grouping that they go into.
+    columns
+        By the name of the member column.
+    """
+
+    rows: GroupRows
+    columns: Mapping[str, _Column]
+
+    @property
+    def moved(self) -> Moved:
+        """The members that have other values, and their groups."""
+        changed = [column.pairs for column in self.columns.values()]
+        touched = np.unique(np.concatenate([NOTHING, *changed]))
+        scenarios, positions = np.divmod(touched, self.rows.members.count)
+        return self.rows.moved(positions, scenarios)
+
+    def resolve(self, positions: Array, scenarios: Array) -> Resolve:
+        """The columns of some members, each in its scenario."""
+        members, taken = self.rows.members, dict[str, Vector]()
+        known = members.resolve(positions, members.base)
+        wanted = pairs(scenarios, positions, members.count)
+
+        def column(alias: str, name: str) -> Vector:
+            if alias != MEMBER or name not in self.columns:
+                return known(alias, name)
+            if name not in taken:
+                assert members.dataset is not None
+                new = self.columns[name]
+                places, found = matches(wanted, new.pairs)
+                old = members.dataset.take(name, positions)
+                taken[name] = from_arrow(overlay(old, places, new.values.take(pa.array(found))))
+            return taken[name]
+
+        return column
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """New values of a member column, by sorted pairs of scenario and member."""
+
+    pairs: Array
     values: pa.Array
 
 
-def evaluate_update(engine: Engine, updates: Mapping[str, pa.Table]) -> State:
-    """The rows of the answer once tuples have other values.
-
-    Parameters
-    ----------
-    updates
-        Per relation a table of its token columns, each token once, and new values of other columns.
+def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
+    """Find the members whose columns have other values.
 
     Raises
     ------
@@ -52,42 +92,56 @@ def evaluate_update(engine: Engine, updates: Mapping[str, pa.Table]) -> State:
             "The capture has the groups that HAVING keeps, and other values may bring others.\n"
             "Capture the query without HAVING, and compare its aggregates."
         )
-    members, columns = rows.members, dict[str, _Column]()
-    for relation, table in updates.items():
-        record = engine.manifest.relations[relation]
-        tokens = engine.tokens(relation, table)
-        for name in table.column_names:
+    found: dict[tuple[str, str], list[_Column]] = {}
+    for one in updated:
+        record = engine.manifest.relations[one.relation]
+        tokens = engine.tokens(one.relation, one.table)
+        for name in one.table.column_names:
             if name not in record.token:
-                values = table.column(name).combine_chunks()
-                columns |= _columns(members, relation, name, tokens, values)
-    if not columns:
-        return rows.base
-    touched = np.unique(np.concatenate([column.positions for column in columns.values()]))
+                for mine, column in _columns(rows.members, one, name, tokens):
+                    found.setdefault((one.relation, mine), []).append(column)
+    return NewValues(
+        rows, {mine: _one(relation, parts) for (relation, mine), parts in found.items()}
+    )
 
-    def resolve(positions: Array) -> Resolve:
-        known = members.resolve(positions, members.base)
-        taken: dict[str, Vector] = {}
 
-        def column(alias: str, name: str) -> Vector:
-            if alias != MEMBER or name not in columns:
-                return known(alias, name)
-            if name not in taken:
-                assert members.dataset is not None
-                new = columns[name]
-                places, found = matches(positions, new.positions)
-                old = members.dataset.take(name, positions)
-                taken[name] = from_arrow(overlay(old, places, new.values.take(pa.array(found))))
-            return taken[name]
+def _one(relation: str, parts: list[_Column]) -> _Column:
+    """All new values of a column, sorted."""
+    keys = np.concatenate([part.pairs for part in parts])
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    if not bool((np.diff(keys, prepend=-1) > 0).all()):
+        raise CaptureError(f"The new values of {relation!r} give a key twice.")
+    values = pa.concat_arrays([part.values for part in parts])
+    return _Column(keys, values.take(pa.array(order)))
 
-        return column
 
-    return rows.updated(touched, resolve)
+def evaluate_update(engine: Engine, updates: Mapping[str, pa.Table]) -> State:
+    """The rows of the answer once tuples have other values.
+
+    Parameters
+    ----------
+    updates
+        Per relation a table of its token columns, each token once, and new values of other columns.
+
+    Raises
+    ------
+    CaptureError
+        As :func:`follow`.
+    """
+    parts = [
+        Updated(relation, table, np.zeros(table.num_rows, dtype=np.int64))
+        for relation, table in updates.items()
+    ]
+    new = follow(engine, parts)
+    return new.rows.updated(new.moved, new.resolve) if new.columns else new.rows.base
 
 
 def _columns(
-    members: Members, relation: str, name: str, tokens: pa.Table, values: pa.Array
-) -> dict[str, _Column]:
+    members: Members, updated: Updated, name: str, tokens: pa.Table
+) -> Iterator[tuple[str, _Column]]:
     """The member columns that hold a column of a relation, with their new values."""
+    relation = updated.relation
     held = updated_columns(members.block, relation, name)
     if held is None:
         raise CaptureError(
@@ -95,24 +149,19 @@ def _columns(
             "or is stored as part of an expression: other values make other members than the "
             "capture has.\nRun the query over the changed relation instead."
         )
-    found = {}
+    values = updated.table.column(name).combine_chunks()
+    keys = [column.combine_chunks() for column in tokens.columns]
     for number, token in enumerate(members.block.tokens):
         if token.relation != relation or token.alias not in held:
             continue
         mine = held[token.alias]
         assert members.dataset is not None
-        keys = [column.combine_chunks() for column in tokens.columns]
         positions, owners = members.token(number).pairs(keys)
-        order = np.argsort(positions, kind="stable")
-        positions = positions[order]
-        if len(positions) and not bool((np.diff(positions, prepend=-1) > 0).all()):
-            raise CaptureError(f"The new values of {relation!r} give a key twice.")
         kind = members.dataset.type(mine)
         try:
-            new = values.take(pa.array(owners[order])).cast(kind)
+            new = values.take(pa.array(owners)).cast(kind)
         except pa.ArrowException as error:
             raise CaptureError(
                 f"The new values of {name!r} are not of its type {kind}: {error}"
             ) from error
-        found[mine] = _Column(positions if len(positions) else NOTHING, new)
-    return found
+        yield mine, _Column(pairs(updated.scenarios[owners], positions, members.count), new)

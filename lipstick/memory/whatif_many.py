@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.memory.engine import Engine
-from lipstick.memory.many import Changes, evaluate_many, merged_answers
-from lipstick.memory.scenarios import Scenarios
+from lipstick.memory.many import Changes, merged_answers
 from lipstick.memory.state import same
 from lipstick.memory.whatif import CHANGE
 from semiring.base import Array
@@ -28,13 +27,13 @@ class WhatIfMany:
 
     method = "annotations"
 
-    def __init__(self, engine: Engine, scenarios: Scenarios) -> None:
+    def __init__(self, engine: Engine, labels: pa.Array, found: Changes) -> None:
         self._engine = engine
-        self._scenarios = scenarios
-        self._found: Changes = evaluate_many(engine, scenarios)
+        self._labels = labels
+        self._found = found
 
     def __len__(self) -> int:
-        return len(self._scenarios)
+        return len(self._labels)
 
     def __repr__(self) -> str:
         touched = len(np.unique(self._found.scenarios))
@@ -43,7 +42,7 @@ class WhatIfMany:
     @property
     def scenarios(self) -> pa.Array:
         """What the scenarios are called in the tables."""
-        return self._scenarios.labels
+        return self._labels
 
     @cached_property
     def changes(self) -> pa.Table:
@@ -98,7 +97,7 @@ class WhatIfMany:
         self, scenarios: Array, columns: list[pa.Array], change: pa.Array | None = None
     ) -> pa.Table:
         names = [SCENARIO, *self._engine.manifest.names]
-        arrays = [self._scenarios.labels.take(pa.array(scenarios)), *columns]
+        arrays = [self._labels.take(pa.array(scenarios)), *columns]
         if change is not None:
             names.append(CHANGE)
             arrays.append(change)

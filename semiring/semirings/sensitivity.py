@@ -7,6 +7,7 @@ numbers. Source: Clifford, 1873; as forward differentiation of provenance in Kan
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -68,6 +69,11 @@ class Sensitivity(Semiring[Weight]):
 
     def times(self, a: Weight, b: Weight) -> Weight:
         return _weight(a.value * b.value, (a, b.value), (b, a.value))
+
+    def sum(self, values: Iterable[Weight]) -> Weight:
+        parts = list(values)
+        total = sum(part.value for part in parts)
+        return _weight(total, *((part, 1.0) for part in parts))
 
     def default(self, token: Token) -> Weight:
         return self.of(token, 1.0)

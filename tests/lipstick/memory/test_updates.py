@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lipstick
 from lipstick.capture.capture import Capture
 from lipstick.errors import CaptureError, TrackingError
 from tests.oracle.database import Database, Relation
@@ -75,6 +77,64 @@ def test_changes(capture: Capture) -> None:
     [row] = found.changes.to_pylist()
     assert (row["_change"], row["old"]["s"], row["new"]["s"]) == ("changed", 126, 114)
     assert capture.what_if_updated({}).df == capture.df
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["C1", "C2", "C3", "C4", "C9"]),
+            st.one_of(st.none(), st.integers(0, 40)),
+        ),
+        max_size=4,
+    )
+)
+def test_many_scenarios_are_each_of_them(
+    capture: Capture, prices: list[dict[str, int | None]]
+) -> None:
+    listed = [{"cars": _prices(one)} for one in prices]
+    many = capture.what_if_updated_many(listed)
+    assert len(many) == len(listed)
+    for number, update in enumerate(listed):
+        alone = capture.what_if_updated(update)
+        mine = pc.equal(many.df.column("scenario"), number)
+        assert many.df.filter(mine).drop_columns(["scenario"]).to_pylist() == alone.df.to_pylist()
+    owners = [number for number, one in enumerate(prices) for _ in one]
+    if owners:
+        together = pa.concat_tables([one["cars"] for one in listed])
+        table = together.append_column("scenario", pa.array(owners))
+        assert capture.what_if_updated_many({"cars": table}).changes == many.changes
+
+
+def _prices(given: dict[str, int | None]) -> pa.Table:
+    types = pa.schema({"car": pa.string(), "price": pa.int64()})
+    return pa.table({"car": list(given), "price": list(given.values())}, schema=types)
+
+
+def test_scenarios_change_other_columns(capture: Capture) -> None:
+    named = {
+        "dear": {"cars": pa.table({"car": ["C2"], "price": [90]})},
+        "heavy": {"cars": pa.table({"car": ["C2"], "weight": [9.0]})},
+        "nothing": {},
+    }
+    changes = capture.what_if_updated_many(named).changes.to_pylist()
+    assert [(row["scenario"], row["s"], row["hi"]) for row in changes] == [
+        ("dear", 336, 2.0),
+        ("heavy", 126, 9.0),
+    ]
+
+
+def test_refused_scenarios(capture: Capture) -> None:
+    keys = pa.table({"car": ["C2"], "price": [1]})
+    with pytest.raises(TrackingError, match="no column 'scenario'"):
+        capture.what_if_updated_many({"cars": keys})
+    with pytest.raises(TrackingError, match="Scenario 0 says per relation what it changes"):
+        capture.what_if_updated_many(["C2"])  # type: ignore[list-item]
+    for each in (lipstick.each("cars"), lipstick.each("cars", update={"price": "0"})):
+        with pytest.raises(TrackingError, match=r"each\(..., update=...\), and Spark"):
+            capture.what_if_updated_many(each)
+    with pytest.raises(TrackingError, match="what_if_updated_many"):
+        capture.what_if_many(lipstick.each("cars", update={"price": "0"}))
 
 
 REFUSED = [
