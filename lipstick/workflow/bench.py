@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -381,8 +381,8 @@ def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
 
 
-def isolated(spark: SparkSession) -> SparkSession:
-    """A Spark session with the settings of another and views of its own.
+def isolated(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A Spark session with views of its own, and some settings.
 
     Raises
     ------
@@ -396,14 +396,19 @@ def isolated(spark: SparkSession) -> SparkSession:
             f"This Spark has no second session, in which a workflow runs: {error}\n"
             "Use a classic session, or a version of Spark Connect that has newSession()."
         ) from error
-    for key, value in _settings(spark):
-        if key.startswith("spark.sql.") and other.conf.isModifiable(key):
-            other.conf.set(key, value)
+    for key, value in settings.items():
+        other.conf.set(key, value)
     return other
 
 
-def _settings(spark: SparkSession) -> Iterable[tuple[str, str]]:
-    return [(row["key"], row["value"]) for row in spark.sql("SET").collect()]
+def sql_settings(spark: SparkSession) -> Mapping[str, str]:
+    """The settings of a session that another one can be given."""
+    found = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
+    return {
+        key: value
+        for key, value in found.items()
+        if key.startswith("spark.sql.") and spark.conf.isModifiable(key)
+    }
 
 
 def _columns(schema: StructType) -> tuple[str, ...]:

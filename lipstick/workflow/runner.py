@@ -18,6 +18,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Writer
 from lipstick.workflow import ledger
-from lipstick.workflow.bench import Bench, isolated
+from lipstick.workflow.bench import Bench, isolated, sql_settings
 from lipstick.workflow.conditions import flows
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.given import given_input, given_state
@@ -331,7 +332,12 @@ class Runner:
     def _new_bench(self, specification: Specification) -> Bench:
         self._benches += 1
         folder = self._folder / f"{specification.name}-{self._benches}"
-        return Bench(isolated(self._spark), specification, folder, tracked=self._tracked)
+        session = isolated(self._spark, self._settings)
+        return Bench(session, specification, folder, tracked=self._tracked)
+
+    @cached_property
+    def _settings(self) -> Mapping[str, str]:
+        return sql_settings(self._spark)
 
     @contextmanager
     def _bench(self, specification: Specification) -> Iterator[Bench]:

@@ -173,7 +173,8 @@ def run_workflow(
     nothing = cast("SparkSession", None)
     with (
         patch.object(runner, "Bench", DuckBench),
-        patch.object(runner, "isolated", lambda spark: spark),
+        patch.object(runner, "isolated", lambda spark, settings: spark),
+        patch.object(runner, "sql_settings", lambda spark: {}),
         store.writer() as writer,
         runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
     ):
