@@ -298,7 +298,11 @@ def _found(semi: Semi, tables: Tables, values: TableOf | None) -> exp.Select:
 def _potential(block: Block, tables: Tables) -> Tables:
     """Return the tables to read for factors: potential tuples where only they are asked for."""
     scalars = [*block.conditions, *(key for _, key in block.keys)]
-    scalars += [left for semi in block.semis for left, _ in semi.pairs]
+    scalars += [generator.argument for generator in block.generators]
+    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
+    for asked in compared:
+        scalars += [left for left, _ in asked.pairs]
+        scalars += [] if asked.guard is None else [asked.guard]
     read_from = {node.table for scalar in scalars for node in scalar.find_all(exp.Column)}
     valued = {
         lookup.block.name for lookup in block.lookups if lookup.alias in read_from or not lookup.on

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
+import lipstick
 from semiring.expression import Expression
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 
@@ -132,3 +133,15 @@ def test_collected_from_a_join_below_having(on: Oracles) -> None:
         " ON t.id = cars.car GROUP BY t.a HAVING count(*) < 2) d LATERAL VIEW explode(d.xs) u AS x"
     )
     on.hold(sql, {"cars": [3]}, {"t": [1, 2]}, offline=False)
+
+
+def test_collected_otherwise_beside_an_anti_join(on: Oracles) -> None:
+    """What is taken apart is read from the groups as they are, for annotations too."""
+    sql = (
+        f"SELECT c.car, u.x FROM cars c JOIN {GROUPED.format('sort_array(collect_list(price))')}"
+        " ON c.model = d.model LATERAL VIEW posexplode(d.xs) u AS p, x"
+        " WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.id = c.car AND t.a = 2)"
+    )
+    q = on.hold(sql, {"cars": [3]}, {"t": [1, 2]}, offline=False)
+    counted = q.evaluate(lipstick.semirings.Counting()).collect()
+    assert len(counted) == q.df.count()
