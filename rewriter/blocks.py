@@ -296,6 +296,11 @@ class Output:
         """Whether it is the literal NULL, which has no type of its own."""
         return isinstance(self.scalar, exp.Null)
 
+    @property
+    def known_absent(self) -> bool:
+        """Whether a capture keeps it of tuples that HAVING drops: they may be found by it later."""
+        return self.stable and isinstance(self.scalar, exp.Column)
+
 
 @dataclass(frozen=True, slots=True)
 class Block:

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lipstick.capture.files import Files, storable
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
-from rewriter.blocks import Block, Core, Kind, core_relations, topological
+from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.monotone import monotone_having
 from rewriter.statements import kept_groups_sql, members_sql, rows_sql, value_columns
 
@@ -40,10 +40,9 @@ class CaptureWriter:
         directory: Path,
         values: str,
         progress: Progress,
-        files: Files,
     ) -> None:
         self._spark = spark
-        self._files = files
+        self._files = Files(spark)
         self._root = root
         self._directory = directory
         self._values = values
@@ -98,13 +97,13 @@ class CaptureWriter:
             path = self._directory / "tmp" / f"{block.name}-members"
             self._files.write(frame, path)
         else:
-            path = self._dataset(block, "members", frame, block.core if kept is None else None)
+            path = self._dataset(block, "members", frame)
         self._view(f"{block.name}_members", self._files.read(path, frame))
         return whole
 
     def _kept_groups(self, block: Block) -> str | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
-        monotone = monotone_having(block) if self._files.prunes else None
+        monotone = monotone_having(block)
         if monotone is None:
             return None
         path = self._directory / "tmp" / block.name
@@ -125,10 +124,10 @@ class CaptureWriter:
         self._views[name] = view
         return view
 
-    def _dataset(self, block: Block, name: str, frame: DataFrame, core: Core | None = None) -> Path:
+    def _dataset(self, block: Block, name: str, frame: DataFrame) -> Path:
         path = self._directory / block.name / name
         frame = storable(frame)
-        self._files.write(frame, path, core)
+        self._files.write(frame, path)
         rows = ds.dataset(path, format="parquet").count_rows()
         self.counts.setdefault(block.name, {})[name] = rows
         self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
@@ -158,14 +157,8 @@ def write_capture(
     manifest: Manifest,
     directory: Path,
     progress: Progress = lambda _: None,
-    files: Files | None = None,
 ) -> Manifest:
     """Write a capture into a directory that does not exist yet, whole or not at all.
-
-    Parameters
-    ----------
-    files
-        How rows are written; Spark's tasks do it unless told.
 
     Returns
     -------
@@ -186,8 +179,7 @@ def write_capture(
     building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}.incomplete"
     building.mkdir()
     try:
-        files = Files(spark) if files is None else files
-        writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress, files)
+        writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress)
         writer.write()
         shutil.rmtree(building / "tmp", ignore_errors=True)
         done = replace(

@@ -20,6 +20,7 @@ from lipstick.memory.many import evaluate_many, evaluate_updates
 from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
 from lipstick.memory.scenarios import Deleted, Scenarios, Updated, Updates
+from lipstick.memory.store import StoredDatasets
 from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
 from lipstick.memory.updates import evaluate_update
 from lipstick.memory.whatif import MemoryWhatIf
@@ -65,7 +66,7 @@ class Memory:
     def __init__(
         self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
     ) -> None:
-        self._engine = Engine(directory, manifest, lookup)
+        self._engine = Engine(StoredDatasets(directory), manifest, lookup)
         self._symbolic = Symbolic(self._engine)
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members, ValueLookup
 from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import Context, Rows, State
-from lipstick.memory.store import Dataset
+from lipstick.memory.store import Datasets
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block, Kind, topological
@@ -26,9 +25,9 @@ class Engine:
     """The datasets and rows of every block of a capture, each loaded when first needed."""
 
     def __init__(
-        self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
+        self, datasets: Datasets, manifest: Manifest, lookup: ValueLookup | None = None
     ) -> None:
-        self._directory = directory
+        self._datasets = datasets
         self._lookup = lookup
         self.manifest = manifest
         self.blocks = {block.name: block for block in topological(manifest.root)}
@@ -42,36 +41,34 @@ class Engine:
     def rows(self, name: str) -> Rows:
         """The rows of a block."""
         if name not in self._rows:
-            self._rows[name] = self._make(self.blocks[name])
+            self._rows[name] = self.made(self.blocks[name])
         return self._rows[name]
 
     def base(self, name: str) -> State:
         """The rows of a block without any deletion."""
         return self.rows(name).base
 
-    def _make(self, block: Block) -> Rows:
+    def made(self, block: Block) -> Rows:
+        """The rows of a block, made anew."""
+        stored = self._datasets.dataset(block, "rows")
         if block.kind is Kind.UNION:
-            return UnionRows(block, self._dataset(block, "rows"), self._context)
-        members = Members(
-            block,
-            None if block.core is None else self._dataset(block, "members"),
-            self._context,
-            self._lookup,
-        )
+            return UnionRows(block, stored, self._context)
+        members = self.members(block)
         if block.kind is Kind.GROUP:
-            return GroupRows(block, self._dataset(block, "rows"), members, self._context)
-        has_rows = (self._directory / block.name / "rows").is_dir()
-        stored = self._dataset(block, "rows") if has_rows else None
+            assert stored is not None
+            return GroupRows(block, stored, members, self._context)
         rows = WindowRows if block.windowed else MemberRows
         return rows(block, stored, members, self._context)
+
+    def members(self, block: Block) -> Members:
+        """The members of a block that is no union."""
+        dataset = None if block.core is None else self._datasets.dataset(block, "members")
+        return Members(block, dataset, self._context, self._lookup)
 
     @cached_property
     def _context(self) -> Context:
         # One and the same object, by which blocks know that nothing is deleted.
         return self.base
-
-    def _dataset(self, block: Block, name: str) -> Dataset:
-        return Dataset(self._directory / block.name / name)
 
     def evaluate(self, deleted: Mapping[str, pa.Table]) -> State:
         """The root's rows once tuples are deleted.

@@ -140,6 +140,8 @@ class Rows(ABC):
     """The captured rows of a block, and what becomes of them under a deletion."""
 
     block: Block
+    outputs: dict[str, Interpreted]
+    """The columns that are computed, sort keys among them."""
 
     @property
     @abstractmethod
@@ -155,6 +157,17 @@ class Rows(ABC):
         CaptureError
             When an expression must be evaluated that only Spark can.
         """
+
+    def check(self) -> None:
+        """Compute every column of the rows without any deletion, also of those that LIMIT cuts.
+
+        Raises
+        ------
+        CaptureError
+            When that needs Spark, or fails.
+        """
+        for name in self.outputs:
+            self.base.take(name, self.base.sequence)
 
 
 def overlay(values: pa.Array, places: Array, patch: pa.Array) -> pa.Array:

@@ -1,8 +1,10 @@
-"""The Parquet datasets of a capture, column by column: read when first asked for, then kept."""
+"""The datasets of a capture, column by column: read when first asked for, then kept."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -10,21 +12,74 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from lipstick.errors import CaptureError, NeedsSparkError
+from rewriter.blocks import Block, Kind
 from semiring.base import Array
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
 
 
-class Dataset:
-    """One dataset of a capture.
+class Dataset(ABC):
+    """One dataset of a capture: rows, numbered from 0.
 
-    Rows are numbered from 0 in the order of the files' names and of the rows in them. Strings may
-    come dictionary-encoded.
+    Strings may come dictionary-encoded.
+    """
+
+    count: int
+    """How many rows there are."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the columns."""
+
+    @abstractmethod
+    def type(self, name: str) -> pa.DataType:
+        """The type of a column; strings as such, not as dictionaries."""
+
+    @abstractmethod
+    def column(self, name: str) -> pa.Array:
+        """A whole column, in one piece.
+
+        Raises
+        ------
+        CaptureError
+            When the dataset has no such column: aggregated values captured by reference.
+        """
+
+    def take(self, name: str, positions: Array) -> pa.Array:
+        """A column's values at some rows; strings are decoded."""
+        taken = self.column(name).take(pa.array(positions))
+        return taken.dictionary_decode() if pa.types.is_dictionary(taken.type) else taken
+
+
+class Datasets(Protocol):
+    """Where the datasets of a capture are."""
+
+    def dataset(self, block: Block, name: str) -> Dataset | None:
+        """The ``members`` or ``rows`` of a block; None: its members are its rows."""
+
+
+class StoredDatasets:
+    """The datasets of a capture in a directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def dataset(self, block: Block, name: str) -> Dataset | None:
+        """See :class:`Datasets`."""
+        path = self._directory / block.name / name
+        if name == "rows" and block.kind is Kind.ROWS and not path.is_dir():
+            return None
+        return StoredDataset(path)
+
+
+class StoredDataset(Dataset):
+    """Rows in Parquet files, in the order of the files' names and of the rows in them.
 
     Parameters
     ----------
     path
-        The directory of the dataset's Parquet files.
+        The directory of the files.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,39 +91,28 @@ class Dataset:
         encoded, instants = _stored_as(files)
         self._dataset = _dataset(files, encoded)
         self._schema = _with_zones(_dataset(files, ()).schema, instants)
-        self.count: int = self._dataset.count_rows()
+        self.count = self._dataset.count_rows()
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns."""
+        """See :class:`Dataset`."""
         names: list[str] = self._schema.names
         return names
 
     def type(self, name: str) -> pa.DataType:
-        """The type of a column; strings as such, not as dictionaries."""
+        """See :class:`Dataset`."""
         return self._schema.field(self._known(name)).type
 
     def column(self, name: str) -> pa.Array:
-        """A whole column, in one piece.
-
-        Raises
-        ------
-        CaptureError
-            When the dataset has no such column: aggregated values captured by reference.
-        """
+        """See :class:`Dataset`."""
         if name not in self._columns:
             chunked = self._dataset.to_table(columns=[self._known(name)]).column(0)
             if pa.types.is_dictionary(chunked.type):
                 chunked = chunked.unify_dictionaries()
             elif pa.types.is_timestamp(chunked.type):
                 chunked = chunked.cast(self._schema.field(name).type)
-            self._columns[name] = _whole(chunked)
+            self._columns[name] = whole(chunked)
         return self._columns[name]
-
-    def take(self, name: str, positions: Array) -> pa.Array:
-        """A column's values at some rows; strings are decoded."""
-        taken = self.column(name).take(pa.array(positions))
-        return taken.dictionary_decode() if pa.types.is_dictionary(taken.type) else taken
 
     def _known(self, name: str) -> str:
         if name not in self._schema.names:
@@ -113,7 +157,8 @@ def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
     return pa.schema([f.with_type(utc) if f.name in instants else f for f in schema])
 
 
-def _whole(chunked: pa.ChunkedArray) -> pa.Array:
+def whole(chunked: pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
     if chunked.num_chunks == 1:
         return chunked.chunk(0)
     combined = chunked.combine_chunks()

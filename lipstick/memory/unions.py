@@ -33,9 +33,14 @@ class UnionRows(Rows):
 
     Positions: those of the branches without deletion, one branch after the other, then tuples that
     only a deletion makes.
+
+    Parameters
+    ----------
+    stored
+        The captured rows; None where all of their columns are computed here.
     """
 
-    def __init__(self, block: Block, stored: Dataset, base: Context) -> None:
+    def __init__(self, block: Block, stored: Dataset | None, base: Context) -> None:
         self.block = block
         self._stored = stored
         self.context = base
@@ -123,10 +128,13 @@ class UnionRows(Rows):
         scalar = self.outputs[name]
         try:
             resolve = self._resolve(context, where, places)
-            return values(scalar, resolve, len(positions), self._stored.type(name))
+            kind = None if self._stored is None else self._stored.type(name)
+            return values(scalar, resolve, len(positions), kind)
         except UninterpretableError as error:
-            if not self._unchanged(scalar, context, where, places, positions):
+            known = self._stored is not None
+            if not (known and self._unchanged(scalar, context, where, places, positions)):
                 raise needs_spark(str(error)) from error
+            assert self._stored is not None
             return self._stored.take(name, self._stored_rows[positions])
 
     def _unchanged(
@@ -154,6 +162,7 @@ class UnionRows(Rows):
 
     @cached_property
     def _stored_rows(self) -> Array:
+        assert self._stored is not None
         branches, inside = self.places(self.context)
         take = partial(self._take, self.context, branches, inside)
         return stored_rows(self._stored, self.block, self._before_limit, take)

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from lipstick.capture.capture import Capture
-from lipstick.capture.files import CollectedFiles, Files, in_arrow
+from lipstick.capture.collect import TooLargeError, collect
+from lipstick.capture.files import in_arrow
 from lipstick.capture.write import write_capture
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.errors import CaptureError, LipstickError
@@ -29,6 +32,7 @@ from lipstick.frame import AnnotatedFrame
 from lipstick.memory.engine import Engine
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.state import State
+from lipstick.memory.store import StoredDatasets
 from lipstick.sessions import Session
 from lipstick.source import Source
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked
@@ -52,6 +56,12 @@ _FOR_FEW = {
     "spark.sql.shuffle.partitions": "1",
 }
 """Settings that run small queries sooner, and none otherwise."""
+
+_COMPUTED_SO = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+}
+"""Settings under which Spark computes scalars as this process does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +105,9 @@ class Bench(Session):
         self._read: set[str] = set()
         self._empty: set[str] = set()
         self._tables: dict[str, pa.Table] = {}
+        self._hidden: dict[str, str] = {}
         self._few = False
+        self._alike = all(spark.conf.get(key) == value for key, value in _COMPUTED_SO.items())
         self._settings = {key: spark.conf.get(key, None) for key in _FOR_FEW}
         register(spark, specification.name, specification.functions)
         self._prepare()
@@ -153,7 +165,6 @@ class Bench(Session):
     def _show(self, name: str, frame: DataFrame, rows: DataFrame) -> None:
         """Make a relation readable; `rows` are those of the frame with their numbers."""
         if not self.provenance or self._deletes or self._volatile:
-            # What runs as it is written, or is understood anew, reads the name itself.
             self._views.put(frame, name)
         if self.provenance:
             self._views.put(rows, self._numbered(name))
@@ -163,6 +174,8 @@ class Bench(Session):
 
     def _understand(self, step: Step) -> StructType:
         """The columns that a step gives."""
+        if step.role == "delete" or not self.provenance:
+            self._read |= self._named(step)
         if step.role == "delete":
             return self._deletion(step).schema
         if not self.provenance:
@@ -176,6 +189,13 @@ class Bench(Session):
             self._volatile.add(step)
         self._read |= {name.lower() for name in frame.relations}
         return plain_struct(frame.schema)
+
+    def _named(self, step: Step) -> set[str]:
+        """The relations that a step can read: those whose names occur in its text."""
+        if isinstance(step.query, FrameFunction):
+            return {name.lower() for name in step.query.reads(step.what)}
+        text = f"{step.name} {step.query.text}" if step.role == "delete" else step.query.text
+        return {name for name in map(str.lower, self.schemas) if name in text.lower()}
 
     def _deletion(self, step: Step) -> DataFrame:
         """The keys, or rows, that a step deletes."""
@@ -248,24 +268,33 @@ class Bench(Session):
 
     def bind(self, name: str, table: pa.Table) -> None:
         """Give a relation its rows; nothing is done for one that no query reads."""
-        if self.provenance and name.lower() not in self._read and not self._deletes:
+        if name.lower() not in self._read:
             return
         (self._empty.discard if table.num_rows else self._empty.add)(name.lower())
         schema = self.schemas[name]
         table = conform(table, arrow_of(schema))
-        if self._few and in_arrow(schema):
-            numbers = pa.array(range(table.num_rows), pa.int64())
-            numbered = StructType([*schema, StructField(ROW_COLUMN, LongType())])
-            table = table.append_column(ROW_COLUMN, numbers)
-            rows = self.spark.createDataFrame(table, numbered)
-            self._tables[self._numbered(name)] = table
-            self._show(name, rows.drop(ROW_COLUMN), rows)
-            return
-        self._tables.pop(self._numbered(name), None)
-        path = self.store / f"{name}-{uuid.uuid4().hex[:8]}.parquet"
-        pq.write_table(table, path)
-        frame = self.spark.read.schema(schema).parquet(str(path))
-        self._show(name, frame, frame.select("*", F.col(_ROW_INDEX).alias(ROW_COLUMN)))
+        held = self._few and in_arrow(schema)
+        if held and self.provenance:
+            numbers = pa.array(np.arange(table.num_rows))
+            self._tables[self._numbered(name)] = table.append_column(ROW_COLUMN, numbers)
+            self._hidden[name.lower()] = name
+        elif held:
+            self._views.put(self.spark.createDataFrame(table, schema), name)
+        else:
+            self._tables.pop(self._numbered(name), None)
+            path = self.store / f"{name}-{uuid.uuid4().hex[:8]}.parquet"
+            pq.write_table(table, path)
+            frame = self.spark.read.schema(schema).parquet(str(path))
+            self._show(name, frame, frame.select("*", F.col(_ROW_INDEX).alias(ROW_COLUMN)))
+
+    def _reveal(self, names: Iterable[str] | None = None) -> None:
+        """Make relations that are held here readable for Spark: these, or all of them."""
+        for lower in [*self._hidden] if names is None else map(str.lower, names):
+            name = self._hidden.pop(lower, None)
+            if name is not None:
+                numbered = StructType([*self.schemas[name], StructField(ROW_COLUMN, LongType())])
+                rows = self.spark.createDataFrame(self._tables[self._numbered(name)], numbered)
+                self._show(name, rows.drop(ROW_COLUMN), rows)
 
     @property
     def _deletes(self) -> bool:
@@ -285,6 +314,9 @@ class Bench(Session):
             When Spark fails.
         """
         try:
+            if step.role == "delete" or step in self._volatile:
+                # What runs as it is written, or is understood anew, reads the names themselves.
+                self._reveal()
             if step.role == "delete":
                 return Answer(self._deletion(step).toArrow())
             if not self.provenance:
@@ -301,27 +333,36 @@ class Bench(Session):
     def _captured(self, frame: AnnotatedFrame) -> Answer:
         if is_empty(frame.root, self._empty):
             return Answer(arrow_of(plain_struct(frame.schema)).empty_table())
+        manifest = frame.manifest("copy")
+        reveal = partial(self._reveal, frame.relations)
+        if self._few and self._alike:
+            # What is too large, or of types that are not held, is written.
+            with suppress(TooLargeError, CaptureError):
+                engine = collect(self.spark, manifest, self._tables, reveal, _FEW)
+                return _answer(engine, engine.table(engine.base(engine.root.name)))
+        reveal()
         directory = self.store / f"capture-{uuid.uuid4().hex[:8]}"
-        files = Files(self.spark)
-        if self._few:
-            files = CollectedFiles(self.spark, _FEW, self._tables)
-        manifest = write_capture(self.spark, frame.manifest("copy"), directory, files=files)
-        engine = Engine(directory, manifest)
-        state = engine.base(engine.root.name)
+        engine = Engine(StoredDatasets(directory), write_capture(self.spark, manifest, directory))
         try:
-            table = engine.table(state)
+            table = engine.table(engine.base(engine.root.name))
         except CaptureError:  # some expression is Spark's to compute
-            table = _rows_by_spark(Capture(directory, manifest, self.spark), state)
-        return Answer(table, engine, repeated(state))
+            capture = Capture(directory, engine.manifest, self.spark)
+            table = _rows_by_spark(capture, engine.base(engine.root.name))
+        return _answer(engine, table)
 
     def clear(self) -> None:
         """Remove the files of an invocation; its relations must be bound anew."""
         self._tables.clear()
+        self._hidden.clear()
         for path in self.store.iterdir():
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 path.unlink(missing_ok=True)
+
+
+def _answer(engine: Engine, table: pa.Table) -> Answer:
+    return Answer(table, engine, repeated(engine.base(engine.root.name)))
 
 
 def repeated(state: State) -> Array:
@@ -340,8 +381,8 @@ def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
 
 
-def isolated(spark: SparkSession) -> SparkSession:
-    """A Spark session with the settings of another and views of its own.
+def isolated(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    """A Spark session with views of its own, and some settings.
 
     Raises
     ------
@@ -355,14 +396,19 @@ def isolated(spark: SparkSession) -> SparkSession:
             f"This Spark has no second session, in which a workflow runs: {error}\n"
             "Use a classic session, or a version of Spark Connect that has newSession()."
         ) from error
-    for key, value in _settings(spark):
-        if key.startswith("spark.sql.") and other.conf.isModifiable(key):
-            other.conf.set(key, value)
+    for key, value in settings.items():
+        other.conf.set(key, value)
     return other
 
 
-def _settings(spark: SparkSession) -> Iterable[tuple[str, str]]:
-    return [(row["key"], row["value"]) for row in spark.sql("SET").collect()]
+def sql_settings(spark: SparkSession) -> Mapping[str, str]:
+    """The settings of a session that another one can be given."""
+    found = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
+    return {
+        key: value
+        for key, value in found.items()
+        if key.startswith("spark.sql.") and spark.conf.isModifiable(key)
+    }
 
 
 def _columns(schema: StructType) -> tuple[str, ...]:

@@ -1,5 +1,8 @@
 """The runner: invocations in an order that the graph allows, each stored when it is done.
 
+They are stored one after the other while the next ones run; an execution is over when all of its
+invocations are stored.
+
 An invocation waits for its predecessors in the execution, and for the invocation before it of the
 same module, whose state it starts from. What is ready may run at a time: the outcome is that of
 :func:`lipstick.workflow.shape.execution_order`, because nothing else decides what an invocation
@@ -12,9 +15,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -24,7 +28,7 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Writer
 from lipstick.workflow import ledger
-from lipstick.workflow.bench import Bench, isolated
+from lipstick.workflow.bench import Bench, isolated, sql_settings
 from lipstick.workflow.conditions import flows
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.given import given_input, given_state
@@ -233,7 +237,8 @@ class Runner:
         waiting = {node: set(before) for node, before in pending.items()}
         running: dict[Future[Outcome], Invocation] = {}
         self._outputs.clear()
-        with ThreadPoolExecutor(self._parallelism) as pool:
+        stored: list[Future[None]] = []
+        with ThreadPoolExecutor(1) as storing, ThreadPoolExecutor(self._parallelism) as pool:
             try:
                 while waiting or running:
                     ready = [node for node, before in waiting.items() if not before]
@@ -243,13 +248,16 @@ class Runner:
                         arguments = self._arriving(invocation), self._state(invocation)
                         running[pool.submit(self._invoke, invocation, *arguments)] = invocation
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        invocation = running.pop(future)
-                        self._store(invocation, future.result())
+                        invocation, outcome = running.pop(future), future.result()
+                        self._pass_on(invocation, outcome)
+                        stored.append(storing.submit(self._store, invocation, outcome, stored[-1:]))
                         for before in waiting.values():
                             before.discard(invocation.node)
+                    _check(each for each in stored if each.done())
             finally:
                 for future in running:
                     future.cancel()
+        _check(stored)
 
     def _invoke(
         self,
@@ -260,15 +268,22 @@ class Runner:
         with self._bench(invocation.module.specification) as bench:
             return invoke(bench, invocation, inputs, state)
 
-    def _store(self, invocation: Invocation, outcome: Outcome) -> None:
-        with self._writer.transaction() as transaction:
-            ledger.put_outcome(transaction, invocation, outcome)
-            transaction.commit()
+    def _pass_on(self, invocation: Invocation, outcome: Outcome) -> None:
+        """Let the invocations that wait for one see what it gave."""
         for name, leaving in outcome.outputs.items():
             self._outputs[invocation.node, name] = leaving
         state = self._states[invocation.module.name]
         for name, change in outcome.changes.items():
             state[name] = change.state
+
+    def _store(
+        self, invocation: Invocation, outcome: Outcome, before: Sequence[Future[None]]
+    ) -> None:
+        """Store an invocation, unless those `before` it could not be."""
+        _check(before)
+        with self._writer.transaction() as transaction:
+            ledger.put_outcome(transaction, invocation, outcome)
+            transaction.commit()
 
     def _arriving(self, invocation: Invocation) -> dict[str, Arriving]:
         """The input of an invocation, from the execution's input or along the edges."""
@@ -317,7 +332,12 @@ class Runner:
     def _new_bench(self, specification: Specification) -> Bench:
         self._benches += 1
         folder = self._folder / f"{specification.name}-{self._benches}"
-        return Bench(isolated(self._spark), specification, folder, tracked=self._tracked)
+        session = isolated(self._spark, self._settings)
+        return Bench(session, specification, folder, tracked=self._tracked)
+
+    @cached_property
+    def _settings(self) -> Mapping[str, str]:
+        return sql_settings(self._spark)
 
     @contextmanager
     def _bench(self, specification: Specification) -> Iterator[Bench]:
@@ -330,3 +350,9 @@ class Runner:
         finally:
             with self._mutex:
                 self._idle[specification.name].append(bench)
+
+
+def _check(stored: Iterable[Future[None]]) -> None:
+    """Raise what kept something from being stored."""
+    for each in stored:
+        each.result()

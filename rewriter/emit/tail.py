@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, Output, qualified
+from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
 from rewriter.emit.annotations import monomial
 from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
 from rewriter.emit.grouped import grouped
@@ -182,7 +182,7 @@ def _group_rows(
         scalar = fill(output.scalar, block, tables)
         if output.name in dict(columns):
             continue
-        if keep_absent and present is not None and not _known_absent(output):
+        if keep_absent and present is not None and not output.known_absent:
             scalar = exp.Case().when(present.copy(), scalar.copy())
         columns.append((output.name, scalar))
     if keep_absent:
@@ -193,11 +193,6 @@ def _group_rows(
     if present is not None and not keep_absent:
         select = select.where(present)
     return select
-
-
-def _known_absent(output: Output) -> bool:
-    """Whether a column of tuples that HAVING drops is kept: they may be found by it later."""
-    return output.stable and isinstance(output.scalar, exp.Column)
 
 
 def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[Named]:
@@ -217,7 +212,7 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
     present = conjunction([fill(condition, block, tables) for condition in block.having])
     for output in block.outputs:
         scalar = fill(output.scalar, block, tables)
-        if keep_absent and present is not None and not _known_absent(output):
+        if keep_absent and present is not None and not output.known_absent:
             scalar = exp.Case().when(present.copy(), scalar.copy())
         columns.append((output.name, scalar))
     if keep_absent:

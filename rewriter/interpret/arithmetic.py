@@ -125,6 +125,32 @@ def divide(a: Vector, b: Vector) -> Vector:
     return _failing(_result(kind, quotients, a, b), a, b, zero)
 
 
+def remainder(a: Vector, b: Vector) -> Vector:
+    """``a % b`` of integers, with the sign of ``a``; by zero fails."""
+    _, rest, zero = _divided(a, b)
+    return _failing(_result(unify(a.type, b.type), rest, a, b), a, b, zero)
+
+
+def whole_quotient(a: Vector, b: Vector) -> Vector:
+    """``a DIV b`` of integers, a bigint without the fraction; by zero fails."""
+    quotients, _, zero = _divided(a, b)
+    return _failing(_result(pa.int64(), quotients, a, b), a, b, zero)
+
+
+def _divided(a: Vector, b: Vector) -> tuple[Array, Array, Array]:
+    """Quotients of integers without the fraction, what remains, and where the divisor is 0."""
+    _numbers(a, b)
+    if not all(pa.types.is_signed_integer(vector.type) for vector in (a, b)):
+        raise UninterpretableError(f"a division of {a.type} by {b.type} without a fraction")
+    zero = np.equal(b.values, 0).astype(np.bool_)
+    left, right = a.values, np.where(zero, 1, b.values)
+    if max(magnitude(left), magnitude(right)) >= 2**63:
+        left, right = left.astype(object), right.astype(object)
+    signs = np.where(np.less(left, 0) != np.less(right, 0), -1, 1)
+    quotients = shrink(np.abs(left) // np.abs(right) * signs)
+    return quotients, shrink(left - quotients * right), zero
+
+
 def negative(a: Vector) -> Vector:
     """``-a``."""
     _numbers(a)

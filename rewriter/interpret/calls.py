@@ -9,6 +9,7 @@ from sqlglot import exp
 from rewriter import aggregates
 from rewriter.algebra import Scalar
 from rewriter.interpret.compile import Interpreted, interpret
+from rewriter.interpret.once import once
 from rewriter.serialize import text
 
 _NAMES: dict[type[exp.Expr], str] = {
@@ -73,6 +74,7 @@ class AggregateCall:
     anew: Anew | None = None
 
 
+@once
 def aggregate_call(call: Scalar) -> AggregateCall:
     """Take an aggregate call apart."""
     arguments = [part for part in aggregates.arguments(call) if not isinstance(part, exp.Star)]
@@ -126,6 +128,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
 }
 
 
+@once
 def comparison(condition: Scalar) -> Comparison | None:
     """The sides of a comparison; None for other conditions."""
     condition = condition.unnest()

@@ -13,6 +13,7 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 from rewriter.interpret import arithmetic, logic
 from rewriter.interpret.functions import function
+from rewriter.interpret.once import once
 from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
 from rewriter.serialize import text
 
@@ -34,6 +35,8 @@ _ARITHMETIC: dict[type[exp.Expr], Callable[[Vector, Vector], Vector]] = {
     exp.Sub: arithmetic.minus,
     exp.Mul: arithmetic.times,
     exp.Div: arithmetic.divide,
+    exp.Mod: arithmetic.remainder,
+    exp.IntDiv: arithmetic.whole_quotient,
 }
 _TYPES: dict[Any, pa.DataType] = {
     exp.DataType.Type.TINYINT: pa.int8(),
@@ -86,6 +89,7 @@ class Interpreted:
             raise UninterpretableError(self.text) from error
 
 
+@once
 def interpret(scalar: Scalar) -> Interpreted:
     """Compile a scalar; one that only Spark can compute has no `run`."""
     found = dict.fromkeys((node.table, node.name) for node in scalar.find_all(exp.Column))

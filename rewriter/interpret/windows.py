@@ -10,6 +10,7 @@ from rewriter.algebra import Scalar
 from rewriter.blocks import qualified
 from rewriter.interpret.calls import AggregateCall, aggregate_call
 from rewriter.interpret.compile import Interpreted, interpret
+from rewriter.interpret.once import once
 from rewriter.serialize import text
 from rewriter.windows import (
     CURRENT_ROW,
@@ -78,6 +79,7 @@ class Windowed:
     calls: tuple[WindowCall, ...]
 
 
+@once
 def windowed(scalar: Scalar) -> Windowed:
     """Take the window functions out of a scalar; there may be none."""
     calls: list[WindowCall] = []

@@ -6,7 +6,8 @@ what it rounds otherwise, is left to the runs with Spark.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
@@ -58,8 +59,8 @@ def check_captured(
     duck = Duck(database)
     before = loosened(duck.answer(plain))
     changed = 0
-    with duckdb.connect() as connection:
-        capture(connection, root, database)
+    with connected(database) as connection:
+        capture(connection, root)
         for deletion in deletions:
             expected = loosened(duck.answer(plain, deletion))
             found = answer_without(connection, root, database, deletion)
@@ -68,13 +69,20 @@ def check_captured(
     return changed
 
 
-def capture(connection: duckdb.DuckDBPyConnection, root: Block, database: Database) -> None:
-    """Write the relations, and the members of every block into :func:`members_of` it."""
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("CREATE MACRO raise_error(message) AS error(message)")
-    connection.execute("CREATE MACRO rand() AS random()")
-    for relation in database.relations.values():
-        create_table(connection, relation.name, relation.data)
+@contextmanager
+def connected(database: Database) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Yield a connection to DuckDB with the relations, in which statements of captures run."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("CREATE MACRO raise_error(message) AS error(message)")
+        connection.execute("CREATE MACRO rand() AS random()")
+        for relation in database.relations.values():
+            create_table(connection, relation.name, relation.data)
+        yield connection
+
+
+def capture(connection: duckdb.DuckDBPyConnection, root: Block) -> None:
+    """Write the members of every block into :func:`members_of` it."""
     for block in topological(root):
         if block.core is not None:
             statement = to_duckdb(members_sql(block, members_of))

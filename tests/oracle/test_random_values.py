@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
 
 from rewriter.blocks import topological
-from tests.oracle.captured import answer_without, blocks_of, capture, members_of
+from tests.oracle.captured import answer_without, blocks_of, capture, connected, members_of
 from tests.oracle.database import Database, Deletion, Relation
 from tests.oracle.duck import loosened
 from tests.oracle.rows import assert_same_bag, from_arrow
@@ -50,8 +49,8 @@ QUERIES = {
 def test_drawn_values_stay(sql: str) -> None:
     root = blocks_of(sql, DATABASE)
     (once,) = (b for b in topological(root) if b.core is not None and b.core.once)
-    with duckdb.connect() as connection:
-        capture(connection, root, DATABASE)
+    with connected(DATABASE) as connection:
+        capture(connection, root)
         for gone in GONE:
             left = f"WHERE NOT list_contains({list(gone)}::BIGINT[], id)"
             of_rows = once.core is not None and "id" in dict(once.core.select)

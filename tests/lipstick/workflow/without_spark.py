@@ -24,6 +24,7 @@ from graphquery.store import Store
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
 from lipstick.memory.engine import Engine
+from lipstick.memory.store import StoredDatasets
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, runner
 from lipstick.workflow.bench import Answer, repeated
 from lipstick.workflow.queries import Step, steps
@@ -121,7 +122,8 @@ class DuckBench:
             name: RelationRecord(name, name, "rows", (ROW,), columns, True, name)
             for name, columns in self.columns.items()
         }
-        engine = Engine(folder, Manifest(sql, names, "{}", "copy", root, relations))
+        manifest = Manifest(sql, names, "{}", "copy", root, relations)
+        engine = Engine(StoredDatasets(folder), manifest)
         state = engine.base(root.name)
         return Answer(engine.table(state), engine, repeated(state))
 
@@ -171,7 +173,8 @@ def run_workflow(
     nothing = cast("SparkSession", None)
     with (
         patch.object(runner, "Bench", DuckBench),
-        patch.object(runner, "isolated", lambda spark: spark),
+        patch.object(runner, "isolated", lambda spark, settings: spark),
+        patch.object(runner, "sql_settings", lambda spark: {}),
         store.writer() as writer,
         runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
     ):

@@ -107,3 +107,40 @@ def test_cast_of_a_decimal(value: Decimal, kind: pa.DataType, expected: Any) -> 
 def test_cast_that_only_spark_has_is_told_apart() -> None:
     with pytest.raises(UninterpretableError):
         cast(_column(pa.string(), "1"), pa.int32())
+
+
+@pytest.mark.parametrize(
+    ("sql", "kind", "expected"),
+    [
+        ("m.a % m.b", pa.int32(), [1, -1, 1, -1, None]),
+        ("m.a DIV m.b", pa.int64(), [3, -3, -3, 3, None]),
+        ("m.a % 12 DIV 3", pa.int64(), [2, -2, 2, -2, None]),
+    ],
+)
+def test_division_of_integers_without_a_fraction(
+    sql: str, kind: pa.DataType, expected: list[int | None]
+) -> None:
+    a = _column(pa.int32(), 7, -7, 7, -7, None)
+    b = _column(pa.int32(), 2, 2, -2, -2, 1)
+    found = _evaluate(sql, a=a, b=b)
+    assert found.type == kind
+    assert found.to_pylist() == expected
+
+
+def test_least_integer_has_a_remainder_and_no_quotient_by_minus_one() -> None:
+    least, minus = _column(pa.int64(), -(2**63)), _column(pa.int64(), -1)
+    assert _evaluate("m.a % m.b", a=least, b=minus).to_pylist() == [0]
+    with pytest.raises(FailedError):
+        _evaluate("m.a DIV m.b", a=least, b=minus)
+
+
+@pytest.mark.parametrize("sql", ["m.a % m.b", "m.a DIV m.b"])
+def test_division_by_zero_fails(sql: str) -> None:
+    with pytest.raises(FailedError):
+        _evaluate(sql, a=_column(pa.int32(), 1), b=_column(pa.int32(), 0))
+
+
+@pytest.mark.parametrize("sql", ["m.a % m.b", "m.a DIV m.b"])
+def test_fractions_have_no_division_without_one(sql: str) -> None:
+    with pytest.raises(UninterpretableError):
+        _evaluate(sql, a=_column(pa.float64(), 1.5), b=_column(pa.int32(), 2))

@@ -27,7 +27,7 @@ def generated(seed: int) -> Block:
         for r in relations
     ]
     tokens = {r.name: TokenSource(r.name, tuple(r.key)) for r in relations}
-    return lower(bind(case.sql, MemoryCatalog(tracked)).root, tokens, case.sql)
+    return lower(bind(case.sql, MemoryCatalog(tracked), levels={}).root, tokens, case.sql)
 
 
 def check(root: Block) -> None:

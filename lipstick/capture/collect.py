@@ -1,0 +1,157 @@
+"""Captures of a few rows that stay in this process: nothing is written, and Spark is asked little.
+
+Of every block the members and then the rows are computed here, where that can be done exactly as
+Spark does it (:mod:`lipstick.memory.cores`, :mod:`lipstick.memory.grouping`). Spark runs the
+statements of the others, whose results are collected.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from lipstick.capture.files import in_arrow, storable
+from lipstick.capture.manifest import Manifest
+from lipstick.capture.write import needs_rows
+from lipstick.memory.cores import core_rows
+from lipstick.memory.engine import Engine
+from lipstick.memory.grouping import group_rows
+from lipstick.memory.held import HeldDatasets
+from rewriter.blocks import Block, Kind, topological
+from rewriter.interpret import UninterpretableError
+from rewriter.statements import members_sql, rows_sql
+from semiring.errors import LipstickError
+
+_LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
+"""What is raised where something is not computed here, or would fail in Spark, which then says."""
+
+
+class TooLargeError(Exception):
+    """More rows than are to be held, or of types that only Spark's files have."""
+
+
+def collect(
+    spark: SparkSession,
+    manifest: Manifest,
+    relations: Mapping[str, pa.Table],
+    show: Callable[[], None],
+    limit: int,
+) -> Engine:
+    """Capture a query whose relations are here as tables.
+
+    Parameters
+    ----------
+    relations
+        The tables that views are of, by name.
+    show
+        Makes these views, before Spark runs the first statement.
+    limit
+        Of the rows to collect, and of the pairs of rows that a join here looks at.
+
+    Raises
+    ------
+    TooLargeError
+        When the capture is to be written instead.
+    """
+    collector = _Collector(spark, manifest, relations, show, limit)
+    try:
+        collector.run()
+    finally:
+        collector.close()
+    return collector.engine
+
+
+class _Collector:
+    def __init__(
+        self,
+        spark: SparkSession,
+        manifest: Manifest,
+        relations: Mapping[str, pa.Table],
+        show: Callable[[], None],
+        limit: int,
+    ) -> None:
+        self._spark = spark
+        self._relations = relations
+        self._show = show
+        self._limit = limit
+        self._id = uuid.uuid4().hex[:8]
+        self._held = HeldDatasets()
+        self._tables: dict[tuple[str, str], pa.Table] = {}
+        self._views: dict[tuple[str, str], str] = {}
+        self._shown = False
+        self.engine = Engine(self._held, manifest)
+
+    def run(self) -> None:
+        """Compute the members and rows of every block, inner blocks first."""
+        for block in topological(self.engine.root):
+            if block.core is not None:
+                self._hold(block, "members", self._members(block))
+            if needs_rows(block):
+                rows = self._rows(block)
+                if rows is not None:
+                    self._hold(block, "rows", rows)
+
+    def close(self) -> None:
+        """Drop the views that Spark read."""
+        for view in self._views.values():
+            self._spark.catalog.dropTempView(view)
+
+    def _hold(self, block: Block, name: str, table: pa.Table) -> None:
+        self._tables[block.name, name] = table
+        self._held.hold(block, name, table)
+
+    def _members(self, block: Block) -> pa.Table:
+        assert block.core is not None
+        try:
+            return core_rows(block.core, self._relations, self._limit)
+        except _LEFT_TO_SPARK:
+            names = tuple(name for name, _ in block.core.select)
+            return self._asked(members_sql(block, self._view_of_members, names))
+
+    def _rows(self, block: Block) -> pa.Table | None:
+        """The rows of a block; None where they are computed from the members when asked for."""
+        try:
+            if block.kind is Kind.GROUP:
+                return group_rows(block, self.engine.members(block))
+            self.engine.made(block).check()
+        except _LEFT_TO_SPARK:
+            rows = {
+                name: self._view(name, "rows") for name, kind in [*self._tables] if kind == "rows"
+            }
+            return self._asked(rows_sql(block, self._view_of_members, rows))
+        return None
+
+    # -- Spark -----------------------------------------------------------------------------
+
+    def _asked(self, sql: str) -> pa.Table:
+        """The rows of a statement that Spark runs."""
+        if not self._shown:
+            self._show()
+            self._shown = True
+        frame = storable(self._spark.sql(sql))
+        if not in_arrow(frame.schema):
+            raise TooLargeError
+        table = frame.limit(self._limit + 1).toArrow()
+        if table.num_rows > self._limit:
+            raise TooLargeError
+        return table
+
+    def _view_of_members(self, block: Block) -> str:
+        return self._view(block.name, "members")
+
+    def _view(self, block: str, name: str) -> str:
+        """A view of what is held of a block."""
+        key = (block, name)
+        if key not in self._views:
+            view = f"_lipstick_held_{self._id}_{block}_{name}"
+            table = self._tables[key]
+            schema = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
+            assert isinstance(schema, StructType)
+            self._spark.createDataFrame(table, schema).createOrReplaceTempView(view)
+            self._views[key] = view
+        return self._views[key]
