@@ -66,10 +66,10 @@ def bind_lateral(
     names = [column.name for column in alias.columns] if alias is not None else []
     qualifier = (alias.name,) if alias is not None and alias.name else ()
     over = _over(binder, bound.scope)
-    if _calls_function(lateral, over):
-        generated, entries = _called(bound, lateral.this, names, qualifier, over, span)
-        return Bound(generated, Scope((*bound.scope.entries, *entries)))
     if not is_generator(lateral.this):
+        if _calls_function(lateral, over):
+            generated, entries = _called(bound, lateral.this, names, qualifier, over, span)
+            return Bound(generated, Scope((*bound.scope.entries, *entries)))
         kind = "LATERAL VIEW" if lateral.args.get("view") else "LATERAL"
         raise source.unsupported(f"this {kind} is not supported", _ADVICE, span or lateral)
     call = _call(lateral.this, source, outer=bool(lateral.args.get("outer")))

@@ -24,8 +24,8 @@ TOKENS = {
     name: TokenSource(name, key, (key,) if key else ()) for name, (_, key) in RELATIONS.items()
 }
 AGGREGATES = {"middle"}
-FUNCTIONS = {"words", *AGGREGATES}
-"""Registered functions: a table function and an aggregate."""
+FUNCTIONS = {"words", *AGGREGATES, "explode"}
+"""Functions of the session: a table function, an aggregate, and, as Spark says, its own too."""
 TABLES = {"words": TableFunction("words_carrier", ("word", "size"))}
 
 
