@@ -77,7 +77,7 @@ def test_fields_of_a_row(on: Oracles, sql: str) -> None:
 
 def test_fields_in_a_data_frame(on: Oracles) -> None:
     frame = on.ls.tracked["texts"].source.frame
-    chosen = frame.where("text LIKE '/{%' ESCAPE '/'")
+    chosen = frame.where("text LIKE '{%' ESCAPE '/'")
     built = chosen.select("id", F.json_tuple("text", "a", "b"))
     sql = "SELECT id, json_tuple(text, 'a', 'b') FROM texts WHERE text LIKE '{%'"
     assert annotated(on.ls.annotate(built)) == annotated(on.ls.sql(sql))

@@ -28,12 +28,16 @@ def unnested(node: exp.Select) -> exp.Select:
             joins = node.args["joins"]
             place = next(number for number, other in enumerate(joins) if other is join)
             node.set("joins", [*joins[:place], first, second, *joins[place + 1 :]])
+    unknown = []
     for lateral in node.args.get("laterals") or []:
+        if not isinstance(lateral.this, _GENERATORS):
+            unknown.append(lateral)
+            continue
         alias = lateral.args["alias"]
         names = [column.name for column in alias.columns]
         for join in _joins(lateral.this, alias.name, names, outer=bool(lateral.args["outer"])):
             node.append("joins", join)
-    node.set("laterals", None)
+    node.set("laterals", unknown)
     node = _of_select_list(node)
     if any(isinstance(join.this, exp.Unnest) for join in node.args.get("joins") or []):
         for item in node.expressions:
