@@ -145,6 +145,7 @@ def test_functions_of_the_frame_are_told_from_columns(on: Oracles) -> None:
         on.ls.sql("SELECT thrice(v) FROM t")
 
 
+@pytest.mark.classic
 @pytest.mark.parametrize(
     "calls",
     [
@@ -164,6 +165,7 @@ def test_recomputed_aggregates(on: Oracles, calls: str) -> None:
     on.hold(sql, {"t": [1, 6]}, {"t": [1, 2, 3, 5]}, grouping=True, offline=False)
 
 
+@pytest.mark.classic
 def test_recomputed_aggregates_without_group_by(on: Oracles) -> None:
     """Of no row there is a row still."""
     sql = (
@@ -174,12 +176,14 @@ def test_recomputed_aggregates_without_group_by(on: Oracles) -> None:
     on.hold(sql, {"t": [6]}, {"t": everything}, grouping=True, offline=False)
 
 
+@pytest.mark.classic
 def test_recomputed_aggregate_is_compared(on: Oracles) -> None:
     """HAVING may become true by a deletion: the median of b rises."""
     sql = "SELECT g, median(v) AS m FROM t GROUP BY g HAVING median(v) < 3"
     on.hold(sql, {"t": [1, 2]}, {"t": [5]}, {"t": [3]}, grouping=True, offline=False)
 
 
+@pytest.mark.classic
 def test_recomputed_aggregate_feeds_another_query(on: Oracles) -> None:
     """It is read from the evaluated rows of its block each time."""
     sql = (

@@ -14,7 +14,7 @@ from tests.oracle.generated import Held
 from tests.oracle.generator import generate
 
 FIRST = int(os.environ.get("LIPSTICK_SEED", "0"))
-COUNT = max(80, int(os.environ.get("LIPSTICK_GENERATED", "0")))
+COUNT = max(40, int(os.environ.get("LIPSTICK_GENERATED", "0")))
 UNKNOWN_AT_MOST = 0.05
 REFUSED_AT_MOST = 0.02
 

@@ -122,6 +122,7 @@ def _check_changes(changes: pa.Table, old: pa.Table, new: pa.Table) -> None:
             assert (kind == "deleted", kind == "added") == (after is None, before is None)
 
 
+@pytest.mark.classic
 @pytest.mark.parametrize("name", ["join with groups", "having that is not monotone", "no keys"])
 def test_memory_and_the_tail_in_spark_agree(
     odd_session: Session, odd: Relation, spark: SparkSession, tmp_path: Path, name: str
