@@ -42,10 +42,11 @@ class SessionCatalog:
 
 
 class RegisteredFunctions:
-    """The functions that a SparkSession has beside Spark's own: a container of their names.
+    """The functions of a SparkSession: a container of their names.
 
-    They are taken for deterministic functions of one row, black boxes otherwise; of classic
-    sessions it is known where one is not deterministic.
+    Spark's own are in it too, and are known before it is asked. The others are taken for
+    deterministic functions of one row, black boxes otherwise; of classic sessions it is known where
+    one is not deterministic.
     """
 
     def __init__(self, spark: SparkSession) -> None:

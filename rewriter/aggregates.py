@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, bracketed
+from rewriter.algebra import Scalar, is_known
 
 WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 """What may stand around the call of an aggregate or window function."""
@@ -112,7 +112,7 @@ def compared_row(compared: Scalar, ties: Sequence[Scalar]) -> Scalar:
     constant = isinstance(compared, exp.Literal)
     parts = [one.copy() for one in (*[compared] * (not constant), *ties)]
     row = exp.Anonymous(this="struct", expressions=parts)
-    return row if constant else exp.Case().when(_is_known(compared), row)
+    return row if constant else exp.Case().when(is_known(compared), row)
 
 
 def compared_parts(row: Scalar) -> tuple[list[Scalar], bool]:
@@ -122,13 +122,9 @@ def compared_parts(row: Scalar) -> tuple[list[Scalar], bool]:
     if isinstance(row, exp.Case) and row.this is None and not row.args.get("default"):
         (branch, *more) = row.args["ifs"]
         found = branch.args["true"]
-        if not more and _is_struct(found) and branch.this == _is_known(found.expressions[0]):
+        if not more and _is_struct(found) and branch.this == is_known(found.expressions[0]):
             return list(found.expressions), False
     return [row], False
-
-
-def _is_known(value: Scalar) -> exp.Expr:
-    return exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null()))
 
 
 def _is_struct(scalar: Scalar) -> bool:

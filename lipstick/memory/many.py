@@ -78,7 +78,7 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     else:
         assert isinstance(rows, MemberRows)
         found = Changes(owners, gone, np.zeros(len(gone), dtype=np.bool_), {})
-    return _limited(rows, found) if rows.block.limited else found
+    return _within_limit(rows, found)
 
 
 def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
@@ -92,7 +92,7 @@ def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
     new = follow(engine, updates.updated)
     rows, moved = new.rows, new.moved
     found = _grouped(rows, regroup(rows, moved, moved, rows.members.base, new.resolve))
-    return _limited(rows, found) if rows.block.limited else found
+    return _within_limit(rows, found)
 
 
 def needed(block: Block) -> list[str]:
@@ -140,13 +140,15 @@ def _resolve(column: Callable[[str], pa.Array]) -> Resolve:
     return resolve
 
 
-def _limited(rows: Rows, found: Changes) -> Changes:
-    """Changes of a block's rows once LIMIT has cut them.
+def _within_limit(rows: Rows, found: Changes) -> Changes:
+    """Changes of a block's rows once LIMIT has cut them, where it has one.
 
     In each scenario the rows kept are among those that are there now, and the first of the others
     in the captured order: as many as LIMIT keeps and rows may have gone.
     """
     block, base = rows.block, rows.base
+    if not block.limited:
+        return found
     stop = len(base.sequence) if block.limit is None else block.offset + block.limit
     owners, changed = np.unique(found.scenarios, return_counts=True)
     stops = np.minimum(stop + changed, len(base.sequence))

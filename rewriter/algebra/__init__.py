@@ -32,6 +32,7 @@ from rewriter.algebra.scalars import (
     column,
     conjuncts,
     is_compound,
+    is_known,
     references,
 )
 from rewriter.algebra.sets import BagDifference, UnionAll
@@ -80,6 +81,7 @@ __all__ = [
     "column",
     "conjuncts",
     "is_compound",
+    "is_known",
     "references",
     "require",
     "walk",

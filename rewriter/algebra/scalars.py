@@ -50,6 +50,11 @@ def bracketed(scalar: Scalar) -> Scalar:
     return exp.Paren(this=scalar) if is_compound(scalar) else scalar
 
 
+def is_known(scalar: Scalar) -> exp.Expr:
+    """Return the condition that a scalar is not NULL."""
+    return exp.Not(this=exp.Is(this=bracketed(scalar.copy()), expression=exp.null()))
+
+
 def is_compound(scalar: Scalar) -> bool:
     """Whether the text of an expression falls apart when an operator is put beside it."""
     if isinstance(scalar, exp.Dot | exp.Paren):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Filter, Generate, Scalar, references
+from rewriter.algebra import Filter, Generate, Scalar, is_known, references
 from rewriter.bind.context import Context
 from rewriter.bind.generators import struct_array
 from rewriter.bind.scalars import ScalarBinder
@@ -46,10 +46,7 @@ def bind_unpivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | 
     scope = Scope((*kept, *made))
     if pivot.args.get("include_nulls"):
         return Bound(relation, scope)
-    there = [
-        exp.Not(this=exp.Is(this=attribute.column(), expression=exp.null()))
-        for attribute in output[1:]
-    ]
+    there = [is_known(attribute.column()) for attribute in output[1:]]
     return Bound(Filter(relation, exp.or_(*there), span), scope)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, bracketed
+from rewriter.algebra import Scalar, bracketed, is_known
 from rewriter.blocks import (
     MEMBER,
     NOTHING,
@@ -236,7 +236,7 @@ class _Optional:
         select = left_join(select, self.found.subquery(self.alias), condition)
         if guard is None or not self.required:
             return select
-        there = exp.Not(this=exp.Is(this=qualified(self.alias, _THERE), expression=exp.null()))
+        there = is_known(qualified(self.alias, _THERE))
         passes = exp.Not(this=bracketed(guard.copy()))
         return where(select, [exp.paren(exp.or_(passes, there, copy=False))])
 

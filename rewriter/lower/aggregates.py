@@ -26,7 +26,7 @@ from rewriter.aggregates import (
     with_arguments,
     without_filter,
 )
-from rewriter.algebra import Scalar, bracketed
+from rewriter.algebra import Scalar, is_known
 
 _OF_ORDER = {
     "any_value": "min_by",
@@ -82,8 +82,7 @@ def _by_order(call: Scalar) -> Scalar:
     ignored = isinstance(call, exp.IgnoreNulls) or any(flag == exp.true() for flag in flags)
     seen: Scalar = exp.Literal.number(1)
     if ignored:
-        known = exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null()))
-        seen = exp.Case().when(known, seen)
+        seen = exp.Case().when(is_known(value), seen)
     return exp.AnonymousAggFunc(this=extreme, expressions=[value.copy(), seen])
 
 

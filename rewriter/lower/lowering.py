@@ -40,6 +40,7 @@ from rewriter.algebra import (
     Windows,
     bracketed,
     conjuncts,
+    is_known,
     walk,
 )
 from rewriter.blocks import (
@@ -294,7 +295,7 @@ class _Lowering(Chance, SubqueryValues):
             exp.NullSafeEQ(this=qualified(source.alias, attribute.id), expression=bracketed(scalar))
             for attribute, scalar in zip(collected.keys, scalars, strict=True)
         ]
-        conditions.append(exp.Not(this=exp.Is(this=bracketed(value.copy()), expression=exp.null())))
+        conditions.append(is_known(value))
         if collected.condition is not None:
             conditions += conjuncts(members.resolve(collected.condition))
         fields = collected.fields(value) if relation.inline else (value,)
