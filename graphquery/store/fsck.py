@@ -19,7 +19,7 @@ from graphquery.store.format import FOLDERS, LOG, STAGING, check_format
 from graphquery.store.lock import LOCK, is_dead, read_holder
 from graphquery.store.staging import describe
 from graphquery.store.state import State
-from graphquery.store.vacuum import data_files, temporary_files
+from graphquery.store.vacuum import temporary_files, unnamed_files
 
 _RESTORE = "Restore it from a copy of the store."
 
@@ -264,16 +264,13 @@ def _name(edges: EdgeSet) -> str:
 
 
 def _garbage(root: Path, state: State) -> Iterator[Damage]:
-    known = set(state.files) | set(state.removed)
-    for path in data_files(root):
-        name = path.relative_to(root).as_posix()
-        if name not in known:
-            yield Damage(
-                "No commit names the file: a commit or a vacuum was interrupted, or is at work.",
-                name,
-                "Vacuum the store to delete it.",
-                garbage=True,
-            )
+    for path in unnamed_files(root, state):
+        yield Damage(
+            "No commit names the file: a commit or a vacuum was interrupted, or is at work.",
+            path.relative_to(root).as_posix(),
+            "The next writer deletes it.",
+            garbage=True,
+        )
     for path in (*sorted((root / STAGING).glob("*")), *temporary_files(root)):
         yield Damage(
             "A transaction was interrupted, or is at work.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING
 from graphquery.store.errors import StoreError
 from graphquery.store.files import TEMPORARY, Files
 from graphquery.store.format import CHECKPOINTS, DATA, LOG, STAGING
+from graphquery.store.state import State
 
 if TYPE_CHECKING:
     from graphquery.store.writer import Writer
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
 def vacuum(writer: Writer, files: Files, older_than: timedelta) -> int:
     """Delete the files that were merged or removed longer ago than `older_than`.
 
-    Snapshots from before that time can no longer read them. What interrupted commits left in the
-    data folder is deleted too, when it is that old. The log says first what is deleted: interrupted
-    at any point, the rest is deleted by the next vacuum.
+    Snapshots from before that time can no longer read them. The log says first what is deleted:
+    interrupted at any point, the rest is deleted by the next vacuum or the next writer.
 
     Returns
     -------
@@ -42,41 +40,42 @@ def vacuum(writer: Writer, files: Files, older_than: timedelta) -> int:
     names = [name for name, when in state.removed.items() if datetime.fromisoformat(when) <= limit]
     if names:
         writer.commit(writer.staging(), "vacuum", vacuumed=names)
-    deleted = 0
-    known = set(state.files) | set(state.removed)
-    for path in _unused(writer.root, known, time.time() - older_than.total_seconds()):
-        files.remove(path)
-        deleted += 1
-    for folder in (writer.root / DATA).iterdir():
-        if folder.is_dir() and not any(folder.iterdir()):
-            files.remove_folder(folder)
+    deleted = _remove_unnamed(writer.root, state, files)
     files.sync_folder(writer.root / DATA)
     return deleted
 
 
-def _unused(root: Path, known: set[str], limit: float) -> Iterable[Path]:
-    """Files in the data folder that no entry of the log knows, and that are older than `limit`.
+def _remove_unnamed(root: Path, state: State, files: Files) -> int:
+    """Remove the files in the data folder that the log does not name, or gave up; return how many.
 
-    A file that a vacuum gave up is as old as its last change, so it is always old enough.
+    No transaction is open: it would move its files there before the log names them.
     """
-    return [
+    unnamed = unnamed_files(root, state)
+    for path in unnamed:
+        files.remove(path)
+    for folder in (root / DATA).iterdir():
+        if folder.is_dir() and not any(folder.iterdir()):
+            files.remove_folder(folder)
+    return len(unnamed)
+
+
+def unnamed_files(root: Path, state: State) -> list[Path]:
+    """The files in the data folder that the log does not name, or gave up, sorted."""
+    known = set(state.files) | set(state.removed)
+    return sorted(
         path
-        for path in data_files(root)
-        if path.relative_to(root).as_posix() not in known and path.stat().st_mtime <= limit
-    ]
+        for path in (root / DATA).rglob("*")
+        if path.is_file() and path.relative_to(root).as_posix() not in known
+    )
 
 
-def data_files(root: Path) -> list[Path]:
-    """All files in the data folder, sorted."""
-    return sorted(path for path in (root / DATA).rglob("*") if path.is_file())
-
-
-def remove_unfinished(root: Path, files: Files) -> None:
-    """Remove what a writer that died was still writing: no transaction is open."""
+def remove_unfinished(root: Path, state: State, files: Files) -> None:
+    """Remove what a writer that died was still writing or deleting: no transaction is open."""
     for path in (root / STAGING).iterdir():
         files.remove_tree(path) if path.is_dir() else files.remove(path)
     for path in temporary_files(root):
         files.remove(path)
+    _remove_unnamed(root, state, files)
 
 
 def temporary_files(root: Path) -> list[Path]:

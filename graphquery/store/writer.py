@@ -54,7 +54,7 @@ class Writer:
             for name in FOLDERS:  # empty ones are easily lost in copying
                 if not (self.root / name).is_dir():
                     self._files.make_folder(self.root / name)
-            remove_unfinished(self.root, self._files)
+            remove_unfinished(self.root, self._state, self._files)
             self._checkpoint = max(checkpoint.checkpoint_versions(self.root), default=0)
         except BaseException:
             self._lock.release()
