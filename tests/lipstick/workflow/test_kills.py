@@ -95,7 +95,7 @@ def _kill(
             Store.create(path, files=Unsynced())
     assert _ran(processes, path, None) == 0
     assert contents(path) == whole
-    assert not [damage for damage in fsck(path) if not damage.garbage]
+    assert fsck(path) == []
     return ended + 1
 
 
