@@ -35,6 +35,7 @@ class Valuation(Generic[K]):
         relation: str,
         *,
         constant: bool = False,
+        of_itself: bool = False,
         function: Callable[[Token], K] | None = None,
         keys: list[tuple[Any, ...]] | list[pa.Array] | None = None,
         values: Array | None = None,
@@ -42,6 +43,7 @@ class Valuation(Generic[K]):
         self.semiring = semiring
         self.relation = relation
         self.constant_one = constant
+        self.of_itself = of_itself
         self._function = function
         self._keys = keys
         # Values of the keys, in their order, and last that of every other key.
@@ -71,7 +73,7 @@ class Valuation(Generic[K]):
         if spec is None:
             if semiring.constant_default:
                 return cls(semiring, relation, constant=True)
-            return cls(semiring, relation, function=semiring.default)
+            return cls(semiring, relation, of_itself=True, function=semiring.default)
         other = semiring.one if default is _UNSET else semiring.check(default)
         if isinstance(spec, (pa.Table, pa.RecordBatch)):
             if spec.num_columns < 2:
