@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -250,7 +251,6 @@ class _Index:
         keys = [_normal(column) for column in keys]
         size = len(keys[0]) if keys else 1
         self.uniques = [pc.unique(column) for column in keys]
-        self.tables = [_Table.of(unique) for unique in self.uniques]
         self.steps: list[Array] = []
         combined = np.zeros(size, dtype=np.int64)
         for column, unique in zip(keys, self.uniques, strict=True):
@@ -261,6 +261,11 @@ class _Index:
             raise ValuationError(f"the valuation of {relation} gives a key twice")
         self.position = np.empty(size, dtype=np.int64)
         self.position[combined] = np.arange(size)
+
+    @cached_property
+    def tables(self) -> list[_Table | None]:
+        """By key column, its table; only looking up whole columns is worth making one."""
+        return [_Table.of(unique) for unique in self.uniques]
 
     def codes(self, columns: list[pa.Array], size: int) -> Array:
         """The position of every row's key; -1 where it is not one of the keys."""
