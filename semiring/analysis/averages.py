@@ -25,6 +25,9 @@ from semiring.token import Token
 LARGEST = 20_000
 """The largest count of which the distribution is computed."""
 
+_NOTHING = 1e-250
+"""Less is taken for 0: far from what is seen beside other terms, and slow to compute with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Summand:
@@ -49,48 +52,65 @@ class Joint:
 
     Attributes
     ----------
-    chance, first, second
-        By n from 0 on: the probability that N = n; the expected values of S and of S² over the
-        worlds in which it is, 0 elsewhere.
+    start
+        The least n that the arrays speak of.
+    columns
+        Three rows, by n from `start` on: the probability that N = n; the expected values of S and
+        of S² over the worlds in which it is, 0 elsewhere.
     """
 
-    chance: Array
-    first: Array
-    second: Array
+    start: int
+    columns: Array
 
     @classmethod
     def constant(cls, count: int, total: float) -> Joint:
         """A count and sum without chance."""
-        at = np.zeros(count + 1)
-        at[count] = 1.0
-        return cls(at, total * at, total * total * at)
+        return cls(count, np.array([[1.0], [total], [total * total]]))
+
+    @property
+    def stop(self) -> int:
+        """What n is less than."""
+        return self.start + int(self.columns.shape[1])
 
     def plus(self, other: Joint) -> Joint:
         """Of the sums with an independent count and sum."""
-        first = np.convolve(self.first, other.chance) + np.convolve(self.chance, other.first)
-        second = np.convolve(self.second, other.chance) + np.convolve(self.chance, other.second)
-        second += 2 * np.convolve(self.first, other.first)
-        return Joint(np.convolve(self.chance, other.chance), first, second)
+        chance, first, second = self.columns
+        its_chance, its_first, its_second = other.columns
+        found = [
+            np.convolve(chance, its_chance),
+            np.convolve(first, its_chance) + np.convolve(chance, its_first),
+            np.convolve(second, its_chance) + np.convolve(chance, its_second),
+        ]
+        found[2] += 2 * np.convolve(first, its_first)
+        return Joint(self.start + other.start, np.array(found))._trimmed()
 
     def mixed(self, other: Joint, weight: float) -> Joint:
         """This one with probability `weight`, else the other."""
-        size = max(len(self.chance), len(other.chance))
-        pairs = zip(self._columns(size), other._columns(size), strict=True)
-        return Joint(*(weight * mine + (1 - weight) * its for mine, its in pairs))
+        start = min(self.start, other.start)
+        found = np.zeros((3, max(self.stop, other.stop) - start))
+        found[:, self.start - start : self.stop - start] += weight * self.columns
+        found[:, other.start - start : other.stop - start] += (1 - weight) * other.columns
+        return Joint(start, found)._trimmed()
 
-    def _columns(self, size: int) -> list[Array]:
-        columns = (self.chance, self.first, self.second)
-        return [np.pad(column, (0, size - len(column))) for column in columns]
+    def _trimmed(self) -> Joint:
+        """Without counts whose chance is nothing, and without numbers that doubles hold badly."""
+        columns = np.where(np.abs(self.columns) < _NOTHING, 0.0, self.columns)
+        kept = np.flatnonzero(columns.any(axis=0))
+        if not len(kept):
+            return Joint(0, np.zeros((3, 1)))
+        return Joint(self.start + int(kept[0]), columns[:, kept[0] : kept[-1] + 1])
 
 
 def quotient(joint: Joint) -> tuple[float, float, float]:
     """Mean and variance of S / N where N is not 0, and the probability of that."""
-    counts = np.arange(1, len(joint.chance))
-    presence = float(joint.chance[1:].sum())
+    counts = np.arange(joint.start, joint.stop)
+    chance, first, second = joint.columns[:, counts > 0]
+    counts = counts[counts > 0]
+    presence = float(chance.sum())
     if not presence:
         return 0.0, 0.0, 0.0
-    mean = float((joint.first[1:] / counts).sum()) / presence
-    square = float((joint.second[1:] / counts**2).sum()) / presence
+    mean = float((first / counts).sum()) / presence
+    square = float((second / counts**2).sum()) / presence
     return mean, max(square - mean * mean, 0.0), presence
 
 
@@ -198,11 +218,11 @@ def _merged(summands: Sequence[Summand]) -> dict[int, Summand]:
 
 def _summed(parts: Sequence[Joint]) -> Joint:
     """The sum of independent ones, the shortest two first, as in Huffman's code."""
-    queue = [(len(part.chance), place, part) for place, part in enumerate(parts)]
+    queue = [(part.columns.shape[1], place, part) for place, part in enumerate(parts)]
     heapify(queue)
     place = len(queue)
     while len(queue) > 1:
         both = heappop(queue)[2].plus(heappop(queue)[2])
-        heappush(queue, (len(both.chance), place, both))
+        heappush(queue, (both.columns.shape[1], place, both))
         place += 1
     return queue[0][2]
