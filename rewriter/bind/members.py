@@ -23,7 +23,7 @@ from rewriter.bind.selects import (
     grouping_of,
     having_over,
 )
-from rewriter.position import Span, keyword_before
+from rewriter.position import Span
 
 _BOUNDED = ("order", "limit", "offset")
 
@@ -44,7 +44,7 @@ def bind_members(
     qualify = select.args.get("qualify")
     if qualify is not None and rows.correlated:
         problem = "QUALIFY in a correlated subquery is not supported"
-        place = keyword_before(context.source.sql, qualify, "QUALIFY")
+        place = context.source.keyword_before(qualify, "QUALIFY")
         raise context.source.untied(problem, "Write the subquery as a join.", place)
     if not rows.correlated and (grouped or qualify or select.args.get("distinct") or not exists):
         bound = answer(rows)

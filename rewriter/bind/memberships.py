@@ -19,7 +19,7 @@ from rewriter.algebra import (
 )
 from rewriter.bind.context import Context, Members, Tie
 from rewriter.bind.fingerprint import unwrap
-from rewriter.position import Span, keyword_after, keyword_before
+from rewriter.position import Span
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
@@ -162,8 +162,8 @@ def _different(members: Members, context: Context) -> Members:
 
 
 def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:
-    return keyword_before(binder.context.source.sql, node.this, "EXISTS")
+    return binder.context.source.keyword_before(node.this, "EXISTS")
 
 
 def _in_span(node: exp.In, binder: ScalarBinder) -> Span | None:
-    return keyword_after(binder.context.source.sql, node.this, "IN")
+    return binder.context.source.keyword_after(node.this, "IN")

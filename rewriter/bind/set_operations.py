@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import AntiJoin, BagDifference, SemiJoin, UnionAll
+from rewriter.algebra import AntiJoin, BagDifference, Scalar, SemiJoin, UnionAll
 from rewriter.bind.context import Context
 from rewriter.bind.grouping import distinct
 from rewriter.bind.scope import Bound
-from rewriter.position import Span, keyword_after
+from rewriter.dialect import SparkSQL
+from rewriter.position import Span
 
 
 def bind_set_operation(
@@ -29,7 +30,7 @@ def bind_set_operation(
     source, first = context.source, branches[0]
     name = type(operation).__name__.upper()
     words = (name, "MINUS") if name == "EXCEPT" else (name,)
-    span = keyword_after(source.sql, operation.this, *words)
+    span = source.keyword_after(operation.this, *words)
     for branch, operand in zip(branches[1:], operands[1:], strict=True):
         have, need = len(branch.scope.entries), len(first.scope.entries)
         if have != need:
@@ -51,6 +52,10 @@ def _difference(
     operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
 ) -> Bound:
     """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
+    if span is not None:
+        context.differences[span] = len(branches[0].relation.attributes)
+        if span in context.widened:
+            branches = [_converted(each, context.widened[span], context) for each in branches]
     left, right = distinct(branches[0], context, span), branches[1]
     pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
     equal = exp.and_(
@@ -59,6 +64,21 @@ def _difference(
     )
     join = AntiJoin if isinstance(operation, exp.Except) else SemiJoin
     return Bound(join(left.relation, right.relation, equal, span), left.scope)
+
+
+def _converted(bound: Bound, types: Sequence[str | None], context: Context) -> Bound:
+    """Return the rows with their columns converted to types, those without one as they are."""
+    attributes = bound.relation.attributes
+    converted: list[Scalar] = []
+    for attribute, name in zip(attributes, types, strict=True):
+        column = attribute.column()
+        if name is None:
+            converted.append(column)
+        else:
+            kind = exp.DataType.build(name, dialect=SparkSQL)
+            converted.append(exp.Cast(this=column, to=kind))
+    project = context.project(bound.relation, [a.name for a in attributes], converted)
+    return Bound(project, bound.scope.over(project.output))
 
 
 def _bag_difference(

@@ -117,6 +117,20 @@ def test_set_operation(on: Oracles, sql: str) -> None:
     on.hold(sql, {"l": [2, 4]}, deletion, {"l": [1, 3], "n": [3]}, grouping=True, offline=False)
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k + 2147483647 AS v FROM (SELECT k FROM l EXCEPT SELECT CAST(k AS bigint) FROM r)",
+        "SELECT k, g FROM l INTERSECT SELECT CAST(k AS string), h FROM n",
+        "SELECT k, typeof(k) AS t FROM (SELECT k FROM l EXCEPT SELECT CAST(k AS bigint) FROM r"
+        " EXCEPT SELECT CAST(h AS decimal(30, 2)) FROM n WHERE h > 1)",
+    ],
+)
+def test_sides_of_different_types(on: Oracles, sql: str) -> None:
+    """Both are converted to the types that Spark finds, before they are compared."""
+    on.hold(sql, {"l": [1, 3, 5]}, {"l": [4], "n": [2], "r": [3]}, offline=False)
+
+
 def test_except_of_a_relation_with_itself(on: Oracles) -> None:
     """Nothing is left, whatever is deleted, and something is where the sides differ."""
     sql = "SELECT k FROM l EXCEPT SELECT k FROM l WHERE g = 2"
