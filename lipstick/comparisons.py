@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
@@ -11,54 +11,53 @@ from pyspark.sql import SparkSession
 from lipstick.errors import UnsupportedError
 from rewriter.bind import Query
 from rewriter.blocks import Block
-from rewriter.comparable import compared_exactly
+from rewriter.comparable import Conversions, compared_exactly
 from rewriter.position import Span
 from rewriter.statements import comparisons_sql
-
-Widened = Mapping[Span, Sequence[str | None]]
-"""Types to convert columns of set operations to, by their place; None: they have that type."""
 
 _OF_MAPS = "SET_OPERATION_ON_MAP_TYPE"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The types of an outer value and of the inner one it is compared with."""
+    """The types of an outer value and of the inner one it is compared with, and where that is."""
 
     outer: str
     inner: str
-    span: Span | None
-
-    @property
-    def differs(self) -> bool:
-        """Whether Spark converts one of them, or both."""
-        return self.outer != self.inner
+    place: tuple[Span | None, int]
 
 
 def lowered(
-    spark: SparkSession, bind: Callable[[Widened], Query], lower: Callable[[Query], Block]
+    spark: SparkSession,
+    bind: Callable[[Conversions], Query],
+    lower: Callable[[Query, Conversions], Block],
 ) -> tuple[Query, Block]:
-    """Return a bound query and its blocks, in which all that is compared has suitable types.
+    """Return a bound query and its blocks, in which what is compared has one type where it must.
 
-    The sides of EXCEPT and INTERSECT are joined, by IS NOT DISTINCT FROM, and the rows of the left
-    are the answer: as Spark converts both sides to a common type, so does the query that is bound.
+    Rows are grouped by what others are compared with. Where a comparison makes different values
+    equal ('1' and '01' to 1), they are grouped by the values that it converts them to. EXCEPT and
+    INTERSECT convert the columns of their answer too.
 
     Raises
     ------
     UnsupportedError
-        IN, EXISTS or a join would find different values equal, or a subquery uses a map of the
-        query around it.
+        A comparison makes different values equal and nothing is known of its conversion, or a
+        subquery uses a map of the query around it.
     """
-    widened: dict[Span, tuple[str | None, ...]] = {}
+    converted: Conversions = {}
     while True:
-        query = bind(widened)
-        root = lower(query)
+        query = bind(converted)
+        root = lower(query, converted)
         pairs = _pairs(spark, root, query.sql)
-        found = _wider(spark, pairs, query.differences)
-        if found.items() <= widened.items():
+        more = _conversions(spark, pairs, query.differences)
+        merged = {
+            span: {**converted.get(span, {}), **more.get(span, {})}
+            for span in {**converted, **more}
+        }
+        if merged == converted:
             _check_exact(pairs, query.sql)
             return query, root
-        widened |= found
+        converted = merged
 
 
 def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
@@ -73,37 +72,43 @@ def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
                 "a subquery that refers to a map of the query around it is not supported",
                 "Refer to what it needs of the map: a column of a derived table around it.",
                 sql,
-                next(filter(None, compared.spans), None),
+                next((span for span, _ in compared.places if span is not None), None),
             ) from error
         types = [field.dataType.simpleString() for field in schema]
-        pairs += map(Pair, types[::2], types[1::2], compared.spans)
+        pairs += map(Pair, types[::2], types[1::2], compared.places)
     return pairs
 
 
-def _wider(
-    spark: SparkSession, pairs: Sequence[Pair], differences: Mapping[Span, int]
-) -> dict[Span, tuple[str | None, ...]]:
-    """Return the common types of set operations whose sides have different ones."""
-    by_place: dict[Span, list[Pair]] = {}
+def _conversions(
+    spark: SparkSession, pairs: Sequence[Pair], differences: Collection[Span]
+) -> Conversions:
+    """Return the common types of what must be compared as such.
+
+    Without ANSI mode, ``=`` converts otherwise than set operations do.
+    """
+    ansi = spark.conf.get("spark.sql.ansi.enabled") == "true"
+    found: dict[Span, dict[int, str]] = {}
     for pair in pairs:
-        if pair.span is not None and pair.span in differences:
-            by_place.setdefault(pair.span, []).append(pair)
-    return {
-        span: tuple(_common(spark, pair) for pair in found[: differences[span]])
-        for span, found in by_place.items()
-        if any(pair.differs for pair in found)
-    }
+        span, number = pair.place
+        if span is None or pair.outer == pair.inner:
+            continue
+        if span in differences or (ansi and not compared_exactly(pair.outer, pair.inner)):
+            name = _common(spark, pair)
+            if name is not None:
+                found.setdefault(span, {})[number] = name
+    return found
 
 
 def _common(spark: SparkSession, pair: Pair) -> str | None:
-    if not pair.differs:
-        return None
     sides = (f"SELECT CAST(NULL AS {name})" for name in (pair.outer, pair.inner))
-    return spark.sql(" UNION ALL ".join(sides)).schema[0].dataType.simpleString()
+    try:
+        return spark.sql(" UNION ALL ".join(sides)).schema[0].dataType.simpleString()
+    except AnalysisException:
+        return None
 
 
 def _check_exact(pairs: Sequence[Pair], sql: str) -> None:
-    """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""
+    """Refuse comparisons that convert with a loss."""
     for pair in pairs:
         if not compared_exactly(pair.outer, pair.inner):
             raise UnsupportedError(
@@ -111,5 +116,5 @@ def _check_exact(pairs: Sequence[Pair], sql: str) -> None:
                 f"{pair.inner}, which makes different values equal",
                 f"Convert the inner side: CAST(... AS {pair.outer}).",
                 sql,
-                pair.span,
+                pair.place[0],
             )

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.catalog import RegisteredFunctions, SessionCatalog
-from lipstick.comparisons import Widened, lowered
+from lipstick.comparisons import lowered
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.derived.derivation import Derivation, read_latest
 from lipstick.derived.rows import naming_of, relation_rows
@@ -41,6 +41,7 @@ from rewriter.bind import Arguments, Query, bind, substitute
 from rewriter.bind.functions import OF_SPARK
 from rewriter.bind.generators import place_of_generator
 from rewriter.catalog import TableFunction
+from rewriter.comparable import Conversions
 from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
 
@@ -258,7 +259,7 @@ class Session:
         functions = RegisteredFunctions(self.spark)
         sources = {t.name: t.token_source for t in self._tracked.values()}
 
-        def understood(widened: Widened) -> Query:
+        def understood(converted: Conversions) -> Query:
             return unfolded(
                 self.spark,
                 lambda levels: bind(
@@ -269,13 +270,13 @@ class Session:
                     aggregates=functions.aggregates,
                     tables=self._tables,
                     levels=levels,
-                    widened=widened,
+                    converted=converted,
                 ),
                 sources,
             )
 
         bound, root = lowered(
-            self.spark, understood, lambda bound: lower(bound.root, sources, query)
+            self.spark, understood, lambda bound, types: lower(bound.root, sources, query, types)
         )
         if functions.used:
             drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))

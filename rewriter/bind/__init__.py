@@ -6,7 +6,7 @@ refuses need not be refused here, and what it accepts must not be read in anothe
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from rewriter.bind.queries import QueryBinder
 from rewriter.bind.registered import with_aggregates
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import Catalog, TableFunction
+from rewriter.comparable import Conversions
 from rewriter.position import Span
 
 __all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
@@ -37,8 +38,8 @@ class Query:
     sql: str
     recursions: Mapping[str, Recursion]
     """Its recursive queries, by the keys of ``levels`` in :func:`bind`."""
-    differences: Mapping[Span, int]
-    """The places of EXCEPT and INTERSECT, as those of their joins, and their numbers of columns."""
+    differences: Collection[Span]
+    """The places of EXCEPT and INTERSECT, which convert the columns of their answer."""
 
 
 def bind(
@@ -52,7 +53,7 @@ def bind(
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
     levels: Mapping[str, int] | None = None,
-    widened: Mapping[Span, Sequence[str | None]] = MappingProxyType({}),
+    converted: Conversions = MappingProxyType({}),
 ) -> Query:
     """Bind the text of a query.
 
@@ -78,9 +79,8 @@ def bind(
     levels
         How many levels follow the first of a recursive query; one that is not in it is unfolded as
         far as it may be. None: recursive queries are refused.
-    widened
-        The types, as Spark writes them, that columns of EXCEPT and INTERSECT are converted to on
-        both sides, by their places in ``Query.differences``.
+    converted
+        The types that columns of EXCEPT and INTERSECT are converted to on both sides.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def bind(
         aggregates,
         tables,
         levels=levels,
-        widened=widened,
+        converted=converted,
     )
     root = context.bind.query(query, context, None).relation
     return Query(root, sql, context.recursions, context.differences)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -15,6 +15,7 @@ from rewriter.bind.outer_values import with_outer_values
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
 from rewriter.catalog import Catalog, TableFunction
+from rewriter.comparable import Conversions
 from rewriter.position import Span
 
 
@@ -142,12 +143,10 @@ class Context:
     """How many levels follow the first one of recursions, by key; None: none may be there."""
     recursions: dict[str, Recursion] = field(default_factory=dict)
     """The recursions met, by key."""
-    widened: Mapping[Span, Sequence[str | None]] = field(
-        default_factory=lambda: MappingProxyType({})
-    )
-    """The types to which EXCEPT and INTERSECT convert columns of both sides, by place."""
-    differences: dict[Span, int] = field(default_factory=dict)
-    """The places of EXCEPT and INTERSECT met, and how many columns they have."""
+    converted: Conversions = field(default_factory=lambda: MappingProxyType({}))
+    """The types to which EXCEPT and INTERSECT convert columns of both sides."""
+    differences: set[Span] = field(default_factory=set)
+    """The places of EXCEPT and INTERSECT met."""
     reading: tuple[str, ...] = ()
     referred: set[str] = field(default_factory=set)
     """The ids of attributes that subqueries of the query refer to as columns around them."""

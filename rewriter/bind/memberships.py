@@ -78,7 +78,8 @@ def is_in(node: exp.In, binder: ScalarBinder) -> Membership:
 def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
     """Return NOT IN: no row of the subquery is equal, or may be but for a NULL on either side.
 
-    Of one column these are three memberships, of which only the first compares two values.
+    Of one column these are three memberships, of which only the first compares two values: last,
+    after what ties all of them to the outer row.
     """
     members, pairs = _compared(node, binder, once=True)
     equal = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
@@ -101,7 +102,7 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
     return [
         Membership(
             members.relation,
-            conjunction((case, *(condition.copy() for condition in members.conditions))),
+            conjunction((*(condition.copy() for condition in members.conditions), case)),
             span,
             negated=True,
             tie=members.tie,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
@@ -10,7 +10,7 @@ from rewriter.algebra import AntiJoin, BagDifference, Scalar, SemiJoin, UnionAll
 from rewriter.bind.context import Context
 from rewriter.bind.grouping import distinct
 from rewriter.bind.scope import Bound
-from rewriter.dialect import SparkSQL
+from rewriter.comparable import cast_to
 from rewriter.position import Span
 
 
@@ -53,9 +53,9 @@ def _difference(
 ) -> Bound:
     """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
     if span is not None:
-        context.differences[span] = len(branches[0].relation.attributes)
-        if span in context.widened:
-            branches = [_converted(each, context.widened[span], context) for each in branches]
+        context.differences.add(span)
+        if span in context.converted:
+            branches = [_converted(each, context.converted[span], context) for each in branches]
     left, right = distinct(branches[0], context, span), branches[1]
     pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
     equal = exp.and_(
@@ -66,17 +66,12 @@ def _difference(
     return Bound(join(left.relation, right.relation, equal, span), left.scope)
 
 
-def _converted(bound: Bound, types: Sequence[str | None], context: Context) -> Bound:
-    """Return the rows with their columns converted to types, those without one as they are."""
+def _converted(bound: Bound, types: Mapping[int, str], context: Context) -> Bound:
+    """Return the rows with some columns, by their numbers, converted to a type."""
     attributes = bound.relation.attributes
-    converted: list[Scalar] = []
-    for attribute, name in zip(attributes, types, strict=True):
-        column = attribute.column()
-        if name is None:
-            converted.append(column)
-        else:
-            kind = exp.DataType.build(name, dialect=SparkSQL)
-            converted.append(exp.Cast(this=column, to=kind))
+    converted: list[Scalar] = [attribute.column() for attribute in attributes]
+    for number, name in types.items():
+        converted[number] = cast_to(converted[number], name)
     project = context.project(bound.relation, [a.name for a in attributes], converted)
     return Bound(project, bound.scope.over(project.output))
 

@@ -76,9 +76,9 @@ def test_long_conditions(catalog: MemoryCatalog) -> None:
 def test_sides_of_a_set_operation_are_converted(catalog: MemoryCatalog) -> None:
     """To the types given for the place of its keyword, which are of two queries in two texts."""
     sql = "SELECT a, b FROM t EXCEPT SELECT x, x AS y FROM l"
-    ((place, columns),) = bind(sql, catalog).differences.items()
-    assert (sql[place.start : place.end], columns) == ("EXCEPT", 2)
-    root = bind(sql, catalog, widened={place: ("bigint", None)}).root
+    (place,) = bind(sql, catalog).differences
+    assert sql[place.start : place.end] == "EXCEPT"
+    root = bind(sql, catalog, converted={place: {0: "bigint"}}).root
     casts = [
         [scalar.sql() for scalar in node.scalars if isinstance(scalar, exp.Cast)]
         for node in walk(root)
