@@ -12,7 +12,7 @@ the query run again in Spark on the reduced source.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -68,8 +68,9 @@ def main(
         for found in evaluation_times(capture, repetitions, limit):
             evaluations.append({"query": number, **found})
             click.echo(show(evaluations[-1]))
-    batches = batch_times(captures / "q1", rerun, repetitions, limit)
-    for batch in batches:
+    batches = []
+    for batch in batch_times(captures / "q1", rerun, repetitions, limit):
+        batches.append(batch)
         click.echo(json.dumps(batch))
     if output is not None:
         document = {
@@ -102,13 +103,12 @@ def with_spark(
 
 def evaluation_times(
     capture: lipstick.Capture, repetitions: int, limit: float
-) -> list[dict[str, Any]]:
-    """Time every semiring, and the reading of the bytes."""
+) -> Iterator[dict[str, Any]]:
+    """Time every semiring, beside the reading of the bytes."""
     counts = capture.manifest.counts.values()
     members = sum(count.get("members", 0) for count in counts)
     capture.evaluate(semirings.Counting())
     reading = read_seconds(capture, repetitions)
-    found: list[dict[str, Any]] = []
     tokens = capture.memory.tokens("lineitem")
     for semiring in (*NUMERIC, *SYMBOLIC):
         for given, valuation in _valuations(tokens, semiring):
@@ -117,16 +117,13 @@ def evaluation_times(
                 ask = partial(capture.evaluate, semiring, valuation)
                 taken = least_seconds(ask, repetitions, limit)
             except lipstick.LipstickError as error:
-                found.append({**asked, "refused": str(error).splitlines()[0]})
+                yield {**asked, "refused": str(error).splitlines()[0]}
                 continue
             except OverLimitError:
-                found.append({**asked, "over_seconds": limit})
+                yield {**asked, "over_seconds": limit}
                 continue
             rate, times = members / taken, taken / reading
-            found.append(
-                {**asked, "seconds": taken, "members_per_second": rate, "times_reading": times}
-            )
-    return found
+            yield {**asked, "seconds": taken, "members_per_second": rate, "times_reading": times}
 
 
 def _thousand(tokens: pa.Table) -> pa.Table:
@@ -166,12 +163,13 @@ def read_seconds(capture: lipstick.Capture, repetitions: int) -> float:
     return least_seconds(lambda: [int(column.sum()) for column in columns], repetitions, 60.0)
 
 
-def batch_times(path: Path, rerun: float, repetitions: int, limit: float) -> list[dict[str, Any]]:
+def batch_times(
+    path: Path, rerun: float, repetitions: int, limit: float
+) -> Iterator[dict[str, Any]]:
     """Time batches of scenarios on Q1, which delete one lineitem each, or a thousand."""
     capture = lipstick.open(path)
     tokens = capture.memory.tokens("lineitem").combine_chunks()
     random = np.random.default_rng(1)
-    found = []
     first = seconds(lambda: capture.what_if({"lineitem": tokens.slice(0, 1)}).df)
     for deleted in (1, 1000):
         for count in (1, 64, 4096):
@@ -180,16 +178,13 @@ def batch_times(path: Path, rerun: float, repetitions: int, limit: float) -> lis
             table = tokens.take(pa.array(rows)).append_column("scenario", scenario)
             ask = partial(_changes, capture, table)
             each = least_seconds(ask, repetitions, limit) / count
-            found.append(
-                {
-                    "scenarios": count,
-                    "deleted_each": deleted,
-                    "seconds_each": each,
-                    "cheaper_than_rerun": rerun / each,
-                    "first_question_seconds": first,
-                }
-            )
-    return found
+            yield {
+                "scenarios": count,
+                "deleted_each": deleted,
+                "seconds_each": each,
+                "cheaper_than_rerun": rerun / each,
+                "first_question_seconds": first,
+            }
 
 
 def _changes(capture: lipstick.Capture, table: pa.Table) -> pa.Table:
