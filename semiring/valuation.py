@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -252,6 +251,7 @@ class _Index:
         size = len(keys[0]) if keys else 1
         self.uniques = [pc.unique(column) for column in keys]
         self.steps: list[Array] = []
+        self._tables: list[_Table | None] | None = None
         combined = np.zeros(size, dtype=np.int64)
         for column, unique in zip(keys, self.uniques, strict=True):
             combined = combined * len(unique) + _codes(column, unique)
@@ -262,10 +262,14 @@ class _Index:
         self.position = np.empty(size, dtype=np.int64)
         self.position[combined] = np.arange(size)
 
-    @cached_property
-    def tables(self) -> list[_Table | None]:
-        """By key column, its table; only looking up whole columns is worth making one."""
-        return [_Table.of(unique) for unique in self.uniques]
+    def _table(self, position: int) -> _Table | None:
+        """The table of a key column, made when first asked for: few rows are not worth one.
+
+        No cached_property, whose lock cannot be pickled by value.
+        """
+        if self._tables is None:
+            self._tables = [_Table.of(unique) for unique in self.uniques]
+        return self._tables[position]
 
     def codes(self, columns: list[pa.Array], size: int) -> Array:
         """The position of every row's key; -1 where it is not one of the keys."""
@@ -274,7 +278,7 @@ class _Index:
         if len(self.position) == 0:
             return np.full(size, -1, dtype=np.int64)
         for position, (column, unique) in enumerate(zip(columns, self.uniques, strict=True)):
-            table = self.tables[position]
+            table = self._table(position)
             if table is not None and column.null_count == 0 and pa.types.is_integer(column.type):
                 code = table.codes(column)
             else:
