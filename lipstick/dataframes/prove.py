@@ -8,6 +8,7 @@ names of lateral views, and operators that only say where rows are computed; and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -86,13 +87,22 @@ def _optimised(spark: SparkSession, plan: Plan) -> Plan:
 
 
 def _origins(nodes: Json) -> dict[int, str]:
-    """Return, for each alias of an attribute, the name of the attribute that it is in the end."""
+    """Return, for each alias of an attribute, the name of the attribute that it is in the end.
+
+    Another alias of it in the same list has another name: of two without one the optimiser would
+    make one column, and an invalid plan.
+    """
     found: dict[int, str] = {}
     for node in reversed(nodes):
-        for item in _items(node):
+        items = _items(node)
+        taken = Counter(_id(item[0]) for item in items if kind(item[0]) == "AttributeReference")
+        for item in items:
             if _renames(item):
-                name = str(found.get(_id(item[1]), item[1]["name"]))
-                found[_id(item[0])] = name
+                attribute = _id(item[1])
+                name = str(found.get(attribute, item[1]["name"]))
+                again = taken[attribute]
+                found[_id(item[0])] = f"{name}_{again}" if again else name
+                taken[attribute] += 1
     return found
 
 
