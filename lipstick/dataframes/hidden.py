@@ -1,4 +1,4 @@
-"""What the description of a plan hides: Python functions, and the values of a pivot."""
+"""What the description of a plan hides: Python functions, constants, the values of a pivot."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lipstick.dataframes.jvm import (
     Plan,
     described_expressions,
     expressions,
+    kind,
     node_at,
     sizes,
 )
@@ -58,6 +59,20 @@ def _made(spark: SparkSession, function: Plan) -> Any:
     ]
     added: list[list[Any]] = [[] for _ in range(constructor.getParameterCount() - len(known))]
     return made(*known, *added)
+
+
+def show_constants(plan: Plan, nodes: Json) -> None:
+    """Write the rows that a text has, ``VALUES ...``, into the description of its plan.
+
+    Rows that were made in another way are those of a relation, which must be tracked.
+    """
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        if kind(node) != "LocalRelation":
+            continue
+        relation = node_at(plan, nodes, size, position)
+        if relation.origin().sqlText().isDefined() and not relation.data().isEmpty():
+            node["values"] = relation.toSQL("v")
 
 
 def show_pivot_values(plan: Plan, nodes: Json) -> None:

@@ -24,6 +24,7 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
+from lipstick.dataframes.numbering import same_result
 from lipstick.guard import settings
 from rewriter.catalyst.refusals import is_placement
 from rewriter.errors import NotUnderstoodError
@@ -69,7 +70,7 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
         raise NotUnderstoodError(problem, _ADVICE, text)
     with settings(spark, _SETTINGS):
         theirs, ours = (_optimised(spark, analysed(each)) for each in (frame, other))
-    if not theirs.sameResult(ours):
+    if not same_result(spark, theirs, ours):
         raise _difference(text, theirs, ours)
 
 
@@ -78,11 +79,28 @@ def _columns(frame: DataFrame) -> list[tuple[str, str]]:
 
 
 def _optimised(spark: SparkSession, plan: Plan) -> Plan:
+    plan = _inlined(spark, plan)
     nodes = described(plan)
     origins = _origins(nodes)
     positions = {n for n, node in enumerate(nodes) if not _is_common(node, origins)}
     common = changed(spark, plan, nodes, positions, lambda node: _common(spark, node, origins))
     return spark._jsparkSession.sessionState().optimizer().execute(common)
+
+
+def _inlined(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan without the names of relations, and without the named queries it can be.
+
+    The optimiser does the same, later: what it says of names of columns, and of rows that are
+    distinct, stops at a named query until then.
+    """
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    for rule in (catalyst.analysis.EliminateSubqueryAliases, catalyst.analysis.EliminateView):
+        plan = rule.apply(plan)
+    inline = catalyst.optimizer.InlineCTE
+    (constructor,) = jvm.java.lang.Class.forName(inline._fqn).getConstructors()
+    return inline(*[False] * constructor.getParameterCount()).apply(plan)
 
 
 def _origins(nodes: Json) -> dict[int, str]:
