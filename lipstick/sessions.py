@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lipstick import display
 from lipstick.catalog import RegisteredFunctions, SessionCatalog
+from lipstick.comparisons import lowered
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.derived.derivation import Derivation, read_latest
 from lipstick.derived.rows import naming_of, relation_rows
@@ -36,15 +37,13 @@ from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
 from rewriter.algebra import Draw, walk
-from rewriter.bind import Arguments, bind, substitute
+from rewriter.bind import Arguments, Query, bind, substitute
 from rewriter.bind.functions import OF_SPARK
 from rewriter.bind.generators import place_of_generator
-from rewriter.blocks import Block
 from rewriter.catalog import TableFunction
-from rewriter.comparable import compared_exactly
+from rewriter.comparable import Conversions
 from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
-from rewriter.statements import comparisons_sql
 
 
 class Session:
@@ -259,20 +258,26 @@ class Session:
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
         sources = {t.name: t.token_source for t in self._tracked.values()}
-        bound = unfolded(
-            self.spark,
-            lambda levels: bind(
-                query,
-                catalog,
-                expression=expression,
-                functions=functions,
-                aggregates=functions.aggregates,
-                tables=self._tables,
-                levels=levels,
-            ),
-            sources,
+
+        def understood(converted: Conversions) -> Query:
+            return unfolded(
+                self.spark,
+                lambda levels: bind(
+                    query,
+                    catalog,
+                    expression=expression,
+                    functions=functions,
+                    aggregates=functions.aggregates,
+                    tables=self._tables,
+                    levels=levels,
+                    converted=converted,
+                ),
+                sources,
+            )
+
+        bound, root = lowered(
+            self.spark, understood, lambda bound, types: lower(bound.root, sources, query, types)
         )
-        root = lower(bound.root, sources, query)
         if functions.used:
             drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
             check_deterministic(self.spark, query, args, functions.used, drawn=drawn)
@@ -283,7 +288,6 @@ class Session:
                 query,
                 place_of_generator(expression, query),
             )
-        self._check_memberships(root, query)
         check_partitions(self.spark, root, query)
         recursive = bool(bound.recursions)
         frame = AnnotatedFrame(self, shown, expression, schema, root, recursive=recursive)
@@ -344,22 +348,6 @@ class Session:
         self._tables.pop(name.lower(), None)
         if table is not None:
             self._tables[name.lower()] = table
-
-    def _check_memberships(self, root: Block, query: str) -> None:
-        """Refuse IN, EXISTS and semi joins that convert what they compare with a loss."""
-        for compared in comparisons_sql(root):
-            schema = self.spark.sql(compared.sql).schema
-            types = [field.dataType.simpleString() for field in schema]
-            pairs = zip(types[::2], types[1::2], compared.spans, strict=True)
-            for outer, inner, span in pairs:
-                if not compared_exactly(outer, inner):
-                    raise UnsupportedError(
-                        f"IN, EXISTS, or an outer, semi or anti join compares {outer} with "
-                        f"{inner}, which makes different values equal",
-                        f"Convert the inner side: CAST(... AS {outer}).",
-                        query,
-                        span,
-                    )
 
     # -- end -------------------------------------------------------------------------------
 

@@ -10,6 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.dialect import SparkSQL
+from rewriter.position import Span
+
+Conversions = Mapping[Span, Mapping[int, str]]
+"""Types to convert both sides of comparisons to: by the place of the operator that compares, and
+the number of the comparison there."""
+
 _DIGITS: Mapping[str, int] = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _FLOATING = ("float", "double")
 _EXACT_IN_DOUBLE = 15
@@ -35,6 +45,11 @@ def compared_exactly(outer: str, inner: str) -> bool:
     if inner == "date":
         return outer in ("timestamp", "timestamp_ntz", "string")
     return outer == "string" and inner in ("boolean", "timestamp", "timestamp_ntz", "binary")
+
+
+def cast_to(scalar: Scalar, name: str) -> Scalar:
+    """Return a value converted to a type, which is written as Spark does."""
+    return exp.Cast(this=scalar.copy(), to=exp.DataType.build(name, dialect=SparkSQL))
 
 
 def _decimal_compared_exactly(outer: str, precision: int, scale: int) -> bool:

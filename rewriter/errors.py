@@ -12,7 +12,7 @@ class QueryError(LipstickError):
     """A query that cannot be annotated.
 
     The message has four parts: what, ``line:column``, an excerpt with a caret under the place,
-    and what to do instead.
+    and what to do instead. The text of a view that the query reads is not excerpted.
     """
 
     def __init__(self, problem: str, advice: str, sql: str = "", span: Span | None = None) -> None:
@@ -23,9 +23,9 @@ class QueryError(LipstickError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = f" at {self.span.line}:{self.span.column}" if self.span else ""
+        place = _place(self.span) if self.span else ""
         lines = [f"{self.problem}{place}"]
-        if self.span and self.sql:
+        if self.span and self.sql and self.span.view is None:
             lines += _excerpt(self.sql, self.span)
         lines.append(self.advice)
         return "\n".join(lines)
@@ -48,6 +48,11 @@ class NotUnderstoodError(QueryError):
 
 class UntrackedError(QueryError):
     """A relation that the session does not track."""
+
+
+def _place(span: Span) -> str:
+    view = f" in view {span.view}" if span.view else ""
+    return f"{view} at {span.line}:{span.column}"
 
 
 def _excerpt(sql: str, span: Span) -> list[str]:

@@ -17,12 +17,16 @@ _EXTENT = (exp.Column, exp.Dot, exp.Table)
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of the user's text: 1-based line and column of its start, and character offsets."""
+    """A stretch of the user's text: 1-based line and column of its start, and character offsets.
+
+    With ``view``, it is the text of that view.
+    """
 
     line: int
     column: int
     start: int
     end: int
+    view: str | None = None
 
 
 def span_at(sql: str, start: int, end: int) -> Span:

@@ -267,11 +267,12 @@ def extents_sql(
 class Compared:
     """A statement that shows what IN, EXISTS, semi joins and lookups compare.
 
-    Its columns come in pairs, an outer value and an inner one; ``spans`` has the place of each.
+    Its columns come in pairs, an outer value and an inner one; ``places`` has, for each, where the
+    operator stands, and the number of the comparison there.
     """
 
     sql: str
-    spans: tuple[Span | None, ...]
+    places: tuple[tuple[Span | None, int], ...]
 
 
 def comparisons_sql(root: Block) -> tuple[Compared, ...]:
@@ -284,10 +285,10 @@ def comparisons_sql(root: Block) -> tuple[Compared, ...]:
     found = []
     for block in topological(root):
         asked: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
-        spans = tuple(one.span for one in asked for _ in one.pairs)
-        if spans:
+        places = tuple((one.span, number) for one in asked for number in range(len(one.pairs)))
+        if places:
             sql = text(statement(block, comparisons(block, CTE_TABLES)))
-            found.append(Compared(sql, spans))
+            found.append(Compared(sql, places))
     return tuple(found)
 
 

@@ -6,7 +6,7 @@ refuses need not be refused here, and what it accepts must not be read in anothe
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -20,6 +20,8 @@ from rewriter.bind.queries import QueryBinder
 from rewriter.bind.registered import with_aggregates
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import Catalog, TableFunction
+from rewriter.comparable import Conversions
+from rewriter.position import Span
 
 __all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
 
@@ -36,6 +38,8 @@ class Query:
     sql: str
     recursions: Mapping[str, Recursion]
     """Its recursive queries, by the keys of ``levels`` in :func:`bind`."""
+    differences: Collection[Span]
+    """The places of EXCEPT and INTERSECT, which convert the columns of their answer."""
 
 
 def bind(
@@ -49,6 +53,7 @@ def bind(
     timestamp_ntz: bool = False,
     expression: exp.Query | None = None,
     levels: Mapping[str, int] | None = None,
+    converted: Conversions = MappingProxyType({}),
 ) -> Query:
     """Bind the text of a query.
 
@@ -74,6 +79,8 @@ def bind(
     levels
         How many levels follow the first of a recursive query; one that is not in it is unfolded as
         far as it may be. None: recursive queries are refused.
+    converted
+        The types that columns of EXCEPT and INTERSECT are converted to on both sides.
 
     Raises
     ------
@@ -92,7 +99,15 @@ def bind(
     query = with_aggregates(query, aggregates)
     names = Names(lambda_variables(query))
     context = Context(
-        source, catalog, names, QueryBinder(), functions, aggregates, tables, levels=levels
+        source,
+        catalog,
+        names,
+        QueryBinder(),
+        functions,
+        aggregates,
+        tables,
+        levels=levels,
+        converted=converted,
     )
     root = context.bind.query(query, context, None).relation
-    return Query(root, sql, context.recursions)
+    return Query(root, sql, context.recursions, context.differences)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from sqlglot import exp
 
 from rewriter.bind.text import Source
-from rewriter.position import Span, keyword_after, keyword_before
+from rewriter.position import Span
 
 _QUERY = {
     "by_name",
@@ -51,7 +51,7 @@ def refuse_query_clauses(query: exp.Expr, source: Source) -> None:
     distinct = query.args.get("distinct")
     if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
         advice = "Aggregate with GROUP BY."
-        place = keyword_before(source.sql, distinct, "DISTINCT")
+        place = source.keyword_before(distinct, "DISTINCT")
         raise source.unsupported("DISTINCT ON is not supported", advice, place)
 
 
@@ -79,13 +79,13 @@ def group_span(select: exp.Expr | None, source: Source) -> Span | None:
     """Return the place of GROUP BY; None without it."""
     if select is None or not select.args.get("group"):
         return None
-    place = keyword_before(source.sql, select.args["group"], "GROUP BY")
+    place = source.keyword_before(select.args["group"], "GROUP BY")
     if place is not None:
         return place
     before = [select.args.get("where"), *reversed(select.args.get("joins") or [])]
     for clause in (*before, select.args.get("from_")):
         if clause is not None:
-            return keyword_after(source.sql, clause, "GROUP BY")
+            return source.keyword_after(clause, "GROUP BY")
     return None
 
 
@@ -93,7 +93,7 @@ def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
     """Raise for a set operation that has no rule."""
     name = type(operation).__name__.upper()
     words = (name, "MINUS") if name == "EXCEPT" else (name,)
-    place = keyword_after(source.sql, operation.this, *words)
+    place = source.keyword_after(operation.this, *words)
     if operation.args.get("by_name"):
         advice = "List the columns in the same order in both queries."
         raise source.unsupported(f"{name} BY NAME is not supported", advice, place)
@@ -108,7 +108,7 @@ def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
         name = words[0]
         place: Span | exp.Expr | None = None
         if isinstance(part, exp.Expr):
-            place = keyword_before(source.sql, part, *words) or part
+            place = source.keyword_before(part, *words) or part
         raise source.unsupported(
             f"{name.replace('/*+', 'a hint')} is not supported", advice, place or node
         )

@@ -15,6 +15,7 @@ from rewriter.bind.outer_values import with_outer_values
 from rewriter.bind.scope import Bound, Outer
 from rewriter.bind.text import Source
 from rewriter.catalog import Catalog, TableFunction
+from rewriter.comparable import Conversions
 from rewriter.position import Span
 
 
@@ -142,6 +143,10 @@ class Context:
     """How many levels follow the first one of recursions, by key; None: none may be there."""
     recursions: dict[str, Recursion] = field(default_factory=dict)
     """The recursions met, by key."""
+    converted: Conversions = field(default_factory=lambda: MappingProxyType({}))
+    """The types to which EXCEPT and INTERSECT convert columns of both sides."""
+    differences: set[Span] = field(default_factory=set)
+    """The places of EXCEPT and INTERSECT met."""
     reading: tuple[str, ...] = ()
     referred: set[str] = field(default_factory=set)
     """The ids of attributes that subqueries of the query refer to as columns around them."""

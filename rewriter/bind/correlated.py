@@ -69,7 +69,12 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     grouping = grouping_of(rows, items)
     value = grouping.over(items[0].scalar)
     having = having_over(rows, grouping, items)
-    conditions = [over_key(predicate, rows, grouping) for predicate in rows.correlated]
+    span = source.span(select)
+    types = {} if span is None else context.converted.get(span, {})
+    conditions = [
+        over_key(predicate, rows, grouping, types.get(number))
+        for number, predicate in enumerate(rows.correlated)
+    ]
     relation = grouped_relation(rows, grouping, having)
     relation, (value,) = rows.subqueries.attach(relation, [value])
     empty = _of_nothing(value, relation, source, select)

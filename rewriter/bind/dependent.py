@@ -20,7 +20,6 @@ from rewriter.bind.groups import is_grouped, without_keys
 from rewriter.bind.members import keeps_a_row
 from rewriter.bind.scope import CARRIED, Bound, Entry, Outer, Scope
 from rewriter.bind.text import Source
-from rewriter.position import keyword_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _partition(select: exp.Select, output: Sequence[Attribute], source: Source) 
     ]
     if windows and select.args.get("windows"):
         problem = "WINDOW in a subquery that refers to the outer query is not supported"
-        place = keyword_before(source.sql, select.args["windows"][0], "WINDOW")
+        place = source.keyword_before(select.args["windows"][0], "WINDOW")
         raise source.unsupported(problem, "Write the window after OVER.", place)
     for window in windows:
         keys = window.args.get("partition_by") or []
@@ -216,7 +215,7 @@ def _bound(query: exp.Expr, name: str, source: Source) -> int | None:
     value = unwrap(clause.expression)
     if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
         return int(value.this)
-    place = keyword_before(source.sql, clause, name.upper()) or clause
+    place = source.keyword_before(clause, name.upper()) or clause
     problem = f"{name.upper()} of an expression is not supported"
     raise source.unsupported(problem, "Give a number, or a parameter.", place)
 

@@ -16,7 +16,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
 from rewriter.dialect import TableArgument
-from rewriter.position import Span, keyword_before, span_of
+from rewriter.position import Span, span_of
 
 _ADVICE = "Store the generated rows in a relation and track it."
 _DEFAULT_NAMES = {"explode": ("col",), "posexplode": ("pos", "col")}
@@ -52,7 +52,7 @@ def place_of_generator(query: exp.Query, sql: str) -> Span | None:
 def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:
     """Bind the LATERAL VIEW clauses of a SELECT, each over the columns of those before it."""
     for lateral in select.args.get("laterals") or []:
-        span = keyword_before(binder.context.source.sql, lateral, "LATERAL")
+        span = binder.context.source.keyword_before(lateral, "LATERAL")
         bound = bind_lateral(bound, lateral, binder, span)
     return bound
 

@@ -35,7 +35,7 @@ from rewriter.bind.scope import AmbiguousError, Bound, Entry, Outer, Scope
 from rewriter.bind.sources import aliased_join, bind_derived, bind_inline, bind_table
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.table_functions import bind_table_function, table_argument
-from rewriter.position import Span, keyword_before
+from rewriter.position import Span
 
 Joined: TypeAlias = type[InnerJoin] | type[SemiJoin] | type[AntiJoin] | Side
 
@@ -100,7 +100,7 @@ class _FromBinder:
             return bind_inline(node, self._context)
         name = type(node).__name__.upper()
         advice = "Store its rows in a relation and track it."
-        place = keyword_before(source.sql, node, name) or node
+        place = source.keyword_before(node, name) or node
         raise source.unsupported(f"{name} in FROM is not supported", advice, place)
 
     def _join(self, left: Bound, join: exp.Join) -> Bound:
@@ -109,7 +109,7 @@ class _FromBinder:
             return self._lateral(left, join)
         right = self.source(join.this)
         kind = _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
-        span = keyword_before(self._context.source.sql, join.this, "JOIN", ",")
+        span = self._context.source.keyword_before(join.this, "JOIN", ",")
         using = self._using(left.scope, right.scope, join)
         if using is not None:
             return self._using_join(left, right, using, kind, span)
@@ -117,7 +117,7 @@ class _FromBinder:
 
     def _lateral(self, left: Bound, join: exp.Join) -> Bound:
         source = self._context.source
-        span = keyword_before(source.sql, join.this, "LATERAL")
+        span = source.keyword_before(join.this, "LATERAL")
         if isinstance(join.this.this, exp.Subquery):
             return self._lateral_subquery(left, join, span)
         if join.side or join.args.get("on") or join.args.get("using"):
@@ -182,7 +182,7 @@ class _FromBinder:
     def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
         """Return the pairs of columns that USING or NATURAL equates; None without either."""
         if join.method == "NATURAL":
-            place = keyword_before(self._context.source.sql, join.this, "NATURAL")
+            place = self._context.source.keyword_before(join.this, "NATURAL")
             return [
                 (self._key(left, entry.name, place), self._key(right, entry.name, place))
                 for entry in left.visible

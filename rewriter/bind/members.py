@@ -23,7 +23,8 @@ from rewriter.bind.selects import (
     grouping_of,
     having_over,
 )
-from rewriter.position import Span, keyword_before
+from rewriter.comparable import cast_to
+from rewriter.position import Span
 
 _BOUNDED = ("order", "limit", "offset")
 
@@ -44,7 +45,7 @@ def bind_members(
     qualify = select.args.get("qualify")
     if qualify is not None and rows.correlated:
         problem = "QUALIFY in a correlated subquery is not supported"
-        place = keyword_before(context.source.sql, qualify, "QUALIFY")
+        place = context.source.keyword_before(qualify, "QUALIFY")
         raise context.source.untied(problem, "Write the subquery as a join.", place)
     if not rows.correlated and (grouped or qualify or select.args.get("distinct") or not exists):
         bound = answer(rows)
@@ -102,8 +103,10 @@ def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Me
     return Members(relation, values, conditions)
 
 
-def over_key(predicate: Scalar, rows: Rows, grouping: Grouping) -> Scalar:
+def over_key(predicate: Scalar, rows: Rows, grouping: Grouping, kind: str | None = None) -> Scalar:
     """Return a correlated equality as one of the key that its inner side is with the outer side.
+
+    Both are converted to a type first, where one is given.
 
     Raises
     ------
@@ -116,8 +119,11 @@ def over_key(predicate: Scalar, rows: Rows, grouping: Grouping) -> Scalar:
         for inner, other in ((bare.this, bare.expression), (bare.expression, bare.this)):
             mine, others = set(references(inner)), set(references(other))
             if mine and others and others <= outer and mine.isdisjoint(outer):
-                key = grouping.key(_name(inner), unwrap(inner))
-                return exp.EQ(this=key.column(), expression=bracketed(unwrap(other)))
+                sides = [unwrap(inner), unwrap(other)]
+                if kind is not None:
+                    sides = [cast_to(side, kind) for side in sides]
+                key = grouping.key(_name(inner), sides[0])
+                return exp.EQ(this=key.column(), expression=bracketed(sides[1]))
     places = [c.meta.get(PLACE) for c in predicate.find_all(exp.Column) if c.name in outer]
     place = next((place for place in places if isinstance(place, Span)), None)
     raise rows.context.source.untied(

@@ -19,7 +19,7 @@ from rewriter.algebra import (
 )
 from rewriter.bind.context import Context, Members, Tie
 from rewriter.bind.fingerprint import unwrap
-from rewriter.position import Span, keyword_after, keyword_before
+from rewriter.position import Span
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
@@ -78,7 +78,8 @@ def is_in(node: exp.In, binder: ScalarBinder) -> Membership:
 def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
     """Return NOT IN: no row of the subquery is equal, or may be but for a NULL on either side.
 
-    Of one column these are three memberships, of which only the first compares two values.
+    Of one column these are three memberships, of which only the first compares two values: last,
+    after what ties all of them to the outer row.
     """
     members, pairs = _compared(node, binder, once=True)
     equal = [exp.EQ(this=bracketed(a), expression=bracketed(b)) for a, b in pairs]
@@ -101,7 +102,7 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
     return [
         Membership(
             members.relation,
-            conjunction((case, *(condition.copy() for condition in members.conditions))),
+            conjunction((*(condition.copy() for condition in members.conditions), case)),
             span,
             negated=True,
             tie=members.tie,
@@ -162,8 +163,8 @@ def _different(members: Members, context: Context) -> Members:
 
 
 def _exists_span(node: exp.Exists, binder: ScalarBinder) -> Span | None:
-    return keyword_before(binder.context.source.sql, node.this, "EXISTS")
+    return binder.context.source.keyword_before(node.this, "EXISTS")
 
 
 def _in_span(node: exp.In, binder: ScalarBinder) -> Span | None:
-    return keyword_after(binder.context.source.sql, node.this, "IN")
+    return binder.context.source.keyword_after(node.this, "IN")

@@ -14,7 +14,6 @@ from rewriter.bind.scope import Bound, Scope
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.text import Source
 from rewriter.cardinality import at_most_one_row
-from rewriter.position import keyword_before
 
 
 def bind_sort_keys(query: exp.Expr, binder: ScalarBinder, output: Scope) -> list[SortKey]:
@@ -103,7 +102,7 @@ def _limited(relation: Relation, query: exp.Expr, source: Source) -> Relation:
     skipped = _number(offset, "OFFSET", source) if offset is not None else 0
     if count is None and not skipped:
         return relation
-    span = keyword_before(source.sql, clause, name) if clause is not None else None
+    span = source.keyword_before(clause, name) if clause is not None else None
     if count != 0 and not skipped and at_most_one_row(relation):
         return relation
     return Limit(relation, count, skipped or 0, span)
@@ -115,6 +114,6 @@ def _number(clause: exp.Expr, name: str, source: Source) -> int | None:
         return None
     if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
         return int(value.this)
-    place = keyword_before(source.sql, clause, name) or clause
+    place = source.keyword_before(clause, name) or clause
     advice = "Give a number, or a parameter."
     raise source.unsupported(f"{name} of an expression is not supported", advice, place)

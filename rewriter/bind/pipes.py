@@ -28,7 +28,6 @@ from rewriter.dialect import (
     Piped,
     SetStep,
 )
-from rewriter.position import keyword_before
 
 
 def bind_piped(piped: Piped, context: Context, outer: Outer | None) -> Bound:
@@ -41,7 +40,7 @@ def bind_piped(piped: Piped, context: Context, outer: Outer | None) -> Bound:
     """
     if outer is not None and outer.row is not None:
         source = context.source
-        place = keyword_before(source.sql, piped.args["step"], "|>") or piped
+        place = source.keyword_before(piped.args["step"], "|>") or piped
         problem = "pipe syntax that refers to the outer query is not supported"
         raise source.unsupported(problem, "Write the subquery as a SELECT.", place)
     inside = None if outer is None else outer.refused("pipe syntax")

@@ -18,7 +18,7 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.unpivot import bind_unpivot
-from rewriter.position import Span, keyword_before
+from rewriter.position import Span
 
 _NULL_OF_NOTHING = frozenset({"avg", "max", "mean", "min", "sum"})
 """Aggregates that are NULL over no rows, as PIVOT has them where a value is not there."""
@@ -43,7 +43,7 @@ def bind_pivoted(bound: Bound, pivot: exp.Pivot, context: Context) -> Bound:
     """Bind PIVOT or UNPIVOT over a relation, and its alias."""
     source = context.source
     name = "UNPIVOT" if pivot.args.get("unpivot") else "PIVOT"
-    span = keyword_before(source.sql, pivot, name)
+    span = source.keyword_before(pivot, name)
     if name == "UNPIVOT":
         bound = bind_unpivot(bound, pivot, context, span)
     else:

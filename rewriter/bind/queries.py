@@ -20,7 +20,6 @@ from rewriter.bind.set_operations import bind_set_operation
 from rewriter.bind.sources import define_ctes
 from rewriter.dialect import Piped
 from rewriter.errors import CorrelationError
-from rewriter.position import keyword_before
 
 _CLAUSES = ("with_", "order", "limit", "offset")
 
@@ -44,7 +43,7 @@ class QueryBinder:
             bound = bind_values(query.this, inner)
         else:
             name = query.this.key.upper()
-            place = keyword_before(context.source.sql, query, name) or query
+            place = context.source.keyword_before(query, name) or query
             advice = "Store its rows in a relation and track it."
             raise context.source.unsupported(f"{name} is not supported", advice, place)
         return order_and_limit(bound, query, inner)

@@ -8,7 +8,6 @@ from rewriter.algebra import Limit, Sample
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scope import Bound
-from rewriter.position import keyword_before
 
 
 def bind_sample(bound: Bound, sample: exp.TableSample | None, context: Context) -> Bound:
@@ -24,7 +23,7 @@ def bind_sample(bound: Bound, sample: exp.TableSample | None, context: Context) 
     if sample is None:
         return bound
     source = context.source
-    span = keyword_before(source.sql, sample, "TABLESAMPLE")
+    span = source.keyword_before(sample, "TABLESAMPLE")
     size = sample.args.get("size")
     if size is None:
         return Bound(Sample(bound.relation, sample.copy(), span), bound.scope)

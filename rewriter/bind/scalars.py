@@ -20,7 +20,7 @@ from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
 from rewriter.errors import UnsupportedError
 from rewriter.opaque import is_opaque
-from rewriter.position import Span, keyword_after, keyword_before, keyword_spans, text_of
+from rewriter.position import Span, keyword_spans, text_of
 from rewriter.windows import called, changed
 
 PLACE = "place"
@@ -187,7 +187,7 @@ class ScalarBinder:
     def _window(self, node: exp.Window) -> exp.Expr:
         call = called(node)
         if not self.windows:
-            place = keyword_after(self.context.source.sql, node.this, "OVER")
+            place = self.context.source.keyword_after(node.this, "OVER")
             advice = "Compute it in a derived table and refer to its column."
             problem = "a window function (OVER) cannot stand here"
             raise self._unsupported(problem, advice, place or node)
@@ -216,11 +216,11 @@ class ScalarBinder:
         return self.subqueries.drawn(call, self.context.source.span(node)).column()
 
     def _refuse(self, node: exp.Expr) -> None:
-        sql = self.context.source.sql
+        source = self.context.source
         match node:
             case exp.Any() | exp.All() if isinstance(node.this, exp.Query):
                 name = type(node).__name__.upper()
-                place = keyword_before(sql, node.this, name)
+                place = source.keyword_before(node.this, name)
                 advice = "Use IN or EXISTS as a condition of WHERE."
                 problem = f"{name} (subquery) is not supported"
                 raise self._unsupported(problem, advice, place or node)

@@ -39,7 +39,6 @@ from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
 from rewriter.bind.subqueries import Subqueries, rename
 from rewriter.bind.windows import Windowing, with_named_windows
-from rewriter.position import keyword_before
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ def bind_rows(
         lookups.append(outer.lookup(context.source))
     condition = bind_condition(where.this, rows.binder("WHERE", "cannot stand in WHERE", lookups))
     inner, correlated = _split(condition, outer, context)
-    span = keyword_before(context.source.sql, where, "WHERE")
+    span = context.source.keyword_before(where, "WHERE")
     relation = restrict(rows.relation, inner, subqueries, span)
     relation, correlated = subqueries.attach(relation, correlated)
     return Rows(select, context, outer, subqueries, relation, rows.scope, correlated)
@@ -237,7 +236,7 @@ def projection(
     relation, attached = rows.subqueries.attach(relation, scalars)
     relation = Project(relation, (*output, *hidden), attached)
     if len(later) > len(keys):
-        span = keyword_before(rows.context.source.sql, rows.select.args["qualify"], "QUALIFY")
+        span = rows.context.source.keyword_before(rows.select.args["qualify"], "QUALIFY")
         relation = Filter(relation, later[-1], span)
     keys = [replace(key, scalar=scalar) for key, scalar in zip(keys, later, strict=False)]
     return relation, keys
@@ -297,11 +296,11 @@ def grouped_relation(rows: Rows, grouping: Grouping, having: Condition) -> Relat
     written = rows.select.args.get("having")
     if written is None:
         return relation
-    span = keyword_before(source.sql, written, "HAVING")
+    span = source.keyword_before(written, "HAVING")
     return restrict(relation, having, rows.subqueries, span)
 
 
 def _distinct(bound: Bound, rows: Rows) -> Bound:
     first = rows.select.expressions[0]
-    span = keyword_before(rows.context.source.sql, first, "DISTINCT")
+    span = rows.context.source.keyword_before(first, "DISTINCT")
     return distinct(bound, rows.context, span)

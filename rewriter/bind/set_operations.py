@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import AntiJoin, BagDifference, SemiJoin, UnionAll
+from rewriter.algebra import AntiJoin, BagDifference, Scalar, SemiJoin, UnionAll
 from rewriter.bind.context import Context
 from rewriter.bind.grouping import distinct
 from rewriter.bind.scope import Bound
-from rewriter.position import Span, keyword_after
+from rewriter.comparable import cast_to
+from rewriter.position import Span
 
 
 def bind_set_operation(
@@ -29,7 +30,7 @@ def bind_set_operation(
     source, first = context.source, branches[0]
     name = type(operation).__name__.upper()
     words = (name, "MINUS") if name == "EXCEPT" else (name,)
-    span = keyword_after(source.sql, operation.this, *words)
+    span = source.keyword_after(operation.this, *words)
     for branch, operand in zip(branches[1:], operands[1:], strict=True):
         have, need = len(branch.scope.entries), len(first.scope.entries)
         if have != need:
@@ -51,6 +52,10 @@ def _difference(
     operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
 ) -> Bound:
     """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
+    if span is not None:
+        context.differences.add(span)
+        if span in context.converted:
+            branches = [_converted(each, context.converted[span], context) for each in branches]
     left, right = distinct(branches[0], context, span), branches[1]
     pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
     equal = exp.and_(
@@ -59,6 +64,16 @@ def _difference(
     )
     join = AntiJoin if isinstance(operation, exp.Except) else SemiJoin
     return Bound(join(left.relation, right.relation, equal, span), left.scope)
+
+
+def _converted(bound: Bound, types: Mapping[int, str], context: Context) -> Bound:
+    """Return the rows with some columns, by their numbers, converted to a type."""
+    attributes = bound.relation.attributes
+    converted: list[Scalar] = [attribute.column() for attribute in attributes]
+    for number, name in types.items():
+        converted[number] = cast_to(converted[number], name)
+    project = context.project(bound.relation, [a.name for a in attributes], converted)
+    return Bound(project, bound.scope.over(project.output))
 
 
 def _bag_difference(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from rewriter import dialect
 from rewriter.errors import CorrelationError, QueryError, UnsupportedError
-from rewriter.position import Span, span_of
+from rewriter.position import Span, keyword_after, keyword_before, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,21 +22,38 @@ class Source:
         self, problem: str, advice: str, place: exp.Expr | Span | None = None
     ) -> UnsupportedError:
         """Return the refusal of an operator, with its place in this text."""
-        return UnsupportedError(self._problem(problem), advice, self.sql, self.span(place))
+        return UnsupportedError(self._problem(problem), advice, self.sql, self._here(place))
 
     def untied(
         self, problem: str, advice: str, place: exp.Expr | Span | None = None
     ) -> CorrelationError:
         """Return the refusal of a reference to the outer query, with its place in this text."""
-        return CorrelationError(self._problem(problem), advice, self.sql, self.span(place))
+        return CorrelationError(self._problem(problem), advice, self.sql, self._here(place))
 
     def error(self, problem: str, advice: str, place: exp.Expr | Span | None = None) -> QueryError:
         """Return an error of the query, with its place in this text."""
-        return QueryError(self._problem(problem), advice, self.sql, self.span(place))
+        return QueryError(self._problem(problem), advice, self.sql, self._here(place))
 
     def span(self, place: exp.Expr | Span | None) -> Span | None:
         """Return where a node of this text stands."""
-        return span_of(place, self.sql) if isinstance(place, exp.Expr) else place
+        span = span_of(place, self.sql) if isinstance(place, exp.Expr) else place
+        return self._named(span)
+
+    def keyword_before(self, node: exp.Expr, *words: str) -> Span | None:
+        """Return the last of these keywords before a node; see `rewriter.position`."""
+        return self._named(keyword_before(self.sql, node, *words))
+
+    def keyword_after(self, node: exp.Expr, *words: str) -> Span | None:
+        """Return the first of these keywords after a node; see `rewriter.position`."""
+        return self._named(keyword_after(self.sql, node, *words))
+
+    def _named(self, span: Span | None) -> Span | None:
+        return None if span is None else replace(span, view=self.view)
+
+    def _here(self, place: exp.Expr | Span | None) -> Span | None:
+        """Return a place for an error that has this text, and says whose it is."""
+        span = self.span(place)
+        return None if span is None else replace(span, view=None)
 
     def _problem(self, problem: str) -> str:
         return f"in view {self.view}: {problem}" if self.view else problem

@@ -11,7 +11,6 @@ from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.subqueries import Subqueries
 from rewriter.bind.text import Source
-from rewriter.position import keyword_after
 from rewriter.windows import function_name
 
 
@@ -79,7 +78,7 @@ class Windowing:
         calls = [call for _, call in self._known.values()]
         source, attached = self._subqueries.attach(source, calls)
         output = tuple(attribute for attribute, _ in self._known.values())
-        span = keyword_after(self._context.source.sql, calls[0].this, "OVER")
+        span = self._context.source.keyword_after(calls[0].this, "OVER")
         return Windows(source, output, attached, span)
 
     def _attribute(self, window: exp.Window) -> Attribute:

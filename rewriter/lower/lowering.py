@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -55,6 +56,7 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
+from rewriter.comparable import Conversions
 from rewriter.lower.aggregates import follows_order
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.chance import Chance
@@ -73,7 +75,12 @@ from rewriter.lower.windows import lists_by_range, placed_by
 from rewriter.raising import may_raise
 
 
-def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> Block:
+def lower(
+    root: Relation,
+    tokens: Mapping[str, TokenSource],
+    sql: str = "",
+    converted: Conversions = MappingProxyType({}),
+) -> Block:
     """Cut a query into blocks and return the one that yields its answer.
 
     Parameters
@@ -84,6 +91,8 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
         How each tracked relation is read and which columns hold its token.
     sql
         The user's text, for the excerpts of errors.
+    converted
+        The types that both sides of equalities of outer, semi and anti joins are converted to.
 
     Raises
     ------
@@ -91,7 +100,7 @@ def lower(root: Relation, tokens: Mapping[str, TokenSource], sql: str = "") -> B
         Where an operator has no rule for what it is applied to.
     """
     views = {tokens[scan.relation].view for scan in walk(root) if isinstance(scan, Scan)}
-    lowering = _Lowering(tokens, sql, reference_counts(root), views)
+    lowering = _Lowering(tokens, sql, reference_counts(root), views, converted)
     for operator in walk(root):
         if isinstance(operator, OuterValues):
             lowering.share(operator.input)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from rewriter.algebra import Relation, Scalar, conjuncts
 from rewriter.blocks import BlockSource, Core, Source, ValuesSource, qualified
+from rewriter.comparable import cast_to
 from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
 from rewriter.lower.scope import OpenCore
 
@@ -25,6 +26,16 @@ class Correlation:
     pairs: tuple[tuple[Scalar, Scalar], ...]
     others: tuple[Scalar, ...]
     null_safe: bool
+
+    def converted(self, types: Mapping[int, str]) -> Correlation:
+        """Return the same with both sides of some pairs converted to a type, by their numbers."""
+        pairs = tuple(
+            pair
+            if (name := types.get(number)) is None
+            else (cast_to(pair[0], name), cast_to(pair[1], name))
+            for number, pair in enumerate(self.pairs)
+        )
+        return replace(self, pairs=pairs)
 
 
 def correlation(condition: Scalar | None, left: Relation, right: Relation) -> Correlation:

@@ -23,7 +23,7 @@ from rewriter.blocks import (
     OuterLookup,
     ScanSource,
 )
-from rewriter.lower.memberships import Correlation, correlation
+from rewriter.lower.memberships import Correlation
 from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
 from rewriter.lower.scope import (
     OpenCore,
@@ -62,7 +62,7 @@ class OuterJoins(SemiJoins):
 
         A LEFT JOIN is then its left side with what it finds; a FULL JOIN is a COGROUP.
         """
-        parts = correlation(relation.condition, relation.left, relation.right)
+        parts = self._correlation(relation, relation.left, relation.right)
         if parts.outer or parts.inner or parts.others or not parts.pairs or parts.null_safe:
             return None
         lefts, rights = ([pair[n] for pair in parts.pairs] for n in (0, 1))
@@ -208,7 +208,7 @@ class OuterJoins(SemiJoins):
         anti = AntiJoin(kept, other, relation.condition, relation.span)
         self._made.append(anti)
         core = self._core(kept)
-        parts = correlation(relation.condition, kept, other)
+        parts = self._correlation(relation, kept, other)
         semi = self._membership(anti, parts, core)
         guard = where_true([p for c in parts.outer for p in conjuncts(core.resolve(c))])
         return Padded(core, replace(semi, negated=True, guard=guard))

@@ -12,6 +12,7 @@ from rewriter.algebra import (
     Attribute,
     ExistenceJoin,
     Filter,
+    OuterJoin,
     Relation,
     Scalar,
     SemiJoin,
@@ -36,13 +37,16 @@ from rewriter.lower.scope import (
 )
 from rewriter.lower.state import Lowering, Pairs, cross
 
+Joined = SemiJoin | AntiJoin | ExistenceJoin | OuterJoin
+"""Operators that ask which rows of one side have partners on the other."""
+
 
 class SemiJoins(Lowering):
     """The rules of semi and anti joins."""
 
     def _semi_join(self, relation: SemiJoin | AntiJoin) -> OpenCore:
         negated = isinstance(relation, AntiJoin)
-        parts = correlation(relation.condition, relation.left, relation.right)
+        parts = self._correlation(relation, relation.left, relation.right)
         if parts.others:
             self.share(relation.left)
         left = self._core(relation.left)
@@ -52,6 +56,12 @@ class SemiJoins(Lowering):
             return replace(left, semis=(*left.semis, semi), predicates=left.predicates + outer)
         semi = replace(semi, negated=True, guard=where_true(outer))
         return replace(left, semis=(*left.semis, semi))
+
+    def _correlation(self, relation: Joined, left: Relation, right: Relation) -> Correlation:
+        """Take the condition of a join apart, for rows of the left and their partners."""
+        parts = correlation(relation.condition, left, right)
+        types = self._converted.get(relation.span) if relation.span is not None else None
+        return parts if types is None else parts.converted(types)
 
     def _membership(
         self, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore

@@ -32,6 +32,7 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
+from rewriter.comparable import Conversions
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
 from rewriter.lower.certainty import with_certain_outputs
@@ -77,10 +78,12 @@ class Lowering(ABC):
         sql: str,
         references: Counter[int],
         views: Iterable[str],
+        converted: Conversions,
     ) -> None:
         self._tokens = tokens
         self._sql = sql
         self._references = references
+        self._converted = converted
         self._closed: dict[int, Block] = {}
         self._memberships: dict[tuple[int, ...], tuple[Block, Pairs]] = {}
         self._found: dict[int, tuple[Block, Pairs, str]] = {}

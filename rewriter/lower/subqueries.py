@@ -17,7 +17,7 @@ from rewriter.algebra import (
     conjuncts,
 )
 from rewriter.blocks import Lookup, OuterLookup, qualified
-from rewriter.lower.memberships import correlation, distinct_values, outer_columns
+from rewriter.lower.memberships import distinct_values, outer_columns
 from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
 from rewriter.lower.scope import OpenCore
@@ -76,7 +76,7 @@ class SubqueryValues(OuterJoins):
 
     def _existence_join(self, relation: ExistenceJoin) -> OpenCore:
         """Return the left with a lookup of the partners of its rows, which finds a tuple or not."""
-        parts = correlation(relation.condition, relation.left, relation.right)
+        parts = self._correlation(relation, relation.left, relation.right)
         if parts.others:
             self.share(relation.left)
         left = self._asking(relation.left, outer_columns(relation.condition, relation.left))

@@ -18,6 +18,9 @@ LEFT = small(
 )
 RIGHT = small("r", "rid int, k int, w int", [(1, 1, 10), (2, 1, 20), (3, 2, 30)])
 NULLS = small("n", "nid int, k int, h int", [(1, 1, 1), (2, None, 1), (3, 5, 2)])
+TEXTS = small(
+    "t", "tid int, s string, u int", [(1, "1", 1), (2, "01", 1), (3, "2", 2), (4, "7", 1)]
+)
 EMPTY = small("e", "eid int, k int, u int", [])
 SUBTRAHENDS: Mapping[str, Sequence[Any]] = {"r": [1, 2]}
 MIXED: Mapping[str, Sequence[Any]] = {"l": [5], "r": [2, 3]}
@@ -25,8 +28,8 @@ MIXED: Mapping[str, Sequence[Any]] = {"l": [5], "r": [2, 3]}
 
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
-    """Relations with duplicate keys, with NULL keys, and without any row."""
-    with oracles(spark, LEFT, RIGHT, NULLS, EMPTY) as made:
+    """Relations with duplicate keys, with NULL keys, with keys as text, and without any row."""
+    with oracles(spark, LEFT, RIGHT, NULLS, TEXTS, EMPTY) as made:
         yield made
 
 
@@ -115,6 +118,34 @@ def test_set_operation(on: Oracles, sql: str) -> None:
     """Rows count once, and NULL is a value."""
     deletion = {"r": [1, 2], "n": [2]}
     on.hold(sql, {"l": [2, 4]}, deletion, {"l": [1, 3], "n": [3]}, grouping=True, offline=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k + 2147483647 AS v FROM (SELECT k FROM l EXCEPT SELECT CAST(k AS bigint) FROM r)",
+        "SELECT k, g FROM l INTERSECT SELECT CAST(k AS string), h FROM n",
+        "SELECT k, typeof(k) AS t FROM (SELECT k FROM l EXCEPT SELECT CAST(k AS bigint) FROM r"
+        " EXCEPT SELECT CAST(h AS decimal(30, 2)) FROM n WHERE h > 1)",
+    ],
+)
+def test_sides_of_different_types(on: Oracles, sql: str) -> None:
+    """Both are converted to the types that Spark finds, before they are compared."""
+    on.hold(sql, {"l": [1, 3, 5]}, {"l": [4], "n": [2], "r": [3]}, offline=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT l.id, t.tid FROM l FULL JOIN t ON l.k = t.s",
+        "SELECT id FROM l WHERE k NOT IN (SELECT s FROM t WHERE t.u = l.g)",
+        "SELECT id, g IN (SELECT s FROM t) AS f, (SELECT count(*) FROM t WHERE t.s = l.k) AS n"
+        " FROM l",
+    ],
+)
+def test_values_equal_after_conversion(on: Oracles, sql: str) -> None:
+    """Partners are those that the comparison finds, which converts '1' and '01' to 1."""
+    on.hold(sql, {"t": [1]}, {"l": [3], "t": [1, 2]}, {"t": [1, 2, 3, 4]}, offline=False)
 
 
 def test_except_of_a_relation_with_itself(on: Oracles) -> None:

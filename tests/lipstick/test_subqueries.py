@@ -8,6 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from rewriter.errors import UnsupportedError
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 
 pytestmark = pytest.mark.classic
@@ -110,6 +111,14 @@ def test_correlated_by_any_predicate(on: Oracles, sql: str) -> None:
 )
 def test_lateral(on: Oracles, sql: str) -> None:
     on.hold(sql, *DELETIONS, offline=False)
+
+
+def test_maps_of_the_outer_query(on: Oracles) -> None:
+    """Spark cannot compare maps: what a subquery needs of one has to be a column around it."""
+    sql = "SELECT id FROM (SELECT id, map(id, k) AS m FROM l) t WHERE EXISTS (SELECT 1 FROM r{})"
+    with pytest.raises(UnsupportedError, match=r"refers to a map .* at 1:60"):
+        on.ls.sql(sql.format(" WHERE r.w > size(t.m)"))
+    on.hold(sql.format("").replace("map(id, k) AS m", "size(map(id, k)) AS m"), {"l": [1]})
 
 
 def test_rows_of_a_lateral_subquery_are_factors(on: Oracles) -> None:

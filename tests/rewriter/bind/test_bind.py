@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Filter, Limit, Scan, SemiJoin, UnionAll, walk
+from rewriter.algebra import Aggregate, Filter, Limit, Project, Scan, SemiJoin, UnionAll, walk
 from rewriter.bind import bind
-from rewriter.catalog import MemoryCatalog
+from rewriter.catalog import MemoryCatalog, TrackedRelation, View
 from rewriter.errors import UnsupportedError
 
 
@@ -70,3 +71,21 @@ def test_long_conditions(catalog: MemoryCatalog) -> None:
     """A condition of many parts does not exhaust the stack."""
     condition = " AND ".join(f"(a <> {number} OR b = {number})" for number in range(300))
     assert bind(f"SELECT a FROM t WHERE {condition}", catalog).root.attributes
+
+
+def test_sides_of_a_set_operation_are_converted(catalog: MemoryCatalog) -> None:
+    """To the types given for the place of its keyword, which are of two queries in two texts."""
+    sql = "SELECT a, b FROM t EXCEPT SELECT x, x AS y FROM l"
+    (place,) = bind(sql, catalog).differences
+    assert sql[place.start : place.end] == "EXCEPT"
+    root = bind(sql, catalog, converted={place: {0: "bigint"}}).root
+    casts = [
+        [scalar.sql() for scalar in node.scalars if isinstance(scalar, exp.Cast)]
+        for node in walk(root)
+        if isinstance(node, Project)
+    ]
+    assert [len(found) for found in casts if found] == [1, 1]
+    relations = [TrackedRelation("t", ("a", "b")), TrackedRelation("l", ("x",))]
+    more = MemoryCatalog([*relations, View("same", sql)])
+    both = bind(f"{sql} UNION ALL SELECT * FROM same", more).differences
+    assert {span.view for span in both} == {None, "same"}

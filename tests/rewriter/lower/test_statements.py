@@ -84,7 +84,11 @@ def test_comparisons() -> None:
         " AND rating + 1 IN (SELECT amount FROM bids)"
     )
     (found,) = comparisons_sql(blocks(sql))
-    assert [sql[span.start :][:6] for span in found.spans if span] == ["IN (SE"] * 3
+    assert [(sql[span.start :][:6], n) for span, n in found.places if span] == [
+        ("IN (SE", 0),
+        ("IN (SE", 1),
+        ("IN (SE", 0),
+    ]
     assert found.sql.split("SELECT m.`dealer` AS `_left0`")[1] == (
         ", s0.`dealer_3` AS `_right0`, m.`city` AS `_left1`, s0.`model_2` AS `_right1`, "
         "m.`rating` + 1 AS `_left2`, s2.`k1` AS `_right2` FROM `b0_members` AS m, `b1` AS s0, "

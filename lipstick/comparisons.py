@@ -1,0 +1,120 @@
+"""The types of what a query compares with other rows, as Spark finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from lipstick.errors import UnsupportedError
+from rewriter.bind import Query
+from rewriter.blocks import Block
+from rewriter.comparable import Conversions, compared_exactly
+from rewriter.position import Span
+from rewriter.statements import comparisons_sql
+
+_OF_MAPS = "SET_OPERATION_ON_MAP_TYPE"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The types of an outer value and of the inner one it is compared with, and where that is."""
+
+    outer: str
+    inner: str
+    place: tuple[Span | None, int]
+
+
+def lowered(
+    spark: SparkSession,
+    bind: Callable[[Conversions], Query],
+    lower: Callable[[Query, Conversions], Block],
+) -> tuple[Query, Block]:
+    """Return a bound query and its blocks, in which what is compared has one type where it must.
+
+    Rows are grouped by what others are compared with. Where a comparison makes different values
+    equal ('1' and '01' to 1), they are grouped by the values that it converts them to. EXCEPT and
+    INTERSECT convert the columns of their answer too.
+
+    Raises
+    ------
+    UnsupportedError
+        A comparison makes different values equal and nothing is known of its conversion, or a
+        subquery uses a map of the query around it.
+    """
+    converted: Conversions = {}
+    while True:
+        query = bind(converted)
+        root = lower(query, converted)
+        pairs = _pairs(spark, root, query.sql)
+        more = _conversions(spark, pairs, query.differences)
+        merged = {
+            span: {**converted.get(span, {}), **more.get(span, {})}
+            for span in {**converted, **more}
+        }
+        if merged == converted:
+            _check_exact(pairs, query.sql)
+            return query, root
+        converted = merged
+
+
+def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
+    pairs: list[Pair] = []
+    for compared in comparisons_sql(root):
+        try:
+            schema = spark.sql(compared.sql).schema
+        except AnalysisException as error:
+            if _OF_MAPS not in str(error.getCondition()):
+                raise
+            raise UnsupportedError(
+                "a subquery that refers to a map of the query around it is not supported",
+                "Refer to what it needs of the map: a column of a derived table around it.",
+                sql,
+                next((span for span, _ in compared.places if span is not None), None),
+            ) from error
+        types = [field.dataType.simpleString() for field in schema]
+        pairs += map(Pair, types[::2], types[1::2], compared.places)
+    return pairs
+
+
+def _conversions(
+    spark: SparkSession, pairs: Sequence[Pair], differences: Collection[Span]
+) -> Conversions:
+    """Return the common types of what must be compared as such.
+
+    Without ANSI mode, ``=`` converts otherwise than set operations do.
+    """
+    ansi = spark.conf.get("spark.sql.ansi.enabled") == "true"
+    found: dict[Span, dict[int, str]] = {}
+    for pair in pairs:
+        span, number = pair.place
+        if span is None or pair.outer == pair.inner:
+            continue
+        if span in differences or (ansi and not compared_exactly(pair.outer, pair.inner)):
+            name = _common(spark, pair)
+            if name is not None:
+                found.setdefault(span, {})[number] = name
+    return found
+
+
+def _common(spark: SparkSession, pair: Pair) -> str | None:
+    sides = (f"SELECT CAST(NULL AS {name})" for name in (pair.outer, pair.inner))
+    try:
+        return spark.sql(" UNION ALL ".join(sides)).schema[0].dataType.simpleString()
+    except AnalysisException:
+        return None
+
+
+def _check_exact(pairs: Sequence[Pair], sql: str) -> None:
+    """Refuse comparisons that convert with a loss."""
+    for pair in pairs:
+        if not compared_exactly(pair.outer, pair.inner):
+            raise UnsupportedError(
+                f"IN, EXISTS, or an outer, semi or anti join compares {pair.outer} with "
+                f"{pair.inner}, which makes different values equal",
+                f"Convert the inner side: CAST(... AS {pair.outer}).",
+                sql,
+                pair.place[0],
+            )
