@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from lipstick.dataframes.hidden import register_functions, show_constants, show_pivot_values
+from lipstick.dataframes.hidden import (
+    register_functions,
+    show_constants,
+    show_copies,
+    show_pivot_values,
+)
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
@@ -51,6 +56,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         _mark_relations(part, described_part, relations)
         register_functions(spark, part, described_part)
         show_constants(part, described_part)
+        show_copies(part, described_part)
         show_pivot_values(part, described_part)
     names = [one.name.lower() for one in tracked]
     stated = with_texts(spark, plan, nodes, names)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 
-from lipstick.dataframes.jvm import Json, Plan, analysed, children, kind, sizes, with_subqueries
+from lipstick.dataframes.jvm import (
+    Json,
+    Plan,
+    analysed,
+    children,
+    elements,
+    kind,
+    sizes,
+    with_subqueries,
+)
 from rewriter import catalyst
 
 if TYPE_CHECKING:
@@ -36,9 +45,7 @@ def _mark(spark: SparkSession, plan: Plan, nodes: Json, names: Collection[str]) 
             return 0
         text = _text(node, nodes[position])
         if text is not None and _is_stated(spark, node, text, names, whole=position == 0):
-            output = node.output()
-            own = [output.apply(number) for number in range(output.size())]
-            columns = [[int(one.exprId().id()), one.name()] for one in own]
+            columns = [[int(one.exprId().id()), one.name()] for one in elements(node.output())]
             nodes[position]["text"] = {"sql": text, "columns": columns}
             return 1
         below = children(nodes, size, position)
