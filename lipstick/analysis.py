@@ -14,6 +14,7 @@ from semiring.analysis import (
     probability,
     repairs,
     responsibility,
+    sampled_moments,
     sampled_probability,
     sampled_shapley,
     shapley,
@@ -85,27 +86,43 @@ class Analyses(ABC):
         )
 
     def expected(
-        self, column: str, weights: Any, limit: int | None = 20, *, default: Any = None
+        self,
+        column: str,
+        weights: Any,
+        limit: int | None = 20,
+        *,
+        default: Any = None,
+        method: str = "auto",
+        error: float = 0.01,
+        confidence: float = 0.95,
     ) -> list[tuple[Row, Moments]]:
         """Expected value and variance of an aggregated column, of independent input tuples.
 
         Parameters
         ----------
         column
-            A SUM or COUNT (over no tuple 0), or a MIN or MAX (given that there is a value).
-        weights, default
+            A SUM or COUNT (over no tuple 0), or a MIN, MAX or AVG (given that there is a value).
+        weights, default, method
             As for :meth:`probability`.
+        error
+            Of samples: as a share of the width of the range that the values may have.
 
         Raises
         ------
         CapabilityError
-            For AVG, and where a sum is multiplied with a condition.
+            Where a sum is multiplied with a condition and ``method`` is not ``"sample"``, and where
+            there is a value in no world.
         ExactnessError
-            Where a row is too hard.
+            With ``"exact"``, where a row is too hard: too many tuples decide about more than one
+            value, or an average is over too many values.
         """
         known = _Weights(self._asked, weights, default)
-        rows = self._asked.tensors(column, limit)
-        return [(row, moments(tensor, known(tensor.tokens))) for row, tensor in rows]
+        return _answered(
+            self._asked.tensors(column, limit),
+            method,
+            lambda tensor: moments(tensor, known(tensor.tokens)),
+            lambda tensor: sampled_moments(tensor, known(tensor.tokens), error, confidence),
+        )
 
     def shapley(
         self,

@@ -88,7 +88,8 @@ def format_value(value: Any) -> str:
     return str(value)
 
 
-def _format_relation(relation: str) -> str:
+def format_relation(relation: str) -> str:
+    """The name of a relation as text; backquoted unless it is words with dots between."""
     if _RELATION.fullmatch(relation):
         return relation
     return "`" + relation.replace("`", "``") + "`"
@@ -160,7 +161,7 @@ class Token:
 
     def __str__(self) -> str:
         key = "|".join(format_value(value) for value in self.key) if self.key else "()"
-        return f"{_format_relation(self.relation)}:{key}"
+        return f"{format_relation(self.relation)}:{key}"
 
     def __repr__(self) -> str:
         return f"Token({self.relation!r}, {self.key!r})"

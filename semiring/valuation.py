@@ -35,6 +35,7 @@ class Valuation(Generic[K]):
         relation: str,
         *,
         constant: bool = False,
+        of_itself: bool = False,
         function: Callable[[Token], K] | None = None,
         keys: list[tuple[Any, ...]] | list[pa.Array] | None = None,
         values: Array | None = None,
@@ -42,6 +43,7 @@ class Valuation(Generic[K]):
         self.semiring = semiring
         self.relation = relation
         self.constant_one = constant
+        self.of_itself = of_itself
         self._function = function
         self._keys = keys
         # Values of the keys, in their order, and last that of every other key.
@@ -71,7 +73,7 @@ class Valuation(Generic[K]):
         if spec is None:
             if semiring.constant_default:
                 return cls(semiring, relation, constant=True)
-            return cls(semiring, relation, function=semiring.default)
+            return cls(semiring, relation, of_itself=True, function=semiring.default)
         other = semiring.one if default is _UNSET else semiring.check(default)
         if isinstance(spec, (pa.Table, pa.RecordBatch)):
             if spec.num_columns < 2:
@@ -248,8 +250,8 @@ class _Index:
         keys = [_normal(column) for column in keys]
         size = len(keys[0]) if keys else 1
         self.uniques = [pc.unique(column) for column in keys]
-        self.tables = [_Table.of(unique) for unique in self.uniques]
         self.steps: list[Array] = []
+        self._tables: list[_Table | None] | None = None
         combined = np.zeros(size, dtype=np.int64)
         for column, unique in zip(keys, self.uniques, strict=True):
             combined = combined * len(unique) + _codes(column, unique)
@@ -260,6 +262,15 @@ class _Index:
         self.position = np.empty(size, dtype=np.int64)
         self.position[combined] = np.arange(size)
 
+    def _table(self, position: int) -> _Table | None:
+        """The table of a key column, made when first asked for: few rows are not worth one.
+
+        No cached_property, whose lock cannot be pickled by value.
+        """
+        if self._tables is None:
+            self._tables = [_Table.of(unique) for unique in self.uniques]
+        return self._tables[position]
+
     def codes(self, columns: list[pa.Array], size: int) -> Array:
         """The position of every row's key; -1 where it is not one of the keys."""
         combined = np.zeros(size, dtype=np.int64)
@@ -267,7 +278,7 @@ class _Index:
         if len(self.position) == 0:
             return np.full(size, -1, dtype=np.int64)
         for position, (column, unique) in enumerate(zip(columns, self.uniques, strict=True)):
-            table = self.tables[position]
+            table = self._table(position)
             if table is not None and column.null_count == 0 and pa.types.is_integer(column.type):
                 code = table.codes(column)
             else:

@@ -8,6 +8,7 @@ names of lateral views, and operators that only say where rows are computed; and
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -117,13 +118,22 @@ def _inlined(spark: SparkSession, plan: Plan) -> Plan:
 
 
 def _origins(nodes: Json, *, in_the_end: bool) -> dict[int, str]:
-    """Return, for each alias of an attribute, its name, or that of what it is in the end."""
+    """Return, for each alias of an attribute, its name, or that of what it is in the end.
+
+    Another alias of it in the same list has another name: of two without one the optimiser would
+    make one column, and an invalid plan.
+    """
     found: dict[int, str] = {}
     for node in reversed(nodes):
-        for item in _items(node):
+        items = _items(node)
+        taken = Counter(_id(item[0]) for item in items if kind(item[0]) == "AttributeReference")
+        for item in items:
             if _renames(item):
-                name = str(item[1]["name"])
-                found[_id(item[0])] = found.get(_id(item[1]), name) if in_the_end else name
+                attribute, name = _id(item[1]), str(item[1]["name"])
+                name = found.get(attribute, name) if in_the_end else name
+                again = taken[attribute]
+                found[_id(item[0])] = f"{name}_{again}" if again else name
+                taken[attribute] += 1
     return found
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lipstick.errors import CapabilityError
 from lipstick.memory.aggregates import MEMBERS
+from lipstick.memory.derivations import written
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
@@ -52,15 +53,20 @@ def evaluate(
     """
     state = engine.base(engine.root.name)
     evaluation = _Evaluation(engine, semiring, valuations)
-    values = evaluation.run(state.ordered)
     columns = engine.columns(state, state.ordered)
+    codes = None
     if merged:
-        codes, first = distinct(columns, len(values))
-        order, offsets = group(codes, len(first))
-        values = fold(semiring, values if order is None else values[order], offsets)
+        numbers, first = distinct(columns, len(state.ordered))
+        codes = (numbers, len(first))
         columns = [column.take(pa.array(first)) for column in columns]
-    names = [*engine.manifest.names, VALUE]
-    return pa.Table.from_arrays([*columns, semiring.to_arrow(values)], names=names)
+    found = written(engine, semiring, valuations, state.ordered, codes)
+    if found is None:
+        values = evaluation.run(state.ordered)
+        if codes is not None:
+            order, offsets = group(*codes)
+            values = fold(semiring, values if order is None else values[order], offsets)
+        found = semiring.to_arrow(values)
+    return pa.Table.from_arrays([*columns, found], names=[*engine.manifest.names, VALUE])
 
 
 def _is_sum(rows: GroupRows) -> bool:

@@ -6,6 +6,7 @@ from semiring.analysis.attribution import banzhaf, sampled_shapley, shapley
 from semiring.analysis.circuit import Circuit, compile_annotation
 from semiring.analysis.moments import Moments, moments
 from semiring.analysis.probability import probability, sampled_probability
+from semiring.analysis.sampled_moments import sampled_moments
 from semiring.analysis.sampling import Estimate
 from semiring.analysis.witnesses import repairs, responsibility, witnesses
 
@@ -19,6 +20,7 @@ __all__ = [
     "probability",
     "repairs",
     "responsibility",
+    "sampled_moments",
     "sampled_probability",
     "sampled_shapley",
     "shapley",

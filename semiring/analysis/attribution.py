@@ -12,7 +12,9 @@ import numpy as np
 
 from semiring.analysis.circuit import DECISIONS, at_every, compile_annotation, quadrature
 from semiring.analysis.events import Annotation
-from semiring.analysis.sampling import WORD, Estimate, hoeffding, present, words_needed
+from semiring.analysis.presence import WORD, Presence, packed, unpacked
+from semiring.analysis.sampling import Estimate, hoeffding, words_needed
+from semiring.base import Array
 from semiring.token import Token
 
 
@@ -59,28 +61,55 @@ def sampled_shapley(
     ----------
     error, confidence
         Each value is within `error` with this probability.
+    seed
+        The same one gives the same orders.
 
-    Cost: for n tuples, n + 1 evaluations for every 64 orders.
+    Cost: a pass over the annotation's gates, whose operations are on arrays of orders; one for each
+    of the tuples where the result may go away as tuples arrive.
     """
-    tokens = sorted(annotation.tokens)
-    words = words_needed(error, confidence, width=2.0)
+    presence = Presence(annotation)
+    tokens = presence.tokens
+    samples = words_needed(error, confidence, width=2.0) * WORD
     random = np.random.default_rng(seed)
     totals = np.zeros(len(tokens), dtype=np.int64)
-    for _ in range(words):
-        orders = np.argsort(random.random((WORD, len(tokens))), axis=1)
-        there = dict.fromkeys(tokens, 0)
-        before = present(annotation, there)
-        for step in range(len(tokens)):
-            arriving = orders[:, step].tolist()
-            for world, place in enumerate(arriving):
-                there[tokens[place]] |= 1 << world
-            after = present(annotation, there)
-            for world, place in enumerate(arriving):
-                totals[place] += (after >> world & 1) - (before >> world & 1)
-            before = after
-    samples = words * WORD
+    count = _pivots if presence.monotone else _changes
+    for size in presence.batches(samples // WORD, WORD):
+        totals += count(presence, random.random((len(tokens), size * WORD)))
     wrong = hoeffding(samples, confidence, width=2.0)
     return {
         token: Estimate(total / samples, wrong, confidence, samples)
         for token, total in zip(tokens, totals.tolist(), strict=True)
     }
+
+
+def _pivots(presence: Presence, times: Array) -> Array:
+    """How often each tuple is the one with which a monotone result comes to be there.
+
+    Parameters
+    ----------
+    times
+        When each tuple arrives, per tuple and order.
+    """
+    arrived = presence.arrivals(dict(zip(presence.tokens, times, strict=True)), times.shape[1])
+    found: Array = (times == arrived).sum(axis=1)
+    return found
+
+
+def _changes(presence: Presence, times: Array) -> Array:
+    """How often the result comes with each tuple, less how often it goes."""
+    tokens, orders = presence.tokens, np.argsort(times, axis=0)
+    worlds = np.arange(times.shape[1])
+    totals = np.zeros(len(tokens), dtype=np.int64)
+    there = np.zeros(times.shape, dtype=np.bool_)
+
+    def result() -> Array:
+        words = dict(zip(tokens, packed(there), strict=True))
+        return unpacked(presence.words(words, len(worlds) // WORD)).astype(np.int64)
+
+    before = result()
+    for arriving in orders:
+        there[arriving, worlds] = True
+        now = result()
+        np.add.at(totals, arriving, now - before)
+        before = now
+    return totals

@@ -190,7 +190,7 @@ class _Compiler:
             return self._add(Gate("not", (self.compiled(part),)))
         if kind in ("and", "or"):
             join = events.conjunction if kind == "and" else events.disjunction
-            apart = _independent(part, events.tokens)
+            apart = independent(part, events.tokens)
             if len(apart) > 1:
                 return self._add(Gate(kind, tuple(self.compiled(join(group)) for group in apart)))
             factors = self._factors(part, kind)
@@ -235,7 +235,7 @@ class _Compiler:
         return self._add(Gate("decision", (high, low), token))
 
 
-def _independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list[list[int]]:
+def independent(part: Iterable[int], tokens: Sequence[frozenset[Token]]) -> list[list[int]]:
     """Members grouped so that groups share no token."""
     owner: dict[Token, int] = {}
     shared = []

@@ -2,19 +2,22 @@
 
 Source: Jayram, Kale, Vee, *Efficient Aggregation Algorithms for Probabilistic Data*, SODA 2007;
 tensors: Amsterdamer, Deutch, Tannen, PODS 2011. Expectation is linear, so that SUM and COUNT need
-no independence of their terms; covariances are between terms that share tuples.
+no independence of their terms; covariances are between terms that share tuples. AVG is in
+`averages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from semiring.analysis.averages import Summand, joint_of, quotient
 from semiring.analysis.circuit import DECISIONS, compile_annotation
-from semiring.analysis.events import Annotation
+from semiring.analysis.counts import most
+from semiring.analysis.events import Annotation, Events
 from semiring.analysis.probability import Weights, weights_of
 from semiring.errors import CapabilityError
-from semiring.expression import Expression, Product, sum_of
+from semiring.expression import Expression, sum_of
 from semiring.polynomial import Monomial, Polynomial
 from semiring.tensor import Tensor
 from semiring.token import Token
@@ -27,15 +30,28 @@ class Moments:
     Attributes
     ----------
     mean, variance
-        For SUM and COUNT, over no tuple 0; for MIN and MAX under the condition that there is a
-        value.
+        For SUM and COUNT, over no tuple 0; for MIN, MAX and AVG under the condition that there is
+        a value.
     presence
-        For MIN and MAX, the probability that there is a value; else 1.
+        For MIN, MAX and AVG, the probability that there is a value; else 1.
+    error
+        0 where they are exact. Else the true mean is within `error` of the mean, with a probability
+        of at least `confidence`; nothing is stated of the variance.
+    samples
+        How many worlds with a value were drawn; 0 where the moments are exact.
     """
 
     mean: float
     variance: float
     presence: float = 1.0
+    error: float = 0.0
+    confidence: float = 1.0
+    samples: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was drawn: the numbers are exact up to the rounding of doubles."""
+        return self.samples == 0
 
 
 def moments(tensor: Tensor, weights: Weights, decisions: int = DECISIONS) -> Moments:
@@ -44,23 +60,22 @@ def moments(tensor: Tensor, weights: Weights, decisions: int = DECISIONS) -> Mom
     Raises
     ------
     CapabilityError
-        For AVG, a quotient of two random numbers; and for annotations in which a count is taken of
-        something other than products.
+        For annotations in which a count is taken of something other than products, and where there
+        is a value in no world.
     ExactnessError
-        When an annotation is too hard to compile; see `probability`.
+        When an annotation is too hard to compile, see `probability`, or AVG is over too many
+        values; see `sampled_moments`.
 
     Cost: SUM and COUNT are quadratic in the number of terms that share tuples; MIN and MAX compile
-    a condition per distinct value.
+    a condition per distinct value; AVG is quadratic in the number of values, see `joint_of`. Where
+    Spark rounds an average of decimals, the moments are of averages before rounding.
     """
     chances = weights_of(tensor.tokens, weights)
     name = tensor.monoid.name
     if name in ("MIN", "MAX"):
         return _extreme(tensor, chances, decisions)
     if name == "AVG":
-        raise CapabilityError(
-            "The expected value of AVG is that of a quotient, and is not computed.\n"
-            "Ask for those of SUM and COUNT."
-        )
+        return _average(tensor, chances, decisions)
     terms = _terms(tensor, chances, decisions)
     mean = sum(term.value * term.chance for term in terms)
     return Moments(mean, _variance(terms, chances, decisions))
@@ -117,9 +132,8 @@ def _product(factors: frozenset[Token], chances: dict[Token, float]) -> float:
 
 
 def _check(summand: Expression) -> None:
-    """A product counts 0 or 1 if none of its factors is a sum."""
-    factors = summand.children if isinstance(summand, Product) else (summand,)
-    if any(len(factor.terms) > 1 for factor in factors):
+    """Raise CapabilityError unless it counts 0 or 1."""
+    if most(summand) > 1:
         raise CapabilityError(
             f"{summand.truncated(3)} multiplies a sum with δ, ⊖ or a comparison: how often it "
             "counts is not taken apart."
@@ -149,6 +163,36 @@ def _joint(a: _Term, b: _Term, chances: dict[Token, float], decisions: int) -> f
     return float(compile_annotation(both, decisions).probability(chances))
 
 
+def no_value(tensor: Tensor) -> CapabilityError:
+    """The error of an aggregate that is NULL in every world."""
+    return CapabilityError(f"{tensor.monoid} has no value in any world: every tuple is absent.")
+
+
+def _average(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
+    """Of values less their mean, which keeps the variance from being a small difference."""
+    events, summands = Events(), []
+    values = [float(value) for _, value in tensor.terms]
+    center = sum(values) / len(values) if values else 0.0
+    for (annotation, _), value in zip(tensor.terms, values, strict=True):
+        for event, n in _events(events, annotation):
+            summands.append(Summand(event, n, n * (value - center)))
+    mean, variance, presence = quotient(joint_of(events, summands, chances, decisions))
+    if not presence:
+        raise no_value(tensor)
+    return Moments(center + mean, variance, presence)
+
+
+def _events(events: Events, annotation: Annotation) -> Iterator[tuple[int, int]]:
+    """The events that are counted, with how often each."""
+    if isinstance(annotation, Polynomial):
+        for monomial, n in annotation.terms:
+            yield events.conjunction(events.token(token) for token, _ in monomial), n
+        return
+    for summand, n in annotation.terms:
+        _check(summand)
+        yield events.of(summand), n
+
+
 def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Moments:
     """By the probabilities that the extreme is one of the first values, in order."""
     terms = tensor.terms if tensor.monoid.name == "MIN" else tensor.terms[::-1]
@@ -165,6 +209,6 @@ def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Mom
         square += float(value) ** 2 * (upto - before)
         before = upto
     if not before:
-        raise CapabilityError(f"{tensor.monoid} has no value in any world: every tuple is absent.")
+        raise no_value(tensor)
     mean, square = mean / before, square / before
     return Moments(mean, square - mean * mean, before)

@@ -13,14 +13,8 @@ import numpy as np
 
 from semiring.analysis.circuit import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation
-from semiring.analysis.sampling import (
-    WORD,
-    Estimate,
-    hoeffding,
-    present,
-    random_words,
-    words_needed,
-)
+from semiring.analysis.presence import WORD, Presence, unpacked
+from semiring.analysis.sampling import Estimate, hoeffding, random_words, words_needed
 from semiring.errors import ValuationError
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
@@ -85,14 +79,19 @@ def sampled_probability(
     ----------
     error, confidence
         So many worlds are drawn that the result is within `error` with this probability.
+    seed
+        The same one gives the same worlds.
+
+    Cost: a pass over the annotation's gates, whose operations are on arrays of 64 worlds a word.
     """
     values = weights_of(annotation.tokens, weights)
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)
     chances = np.array(list(values.values()))
     count = 0
-    for _ in range(words):
-        drawn = random_words(random, chances)[0].tolist()
-        count += present(annotation, dict(zip(values, drawn, strict=True))).bit_count()
+    presence = Presence(annotation)
+    for size in presence.batches(words):
+        drawn = random_words(random, chances, size)
+        count += int(unpacked(presence.words(dict(zip(values, drawn, strict=True)), size)).sum())
     samples = words * WORD
     return Estimate(count / samples, hoeffding(samples, confidence), confidence, samples)

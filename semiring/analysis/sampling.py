@@ -8,22 +8,12 @@ probability 1 - δ.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from semiring.analysis.presence import WORD
 from semiring.base import Array
-from semiring.errors import CapabilityError
-from semiring.expression import Expression
-from semiring.polynomial import Polynomial
-from semiring.semirings.counting import Counting
-from semiring.semirings.worlds import Worlds
-from semiring.token import Token
-
-WORD = 64
-
-_WORLDS, _COUNTING = Worlds(), Counting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +64,26 @@ def hoeffding(samples: int, confidence: float, width: float = 1.0) -> float:
 
 
 def random_words(random: np.random.Generator, weights: Array, words: int = 1) -> Array:
-    """Independent random bits: uint64 of shape (words, tokens), each bit 1 with the token's weight.
+    """Independent random bits: uint64 of shape (tokens, words), each bit 1 with the token's weight.
 
-    Bits are those of a uniform number compared with the weight, from the last to the first: 53
-    random words make each word exact as far as a double is.
+    A bit is whether a uniform number, drawn binary digit by digit, is less than the weight: exact
+    as far as a double is. Words whose bits are all decided are left alone, mostly after eight
+    digits.
     """
-    scaled = np.minimum(np.floor(weights * 2.0**53), 2.0**53).astype(np.uint64)
-    found = np.zeros((words, len(weights)), dtype=np.uint64)
-    for bit in range(53):
-        drawn = random.integers(0, 2**64, size=found.shape, dtype=np.uint64)
-        one = (scaled >> np.uint64(bit)) & np.uint64(1) == 1
-        found = np.where(one, found | ~drawn, found & ~drawn)
-    found[:, weights >= 1] = np.uint64(2**64 - 1)
-    return found
-
-
-def present(annotation: Polynomial | Expression, words: Mapping[Token, int]) -> int:
-    """In which of 64 worlds a tuple is there; comparisons are evaluated world by world."""
-    try:
-        return annotation.evaluate(_WORLDS, words)
-    except CapabilityError:
-        bits = 0
-        for world in range(WORD):
-            there = {token: word >> world & 1 for token, word in words.items()}
-            bits |= (annotation.evaluate(_COUNTING, there) > 0) << world
-        return bits
+    scaled = np.floor(np.where(weights < 1, weights, 0) * 2.0**53).astype(np.uint64)
+    found = np.zeros(len(weights) * words, dtype=np.uint64)
+    open_bits = np.full(len(found), ~np.uint64(0))
+    rest = np.repeat(scaled, words)
+    places = np.arange(len(found))
+    for digit in range(52, -1, -1):
+        value = np.uint64(1 << digit)
+        keep = (rest != 0) & (open_bits != 0)
+        places, rest, open_bits = places[keep], rest[keep], open_bits[keep]
+        drawn = random.integers(0, 2**64, size=len(places), dtype=np.uint64)
+        one = rest & value != 0
+        found[places] |= np.where(one, open_bits & ~drawn, np.uint64(0))
+        open_bits &= np.where(one, drawn, ~drawn)
+        rest &= ~value
+    by_token: Array = found.reshape(len(weights), words)
+    by_token[weights >= 1] = ~np.uint64(0)
+    return by_token

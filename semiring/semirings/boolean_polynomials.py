@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from semiring.base import Semiring
+from semiring.derivation_texts import polynomials
+from semiring.derivations import Derivations
 from semiring.polynomial import Monomial, Polynomial, multiply
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token
@@ -30,6 +34,7 @@ class BooleanPolynomials(Semiring[Monomials]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
+    writes_derivations = True
 
     @property
     def zero(self) -> Monomials:
@@ -58,6 +63,9 @@ class BooleanPolynomials(Semiring[Monomials]):
         if isinstance(value, frozenset) and all(_is_monomial(item) for item in value):
             return value
         return frozenset(monomial for monomial, _ in _POLYNOMIALS.check(value).terms)
+
+    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
+        return polynomials(derivations.distinct().once())
 
     def render(self, value: Monomials) -> str:
         return str(Polynomial(dict.fromkeys(value, 1)))

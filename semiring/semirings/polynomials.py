@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from semiring.base import Semiring
+from semiring.derivation_texts import polynomials
+from semiring.derivations import Derivations
 from semiring.errors import CapabilityError, ValuationError
 from semiring.polynomial import Polynomial
 from semiring.token import Token
@@ -22,6 +27,7 @@ class Polynomials(Semiring[Polynomial]):
     """
 
     name = "Polynomials"
+    writes_derivations = True
     no_monus = "⊖ taken coefficient by coefficient in N[X] does not commute with evaluation"
 
     @property
@@ -41,11 +47,15 @@ class Polynomials(Semiring[Polynomial]):
     def delta(self, a: Polynomial) -> Polynomial:
         constant = a.constant_value()
         if constant is None:
-            raise CapabilityError(
-                f"δ({a.truncated(3)}) is not a polynomial; use the semiring Expressions, or"
-                " evaluate in another semiring"
-            )
+            raise self._no_delta(a.truncated(3))
         return Polynomial.constant(min(constant, 1))
+
+    @staticmethod
+    def _no_delta(text: str) -> CapabilityError:
+        return CapabilityError(
+            f"δ({text}) is not a polynomial; use the semiring Expressions, or"
+            " evaluate in another semiring"
+        )
 
     def default(self, token: Token) -> Polynomial:
         return Polynomial.token(token)
@@ -61,6 +71,19 @@ class Polynomials(Semiring[Polynomial]):
 
     def sum(self, values: Iterable[Polynomial]) -> Polynomial:
         return Polynomial.sum(values)
+
+    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
+        if delta:
+            return self._delta(derivations)
+        return polynomials(derivations.distinct())
+
+    def _delta(self, derivations: Derivations) -> pa.Array:
+        """δ of sums that are constants; CapabilityError where one is not."""
+        open_ = np.flatnonzero(derivations.degrees > 0)
+        if len(open_):
+            segment = int(np.searchsorted(derivations.offsets, open_[0], side="right")) - 1
+            raise self._no_delta(polynomials(derivations.segment(segment).distinct(), 3)[0].as_py())
+        return self.to_arrow(self.repeat_array(np.diff(derivations.offsets) > 0))
 
     def check(self, value: Any) -> Polynomial:
         if isinstance(value, Polynomial):

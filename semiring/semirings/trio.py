@@ -10,7 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from semiring.base import Semiring
+from semiring.derivation_texts import polynomials
+from semiring.derivations import Derivations
 from semiring.polynomial import Monomial, Polynomial
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token
@@ -26,6 +31,7 @@ class Trio(Semiring[Polynomial]):
     """
 
     name = "Trio"
+    writes_derivations = True
     no_monus = "⊖ taken coefficient by coefficient does not commute with evaluation"
 
     @property
@@ -53,6 +59,12 @@ class Trio(Semiring[Polynomial]):
 
     def repeat(self, a: Polynomial, n: int) -> Polynomial:
         return a * n
+
+    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
+        if delta:
+            # A sum of products of tokens is 0 only if it is empty.
+            return self.to_arrow(self.repeat_array(np.diff(derivations.offsets) > 0))
+        return polynomials(derivations.flat().distinct())
 
     def check(self, value: Any) -> Polynomial:
         return _flat(_POLYNOMIALS.check(value))

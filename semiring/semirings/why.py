@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from semiring.base import Semiring
+from semiring.derivation_texts import sets_of_sets
+from semiring.derivations import Derivations
 from semiring.errors import ValuationError
 from semiring.token import Token
 
@@ -26,6 +30,7 @@ class Why(Semiring[Witnesses]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
+    writes_derivations = True
 
     @property
     def zero(self) -> Witnesses:
@@ -58,6 +63,9 @@ class Why(Semiring[Witnesses]):
         if isinstance(value, str) or not all(isinstance(x, Token) for w in witnesses for x in w):
             raise ValuationError(f"{value!r} is not a value of Why; use a set of sets of tokens")
         return witnesses
+
+    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
+        return sets_of_sets(derivations.flat().distinct())
 
     def render(self, value: Witnesses) -> str:
         witnesses = sorted(sorted(witness) for witness in value)

@@ -37,7 +37,8 @@ B1, B2 = Token("bids", 1), Token("bids", 2)
 
 @pytest.fixture(scope="module")
 def civics(tmp_path_factory: pytest.TempPathFactory) -> Capture:
-    sql = """SELECT model, count(*) n, sum(price) s, min(price) lo
+    sql = """SELECT model, count(*) n, sum(price) s, min(price) lo, avg(price) a,
+        avg(DISTINCT price) d
         FROM cars JOIN bids ON model = wanted GROUP BY model"""
     database = Database({"cars": CARS, "bids": BIDS})
     return write_capture(sql, database, tmp_path_factory.mktemp("capture") / "c")
@@ -72,6 +73,23 @@ def test_expected_values(civics: Capture) -> None:
     assert (total.mean, total.variance) == (44.0, 0.0)
     [(_, least)] = civics.expected("lo", {"cars": {"C2": 0.5}})
     assert (least.mean, least.presence) == (21.0, 1.0)
+
+
+@pytest.mark.parametrize("column", ["a", "d"])
+def test_expected_averages(civics: Capture, column: str) -> None:
+    """20 and 22 with all bids or none: 21 where both cars are there, else 20 or 22."""
+    [(_, found)] = civics.expected(column, {"cars": {"C2": 0.5, "C3": 0.25}, "bids": {1: 0.0}})
+    present = 1 - 0.5 * 0.75
+    mean = (0.125 * 21 + 0.375 * 20 + 0.125 * 22) / present
+    assert found.mean == pytest.approx(mean)
+    assert found.presence == pytest.approx(present)
+    assert found.exact
+    weights = {"cars": {"C2": 0.5, "C3": 0.25}}
+    [(_, drawn)] = civics.expected(
+        column, weights, method="sample", error=0.05, confidence=0.999999
+    )
+    assert not drawn.exact
+    assert abs(drawn.mean - mean) <= drawn.error <= 0.2
 
 
 def test_attributions(civics: Capture) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from itertools import combinations, permutations, product
 
+import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semiring import (
-    AVG,
     COUNT,
-    MAX,
-    MIN,
     SUM,
     CapabilityError,
     ExactnessError,
@@ -28,7 +26,6 @@ from semiring import (
 from semiring.analysis import (
     banzhaf,
     compile_annotation,
-    moments,
     probability,
     repairs,
     responsibility,
@@ -37,6 +34,7 @@ from semiring.analysis import (
     shapley,
     witnesses,
 )
+from semiring.analysis.sampling import hoeffding, random_words
 from semiring.semirings import Counting
 
 TOKENS = [Token("r", name) for name in "abcde"]
@@ -151,13 +149,46 @@ def test_samples_are_within_their_error(annotation):
     assert found.samples > 0
 
 
-def test_sampled_shapley():
+@pytest.mark.parametrize("negated", [False, True])
+def test_sampled_shapley(negated):
     a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
     annotation = a * b + c
+    if negated:
+        annotation = Expression.one().monus(delta(annotation))
     exact, drawn = shapley(annotation), sampled_shapley(annotation, error=0.1, confidence=0.9999)
     for token, value in exact.items():
         assert abs(drawn[token].value - value.value) <= drawn[token].error <= 0.1
-    assert sum(value.value for value in drawn.values()) == 1
+    assert sum(value.value for value in drawn.values()) == pytest.approx(-1 if negated else 1)
+    again = sampled_shapley(annotation, error=0.1, confidence=0.9999)
+    assert again == drawn
+    assert sampled_shapley(annotation, error=0.1, confidence=0.9999, seed=1) != drawn
+
+
+def test_samples_of_a_difference_of_bags():
+    """(a + b) ⊖ c is there where a and b are, whether or not c is."""
+    a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
+    annotation = Expression.of(a + b).monus(c)
+    found = sampled_probability(annotation, 0.5, error=0.02, confidence=1 - 1e-6)
+    assert probability(annotation, 0.5).value == pytest.approx(0.5)
+    assert abs(found.value - 0.5) <= found.error <= 0.02
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_samples_of_constants(constant):
+    annotation = Polynomial.constant(constant)
+    assert sampled_probability(annotation, 0.5).value == constant
+    assert sampled_shapley(annotation) == {}
+
+
+def test_many_samples_of_many_tuples():
+    """Bits come in batches, and the error goes with their number."""
+    tokens = [Polynomial.token(Token("t", i)) for i in range(2000)]
+    annotation = Polynomial.sum(a * b for a, b in zip(tokens[::2], tokens[1::2], strict=True))
+    found = sampled_probability(annotation, 0.02, error=0.01)
+    assert found.samples > 18_000
+    assert abs(found.value - (1 - (1 - 0.0004) ** 1000)) <= found.error <= 0.01
+    shares = sampled_shapley(annotation, error=0.2)
+    assert sum(share.value for share in shares.values()) == pytest.approx(1)
 
 
 def test_weights():
@@ -169,38 +200,6 @@ def test_weights():
         probability(annotation, {})
     with pytest.raises(ValuationError, match=r"1\.5"):
         probability(annotation, 1.5)
-
-
-# -- aggregated values ---------------------------------------------------------------------
-
-
-@given(
-    st.sampled_from([SUM, COUNT, MIN, MAX]),
-    st.lists(st.tuples(st.one_of(positive, positive.map(delta)), st.integers(-3, 3)), max_size=4),
-)
-def test_moments_are_those_of_the_worlds(monoid, terms):
-    tensor = Tensor(monoid, terms)
-    values = [(chance(w), tensor.evaluate(Counting(), w)) for w in worlds()]
-    if monoid.idempotent:
-        values = [(p, v) for p, v in values if v is not None]
-        assume(values)
-    present = sum(p for p, _ in values)
-    mean = sum(p * (v or 0) for p, v in values) / present
-    square = sum(p * (v or 0) ** 2 for p, v in values) / present
-    found = moments(tensor, WEIGHTS)
-    assert found.mean == pytest.approx(mean, abs=1e-9)
-    assert found.variance == pytest.approx(square - mean**2, abs=1e-9)
-    assert found.presence == pytest.approx(present)
-
-
-def test_no_moments():
-    a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
-    with pytest.raises(CapabilityError, match="AVG is that of a quotient"):
-        moments(Tensor(AVG, [(a, 1)]), 0.5)
-    with pytest.raises(CapabilityError, match="how often it counts"):
-        moments(Tensor(SUM, [((a + b) * Expression.one().monus(delta(c)), 1)]), 0.5)
-    with pytest.raises(CapabilityError, match="MAX has no value in any world"):
-        moments(Tensor(MAX, [(a, 1)]), 0)
 
 
 # -- witnesses, repairs, responsibility ----------------------------------------------------
@@ -254,3 +253,14 @@ def test_searches_are_bounded():
         repairs(annotation, steps=10)
     with pytest.raises(CapabilityError, match="no set of tuples suffices"):
         witnesses(Expression.one().monus(delta(annotation)))
+
+
+@pytest.mark.parametrize("weight", [0.0, 2.0**-60, 0.1, 0.25, 0.5, 1 - 2.0**-53, 1.0])
+def test_random_bits_have_their_weight(weight):
+    drawn = random_words(np.random.default_rng(2), np.array([0.5, weight, 1.0]), 20_000)
+    assert drawn.shape == (3, 20_000)
+    bits = np.unpackbits(drawn.view(np.uint8), axis=1)
+    wrong = hoeffding(bits.shape[1], 1 - 1e-9)
+    assert bits.mean(axis=1) == pytest.approx([0.5, weight, 1.0], abs=wrong)
+    if weight in (0.0, 1.0):
+        assert bits[1].min() == bits[1].max() == weight

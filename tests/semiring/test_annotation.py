@@ -11,7 +11,6 @@ import pytest
 from semiring import AnnotationError
 from semiring.annotation import (
     Alt,
-    AnnotationType,
     BlackBox,
     Compare,
     Delta,
@@ -24,6 +23,8 @@ from semiring.annotation import (
     TensorOf,
     Times,
     TokenOf,
+    from_json,
+    to_json,
 )
 
 CARS, REQ = TokenOf("cars", ("string",)), TokenOf("req", ("int", "int"))
@@ -56,8 +57,8 @@ def test_text_and_json(text):
     """A type is written as its operators, and survives JSON."""
     kind = TYPES[text]
     assert str(kind) == text
-    assert AnnotationType.from_json(json.loads(json.dumps(kind.to_json()))) == kind
-    assert hash(kind) == hash(AnnotationType.from_json(kind.to_json()))
+    assert from_json(json.loads(json.dumps(to_json(kind)))) == kind
+    assert hash(kind) == hash(from_json(to_json(kind)))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +66,7 @@ def test_text_and_json(text):
 )
 def test_literals(value):
     """Constants keep their type through JSON."""
-    again = AnnotationType.from_json(json.loads(json.dumps(Literal(value).to_json())))
+    again = from_json(json.loads(json.dumps(to_json(Literal(value)))))
     assert again == Literal(value)
     assert type(again.value) is type(value)
 
@@ -104,8 +105,8 @@ def test_facts():
             ),
             "factor 0 is not the Sum",
         ),
-        (lambda: AnnotationType.from_json({"type": "Nope"}), "not an annotation type"),
-        (lambda: AnnotationType.from_json({"type": "One", "x": 1}), "not an annotation type"),
+        (lambda: from_json({"type": "Nope"}), "not an annotation type"),
+        (lambda: from_json({"type": "One", "x": 1}), "not an annotation type"),
     ],
 )
 def test_validation(build, message):

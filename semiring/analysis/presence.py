@@ -1,0 +1,132 @@
+"""Presence in many worlds at once: bits of words, or the times at which a result arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+
+import numpy as np
+
+from semiring.analysis.counts import counts
+from semiring.analysis.events import FALSE, TRUE, Annotation, Events
+from semiring.base import Array
+from semiring.token import Token
+
+WORD = 64
+
+_HELD = 1 << 22
+"""So many numbers are held at a time: the values of every gate."""
+
+
+class Presence:
+    """When a tuple is there, as gates that are evaluated over whole arrays.
+
+    Parameters
+    ----------
+    annotation
+        Its gates are those of `Events`; parts that are no Boolean functions are counted.
+    """
+
+    def __init__(self, annotation: Annotation) -> None:
+        self._events = Events()
+        self._root = self._events.of(annotation)
+        self._gates = self._reached()
+        self.tokens = sorted(annotation.tokens)
+
+    def _reached(self) -> list[int]:
+        """The events that the root is made of; parts have smaller numbers than what they make."""
+        wanted = [self._root]
+        found: set[int] = set()
+        while wanted:
+            event = wanted.pop()
+            if event not in found:
+                found.add(event)
+                wanted += self._parts(event)
+        return sorted(found)
+
+    def _parts(self, event: int) -> list[int]:
+        kind, part = self._events.kinds[event], self._events.parts[event]
+        if kind in ("and", "or"):
+            return sorted(part)
+        return [part] if kind == "not" else []
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no tuple's presence takes the result away, as far as its form says."""
+        return all(self._events.kinds[event] not in ("not", "leaf") for event in self._gates)
+
+    def batches(self, size: int, each: int = 1) -> Iterator[int]:
+        """Numbers that add up to `size`: how many words are to be evaluated at a time.
+
+        Parameters
+        ----------
+        each
+            How many numbers a word takes.
+        """
+        most = max(1, _HELD // (each * max(len(self._gates), len(self.tokens), 1)))
+        while size > 0:
+            yield min(size, most)
+            size -= most
+
+    def words(self, there: Mapping[Token, Array], length: int) -> Array:
+        """In which worlds the tuple is there.
+
+        Parameters
+        ----------
+        there
+            Per token, uint64 words of which each bit is a world.
+        length
+            The number of words.
+        """
+        values = {FALSE: np.zeros(length, np.uint64), TRUE: ~np.zeros(length, np.uint64)}
+        for event in self._gates:
+            kind, part = self._events.kinds[event], self._events.parts[event]
+            if kind == "token":
+                values[event] = there[part]
+            elif kind == "not":
+                values[event] = ~values[part]
+            elif kind == "leaf":
+                bits = {token: unpacked(there[token]) for token in self._events.tokens[event]}
+                values[event] = packed(counts(part, bits, length * WORD) > 0)
+            elif kind in ("and", "or"):
+                join = np.bitwise_and if kind == "and" else np.bitwise_or
+                values[event] = reduce(join, (values[one] for one in self._parts(event)))
+        return values[self._root]
+
+    def arrivals(self, times: Mapping[Token, Array], length: int) -> Array:
+        """When the tuple comes to be there, where it is monotone in tuples that come one by one.
+
+        A conjunction is there once its last part is, a disjunction once its first is: evaluation in
+        the semiring of minimum and maximum.
+
+        Parameters
+        ----------
+        times
+            Per token the times at which it arrives, as doubles.
+
+        Returns
+        -------
+        Array
+            Infinite: never; minus infinite: without any tuple.
+        """
+        values = {FALSE: np.full(length, np.inf), TRUE: np.full(length, -np.inf)}
+        for event in self._gates:
+            kind, part = self._events.kinds[event], self._events.parts[event]
+            if kind == "token":
+                values[event] = times[part]
+            elif kind in ("and", "or"):
+                join = np.maximum if kind == "and" else np.minimum
+                values[event] = reduce(join, (values[one] for one in self._parts(event)))
+        return values[self._root]
+
+
+def unpacked(words: Array) -> Array:
+    """Words as Booleans, one per bit."""
+    bits: Array = np.unpackbits(words.view(np.uint8), bitorder="little").view(np.bool_)
+    return bits
+
+
+def packed(bits: Array) -> Array:
+    """Booleans, as many as whole words have bits, as words; rows of them as rows."""
+    words: Array = np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)
+    return words

@@ -1,0 +1,94 @@
+"""Expected values of aggregates from random worlds, with the error that a sample has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from semiring.analysis.counts import counts, most
+from semiring.analysis.moments import Moments, no_value
+from semiring.analysis.presence import WORD, unpacked
+from semiring.analysis.probability import Weights, weights_of
+from semiring.analysis.sampling import hoeffding, random_words, words_needed
+from semiring.base import Array
+from semiring.tensor import Tensor
+from semiring.token import Token
+
+_HELD = 1 << 24
+"""So many Booleans are held at a time: which tuples are in which worlds."""
+
+
+def sampled_moments(
+    tensor: Tensor,
+    weights: Weights,
+    error: float = 0.01,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> Moments:
+    """Expected value and variance of an aggregated value, from random worlds.
+
+    Parameters
+    ----------
+    weights
+        The probability of each input tuple; input tuples are independent.
+    error, confidence
+        So many worlds are drawn that, if all of them have a value, the mean is within `error` times
+        the width of the range of values with this probability. The error that is stated is that of
+        the worlds which do have a value.
+    seed
+        The same one gives the same worlds.
+
+    Raises
+    ------
+    CapabilityError
+        When none of the worlds has a value.
+
+    Cost: a pass over the tensor's terms, whose operations are on arrays of worlds.
+    """
+    chances = weights_of(tensor.tokens, weights)
+    words = words_needed(error, confidence)
+    random = np.random.default_rng(seed)
+    values, total = [], words * WORD
+    most_words = max(1, _HELD // (WORD * max(len(chances), 1)))
+    for start in range(0, words, most_words):
+        size = min(most_words, words - start)
+        drawn = random_words(random, np.array(list(chances.values())), size)
+        there = {token: unpacked(word) for token, word in zip(chances, drawn, strict=True)}
+        values.append(_values(tensor, there, size * WORD))
+    found = np.concatenate(values)
+    found = found[~np.isnan(found)]
+    if not len(found):
+        raise no_value(tensor)
+    wrong = hoeffding(len(found), confidence, _width(tensor))
+    mean, variance = float(found.mean()), float(found.var())
+    return Moments(mean, variance, len(found) / total, wrong, confidence, len(found))
+
+
+def _width(tensor: Tensor) -> float:
+    """How far apart two values of the aggregate may be."""
+    name = tensor.monoid.name
+    if name == "COUNT":
+        return float(sum(most(annotation) for annotation, _ in tensor.terms))
+    values = [float(value) for _, value in tensor.terms] or [0.0]
+    if name == "SUM":
+        return sum(abs(float(value)) * most(annotation) for annotation, value in tensor.terms)
+    return max(values) - min(values)
+
+
+def _values(tensor: Tensor, there: Mapping[Token, Array], length: int) -> Array:
+    """The aggregate in each world; NaN where it has no value."""
+    name = tensor.monoid.name
+    count, total = np.zeros(length), np.zeros(length)
+    least, largest = np.full(length, np.nan), np.full(length, np.nan)
+    for annotation, value in tensor.terms:
+        copies = counts(annotation, there, length)
+        count += copies
+        if name == "COUNT":
+            continue
+        total += copies * float(value)
+        least = np.where(copies > 0, np.fmin(least, float(value)), least)
+        largest = np.where(copies > 0, np.fmax(largest, float(value)), largest)
+    if name == "AVG":
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return {"COUNT": count, "SUM": total, "MIN": least, "MAX": largest}[name]

@@ -1,0 +1,91 @@
+"""Texts of derivations, written for all segments at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from semiring.base import Array
+from semiring.derivations import Derivations
+from semiring.render import PRINTED_TERMS, left_out, superscript
+from semiring.vocabulary import ABSENT, glue
+
+
+def token_sets(derivations: Derivations, absent: str) -> pa.Array:
+    """The set of all tokens of each segment; `absent` for a segment without rows."""
+    tokens, offsets = derivations.union()
+    texts = _braced(_joined(derivations.texts.take(pa.array(tokens)), offsets, ", "))
+    empty = np.diff(derivations.offsets) == 0
+    return pc.if_else(pa.array(empty), pa.scalar(absent, texts.type), texts).cast(pa.string())
+
+
+def sets_of_sets(derivations: Derivations) -> pa.Array:
+    """The set of each segment's rows, as sets of tokens."""
+    rows = _braced(_rows(derivations, ", "))
+    return _braced(_joined(rows, derivations.offsets, ", ")).cast(pa.string())
+
+
+def polynomials(derivations: Derivations, limit: int = PRINTED_TERMS) -> pa.Array:
+    """Each segment as a polynomial; past `limit` terms the text says how many are left out."""
+    terms = np.diff(derivations.offsets)
+    shown = derivations.first(limit)
+    rows, offsets = _terms(shown), shown.offsets
+    long = np.flatnonzero(terms > limit)
+    if len(long):
+        words = [left_out(int(terms[segment]) - limit) for segment in long]
+        rows, offsets = _appended(rows, offsets, long, pa.array(words, rows.type))
+    texts = _joined(rows, offsets, " + ")
+    return pc.if_else(pa.array(terms == 0), pa.scalar("0", texts.type), texts).cast(pa.string())
+
+
+def _appended(
+    rows: pa.Array, offsets: Array, segments: Array, more: pa.Array
+) -> tuple[pa.Array, Array]:
+    """Rows with one more at the end of some segments."""
+    grown = np.zeros(len(offsets), dtype=np.int64)
+    grown[segments + 1] = 1
+    order = np.insert(np.arange(len(rows)), offsets[segments + 1], len(rows) + np.arange(len(more)))
+    return pa.concat_arrays([rows, more]).take(pa.array(order)), offsets + np.cumsum(grown)
+
+
+def _terms(derivations: Derivations) -> pa.Array:
+    """The rows as monomials with their coefficients."""
+    rows = _rows(derivations, "·")
+    constant = pa.array((derivations.tokens == ABSENT).all(axis=1))
+    coefficients = derivations.coefficients
+    if coefficients is None:
+        return pc.if_else(constant, pa.scalar("1", rows.type), rows)
+    numbers = pa.array(coefficients).cast(rows.type)
+    with_number = glue("·", numbers, rows)
+    found = pc.if_else(pa.array(coefficients == 1), rows, with_number)
+    return pc.if_else(constant, numbers, found)
+
+
+def _rows(derivations: Derivations, separator: str) -> pa.Array:
+    """The tokens of every row, joined; powers are written where there are exponents."""
+    present = derivations.tokens != ABSENT
+    texts = derivations.texts.take(pa.array(derivations.tokens[present]))
+    if derivations.exponents is not None:
+        exponents = derivations.exponents[present]
+        powers = [superscript(n) for n in range(1, int(exponents.max(initial=1)) + 1)]
+        written = pa.array(powers, texts.type).take(pa.array(exponents - 1))
+        texts = glue("", texts, written)
+    offsets = np.zeros(len(present) + 1, dtype=np.int64)
+    np.cumsum(present.sum(axis=1), out=offsets[1:])
+    return _joined(texts, offsets, separator)
+
+
+def _joined(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
+    """The texts of each segment, joined: each with what follows it, then cut by new offsets."""
+    last = np.zeros(len(texts), dtype=np.bool_)
+    last[offsets[1:][np.diff(offsets) > 0] - 1] = True
+    following = pa.array([separator, ""], texts.type).take(pa.array(last.astype(np.int8)))
+    glued = glue("", texts, following)
+    _, bounds, data = glued.buffers()
+    cuts = np.frombuffer(bounds, np.int64, len(glued) + 1)[offsets]
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(cuts), data)
+
+
+def _braced(texts: pa.Array) -> pa.Array:
+    return glue("", "{", texts, "}")

@@ -1,0 +1,163 @@
+"""Moments of aggregated values, exact and sampled, against enumeration of all worlds."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from semiring import (
+    AVG,
+    COUNT,
+    MAX,
+    MIN,
+    SUM,
+    CapabilityError,
+    ExactnessError,
+    Expression,
+    Polynomial,
+    Tensor,
+    Token,
+    compare,
+    delta,
+)
+from semiring.analysis import moments, sampled_moments
+from semiring.analysis.counts import counts, most
+from semiring.semirings import Counting
+from tests.semiring.test_analysis import TOKENS, WEIGHTS, chance, positive, worlds
+
+MONOIDS = [SUM, COUNT, MIN, MAX, AVG]
+TERMS = st.lists(
+    st.tuples(st.one_of(positive, positive.map(delta)), st.integers(-3, 3)), max_size=4
+)
+
+
+def enumerated(tensor):
+    """Mean, variance and the probability that there is a value; None: there is none."""
+    values = [(chance(w), tensor.evaluate(Counting(), w)) for w in worlds()]
+    if tensor.monoid in (MIN, MAX, AVG):
+        values = [(p, v) for p, v in values if v is not None]
+    if not values:
+        return None
+    present = sum(p for p, _ in values)
+    mean = sum(p * (v or 0) for p, v in values) / present
+    return mean, sum(p * (v or 0) ** 2 for p, v in values) / present - mean**2, present
+
+
+@given(st.sampled_from(MONOIDS), TERMS)
+def test_moments_are_those_of_the_worlds(monoid, terms):
+    expected = enumerated(Tensor(monoid, terms))
+    assume(expected is not None)
+    mean, variance, present = expected
+    found = moments(Tensor(monoid, terms), WEIGHTS)
+    assert found.exact
+    assert found.mean == pytest.approx(mean, abs=1e-9)
+    assert found.variance == pytest.approx(variance, abs=1e-9)
+    assert found.presence == pytest.approx(present)
+
+
+@settings(max_examples=25)
+@given(st.sampled_from(MONOIDS), TERMS)
+def test_sampled_moments_are_within_their_error(monoid, terms):
+    tensor = Tensor(monoid, terms)
+    assume(enumerated(tensor) is not None)
+    found = sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+    assert not found.exact
+    assert abs(found.mean - enumerated(tensor)[0]) <= found.error + 1e-12
+    assert found == sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+
+
+def test_average_of_values_that_are_alike():
+    """The average of n fair coins of which k are 1 is k/n, given that any is there."""
+    tokens = [Polynomial.token(Token("t", i)) for i in range(300)]
+    found = moments(Tensor(AVG, [(x, i % 2) for i, x in enumerate(tokens)]), 0.5)
+    assert found.mean == pytest.approx(0.5)
+    assert found.presence == pytest.approx(1)
+    # Given that n of the 300 are there, half of them on average are ones: hypergeometric.
+    weights = [comb(300, n) / 2**300 for n in range(301)]
+    expected = sum(w * 0.25 / n * (300 - n) / 299 for n, w in enumerate(weights) if n)
+    assert found.variance == pytest.approx(expected)
+
+
+def test_average_of_large_values_keeps_its_variance():
+    a, b = (Polynomial.token(token) for token in TOKENS[:2])
+    found = moments(Tensor(AVG, [(a, 10**9), (b, 10**9 + 2)]), 0.5)
+    assert found.mean == pytest.approx(10**9 + 1)
+    assert found.variance == pytest.approx(2 / 3)
+
+
+def test_average_over_a_join_decides_the_tuples_that_are_shared():
+    """A customer with many orders: her tuple is decided, her orders are apart then."""
+    customers = [Polynomial.token(Token("c", i)) for i in range(20)]
+    terms = [
+        (c * Polynomial.token(Token("o", (i, j))), i + j)
+        for i, c in enumerate(customers)
+        for j in range(15)
+    ]
+    exact = moments(Tensor(AVG, terms), 0.3, decisions=20)
+    drawn = sampled_moments(Tensor(AVG, terms), 0.3, error=0.02, confidence=1 - 1e-6)
+    assert abs(exact.mean - drawn.mean) <= drawn.error
+    assert exact.variance == pytest.approx(drawn.variance, rel=0.1)
+    with pytest.raises(ExactnessError, match="more than 19 decisions"):
+        moments(Tensor(AVG, terms), 0.3, decisions=19)
+
+
+def test_averages_over_too_many_values_are_refused():
+    terms = [(Polynomial.token(Token("t", i)) * 100, i) for i in range(201)]
+    with pytest.raises(ExactnessError, match="at most 20,000 values, not 20,100"):
+        moments(Tensor(AVG, terms), 0.5)
+
+
+def test_no_moments():
+    a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
+    for monoid in (SUM, AVG):
+        for annotation in (
+            Expression.of(a + b) * Expression.one().monus(delta(c)),
+            Expression.of(a + b).monus(c),
+        ):
+            with pytest.raises(CapabilityError, match="how often it counts"):
+                moments(Tensor(monoid, [(annotation, 1)]), 0.5)
+    for monoid in (MAX, AVG):
+        for found in (moments, sampled_moments):
+            with pytest.raises(CapabilityError, match=f"{monoid} has no value in any world"):
+                found(Tensor(monoid, [(a, 1)]), 0)
+
+
+# -- counts --------------------------------------------------------------------------------
+
+values = st.one_of(st.integers(-3, 3), st.sampled_from([Decimal("0.5"), Decimal("-1.25")]))
+tensors = st.builds(
+    Tensor, st.sampled_from(MONOIDS), st.lists(st.tuples(positive, values), max_size=3)
+)
+floats = st.builds(
+    Tensor,
+    st.sampled_from([SUM, MIN]),
+    st.lists(st.tuples(positive, st.sampled_from([0.5, -1.0])), max_size=3),
+)
+compared = st.builds(
+    compare,
+    st.sampled_from(["=", "<>", "<", "<=", ">", ">="]),
+    st.one_of(tensors, floats),
+    st.one_of(tensors, st.integers(-3, 3)),
+)
+counted = st.one_of(
+    positive,
+    compared,
+    st.builds(lambda a, b: Expression.of(a).monus(b), positive, positive),
+    st.builds(lambda a, b, c: delta(a) * b + Expression.of(c) * c, positive, compared, positive),
+    st.builds(lambda a: a * 2**40 * (a * 2**20), positive),
+)
+
+
+@given(counted)
+def test_counts_are_those_of_each_world(annotation):
+    every_world = list(worlds())
+    there = {t: np.array([w[t] for w in every_world], dtype=bool) for t in TOKENS}
+    found = counts(annotation, there, len(every_world))
+    expected = [annotation.evaluate(Counting(), world) for world in every_world]
+    assert found.tolist() == expected
+    assert max(expected) <= most(annotation)
