@@ -44,8 +44,10 @@ def unpivot_of(expand: Node) -> Unpivot:
         When it is made of something else, or of expressions.
     """
     outputs = expand.many("output")
-    rows = [[tree(value) for value in row] for row in expand.fields["projections"]]
-    place = next((n for n, one in enumerate(rows[0]) if one.kind == "Literal"), None)
+    rows = [[tree(value) for value in row] for row in expand.fields.get("projections") or ()]
+    place = (
+        next((n for n, one in enumerate(rows[0]) if one.kind == "Literal"), None) if rows else None
+    )
     if place is None:
         raise unsupported("copies of rows that are no grouping sets have no rule")
     kept = tuple(map(_attribute, rows[0][:place]))
