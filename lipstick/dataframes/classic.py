@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from lipstick.dataframes.hidden import register_functions, show_pivot_values
+from lipstick.dataframes.hidden import (
+    register_functions,
+    show_constants,
+    show_copies,
+    show_pivot_values,
+)
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
@@ -16,8 +22,11 @@ from lipstick.dataframes.jvm import (
     sizes,
     with_subqueries,
 )
+from lipstick.dataframes.prove import prove
+from lipstick.dataframes.stated import with_texts
 from lipstick.errors import SourceChangedError, TrackingError
 from rewriter import catalyst
+from rewriter.errors import NotUnderstoodError, QueryError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -28,10 +37,17 @@ _NAMING = ("SubqueryAlias", "View")
 
 
 def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
-    """Return the text of a frame; it is not proven yet.
+    """Return the text of a frame, proven to be it.
 
-    The plan is fetched by one call; others find the tracked relations in it, and register the
-    Python functions that only the frame knows.
+    The plan is fetched by one call; others find the tracked relations and the texts in it, and
+    register the Python functions that only the frame knows. Parts that were made of a text are
+    written as it. Where Spark reads another query in that, every part is written from its plan;
+    and where it does so again, each operator as a step of its own.
+
+    Raises
+    ------
+    NotUnderstoodError
+        With the first line of the optimised plans that differs.
     """
     plan = analysed(frame)
     nodes = described(plan)
@@ -39,8 +55,25 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     for part, described_part in with_subqueries(plan, nodes):
         _mark_relations(part, described_part, relations)
         register_functions(spark, part, described_part)
+        show_constants(part, described_part)
+        show_copies(part, described_part)
         show_pivot_values(part, described_part)
-    return catalyst.query_text(nodes)
+    names = [one.name.lower() for one in tracked]
+    stated = with_texts(spark, plan, nodes, names)
+    if stated is not None:
+        with suppress(QueryError):
+            return _proven(spark, frame, catalyst.query_text(stated))
+    try:
+        return _proven(spark, frame, catalyst.query_text(nodes))
+    except NotUnderstoodError:
+        with suppress(QueryError):
+            return _proven(spark, frame, catalyst.query_text(nodes, literal=True))
+        raise
+
+
+def _proven(spark: SparkSession, frame: DataFrame, text: str) -> str:
+    prove(spark, frame, text)
+    return text
 
 
 class _Relation:

@@ -1,4 +1,4 @@
-"""What the description of a plan hides: Python functions, and the values of a pivot."""
+"""What the description of a plan hides: Python functions, constants, the values of a pivot."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
+    described,
     described_expressions,
+    elements,
     expressions,
+    kind,
     node_at,
     sizes,
 )
@@ -25,13 +28,13 @@ def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
     """Register the Python functions of a plan, and write their names into its description."""
     size = sizes(nodes)
     for position, node in enumerate(nodes):
-        described = list(described_expressions(node, _PYTHON))
-        if not described:
+        found = list(described_expressions(node, _PYTHON))
+        if not found:
             continue
         names = {}
         for function in expressions(node_at(plan, nodes, size, position), _PYTHON):
             names[int(function.resultId().id())] = _registered(spark, function)
-        for one in described:
+        for one in found:
             one["registered"] = names.get(one["resultId"]["id"])
 
 
@@ -60,19 +63,46 @@ def _made(spark: SparkSession, function: Plan) -> Any:
     return made(*known, *added)
 
 
+def show_constants(plan: Plan, nodes: Json) -> None:
+    """Write the rows that a text has, ``VALUES ...``, into the description of its plan.
+
+    Rows that were made in another way are those of a relation, which must be tracked.
+    """
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        if kind(node) != "LocalRelation":
+            continue
+        relation = node_at(plan, nodes, size, position)
+        if relation.origin().sqlText().isDefined() and not relation.data().isEmpty():
+            node["values"] = relation.toSQL("v")
+
+
+def show_copies(plan: Plan, nodes: Json) -> None:
+    """Write the expressions of copied rows into the description of their plan.
+
+    Spark leaves out sequences that it computes when they are asked for.
+    """
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        if kind(node) != "Expand" or node.get("projections"):
+            continue
+        rows = node_at(plan, nodes, size, position).projections()
+        node["projections"] = [[described(one) for one in elements(row)] for row in elements(rows)]
+
+
 def show_pivot_values(plan: Plan, nodes: Json) -> None:
     """Write the values of a pivot, as text, into the description of its plan."""
     size = sizes(nodes)
     for position, node in enumerate(nodes):
-        described = list(described_expressions(node, (_PIVOT,)))
-        if not described:
+        calls = list(described_expressions(node, (_PIVOT,)))
+        if not calls:
             continue
         first = next(expressions(node_at(plan, nodes, size, position), (_PIVOT,)), None)
         if first is None:
             continue
         values = first.pivotColumnValues()
         found = [values.apply(number) for number in range(values.size())]
-        for one in described:
+        for one in calls:
             one["pivotColumnValues"] = [None if v is None else _text(v) for v in found]
 
 

@@ -132,6 +132,11 @@ def with_parameters(spark: SparkSession, node: Plan, values: dict[int, Any]) -> 
     return node.makeCopy(array)
 
 
+def elements(values: Any) -> list[Any]:
+    """Return the elements of a sequence of Scala."""
+    return [values.apply(number) for number in range(values.size())]
+
+
 def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
     """Return a sequence of Scala."""
     jvm = spark.sparkContext._jvm

@@ -9,7 +9,7 @@ names of lateral views, and operators that only say where rows are computed; and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from lipstick.dataframes.jvm import (
     sequence,
     with_parameters,
 )
+from lipstick.dataframes.numbering import same_result
 from lipstick.guard import settings
 from rewriter.catalyst.refusals import is_placement
 from rewriter.errors import NotUnderstoodError
@@ -69,25 +70,55 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
         problem = "The text made of this data frame has other columns than the frame"
         raise NotUnderstoodError(problem, _ADVICE, text)
     with settings(spark, _SETTINGS):
-        theirs, ours = (_optimised(spark, analysed(each)) for each in (frame, other))
-    if not theirs.sameResult(ours):
-        raise _difference(text, theirs, ours)
+        for prepare in (_renamed, _inlined):
+            theirs, ours = (_optimised(spark, analysed(each), prepare) for each in (frame, other))
+            if same_result(spark, theirs, ours):
+                return
+    raise _difference(text, theirs, ours)
 
 
 def _columns(frame: DataFrame) -> list[tuple[str, str]]:
     return [(field.name, field.dataType.simpleString()) for field in frame.schema]
 
 
-def _optimised(spark: SparkSession, plan: Plan) -> Plan:
+def _optimised(
+    spark: SparkSession, plan: Plan, prepare: Callable[[SparkSession, Plan], Plan]
+) -> Plan:
+    return spark._jsparkSession.sessionState().optimizer().execute(prepare(spark, plan))
+
+
+def _renamed(spark: SparkSession, plan: Plan, *, in_the_end: bool = True) -> Plan:
+    """Return a plan whose operators are as they would be in a text and in a frame.
+
+    Aliases of attributes have the name of the attribute, or of what it is in the end.
+    """
     nodes = described(plan)
-    origins = _origins(nodes)
+    origins = _origins(nodes, in_the_end=in_the_end)
     positions = {n for n, node in enumerate(nodes) if not _is_common(node, origins)}
-    common = changed(spark, plan, nodes, positions, lambda node: _common(spark, node, origins))
-    return spark._jsparkSession.sessionState().optimizer().execute(common)
+    return changed(spark, plan, nodes, positions, lambda node: _common(spark, node, origins))
 
 
-def _origins(nodes: Json) -> dict[int, str]:
-    """Return, for each alias of an attribute, the name of the attribute that it is in the end.
+def _inlined(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan without the names of relations, named queries and columns it can do without.
+
+    The optimiser does the same, later: what it says of names of columns, and of rows that are
+    distinct, stops at a named query until then.
+    """
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    for rule in (catalyst.analysis.EliminateSubqueryAliases, catalyst.analysis.EliminateView):
+        plan = rule.apply(plan)
+    inline = catalyst.optimizer.InlineCTE
+    (constructor,) = jvm.java.lang.Class.forName(inline._fqn).getConstructors()
+    plan = inline(*[False] * constructor.getParameterCount()).apply(plan)
+    plan = catalyst.optimizer.RemoveRedundantAliases.apply(_renamed(spark, plan))
+    # Aliases that are left where others are gone are of attributes with other names.
+    return _renamed(spark, plan, in_the_end=False)
+
+
+def _origins(nodes: Json, *, in_the_end: bool) -> dict[int, str]:
+    """Return, for each alias of an attribute, its name, or that of what it is in the end.
 
     Another alias of it in the same list has another name: of two without one the optimiser would
     make one column, and an invalid plan.
@@ -98,8 +129,8 @@ def _origins(nodes: Json) -> dict[int, str]:
         taken = Counter(_id(item[0]) for item in items if kind(item[0]) == "AttributeReference")
         for item in items:
             if _renames(item):
-                attribute = _id(item[1])
-                name = str(found.get(attribute, item[1]["name"]))
+                attribute, name = _id(item[1]), str(item[1]["name"])
+                name = found.get(attribute, name) if in_the_end else name
                 again = taken[attribute]
                 found[_id(item[0])] = f"{name}_{again}" if again else name
                 taken[attribute] += 1

@@ -5,30 +5,37 @@ an attribute is its expression id. The text is Spark SQL, one SELECT for as many
 into one, the others in named steps before it; whoever made it proves that Spark reads it as a plan
 equal to the one it was made of.
 
-Two entries are added to the objects of the JSON by whoever reads the plan:
+Four entries are added to the objects of the JSON by whoever reads the plan:
 
 - ``tracked`` of an operator: ``{"name": ..., "columns": [[expression id, name], ...]}``, it is this
   tracked relation;
+- ``values`` of a ``LocalRelation``: ``VALUES ... AS v(...)``, the text of its rows;
+- ``text`` of an operator: ``{"sql": ..., "columns": [[expression id, name], ...]}``, it was made of
+  this query;
 - ``registered`` of a ``PythonUDF``: the name under which the function is registered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rewriter.catalyst.outputs import needed
 from rewriter.catalyst.plans import Plans
 from rewriter.catalyst.scalars import Scalars
 from rewriter.catalyst.selects import Steps
-from rewriter.catalyst.tree import tree
+from rewriter.catalyst.stated import relations_read
+from rewriter.catalyst.tree import Node, tree
 from rewriter.dialect import emit
 
-__all__ = ["query_text"]
+__all__ = ["query_text", "relations_read"]
 
 
-def query_text(plan: Sequence[dict[str, Any]]) -> str:
+def query_text(plan: Sequence[dict[str, Any]], *, literal: bool = False) -> str:
     """Return Spark SQL with the meaning of an analysed plan.
+
+    A ``literal`` text has a step for every list of columns, with all of them, as the plan has: it
+    is longer, and its optimised plan nearer to that of the frame.
 
     Raises
     ------
@@ -38,6 +45,17 @@ def query_text(plan: Sequence[dict[str, Any]]) -> str:
         An operator or an expression of the plan has no rule.
     """
     root = tree(plan)
-    taken = [node.fields["tracked"]["name"] for node in root.walk() if "tracked" in node.fields]
-    steps = Steps((name.rpartition(".")[2] for name in taken), needed(root))
-    return emit(steps.query(Plans(steps, Scalars({})).rows(root)))
+    if "text" in root.fields:
+        return str(root.fields["text"]["sql"])
+    taken = set(_taken(root))
+    steps = Steps(taken, None if literal else needed(root))
+    return emit(steps.query(Plans(steps, Scalars({}), literal=literal).rows(root)))
+
+
+def _taken(root: Node) -> Iterator[str]:
+    """Yield the names that no step may have."""
+    for node in root.walk():
+        if "tracked" in node.fields:
+            yield node.fields["tracked"]["name"].rpartition(".")[2]
+        if "text" in node.fields:
+            yield from relations_read(node.fields["text"]["sql"]) or ()

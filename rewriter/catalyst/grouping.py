@@ -48,13 +48,18 @@ def grouping_sets(expand: Node) -> GroupingSets:
     """
     project = expand.children[0]
     outputs = expand.many("output")
+    repeated = outputs[-1].fields["name"] == "_gen_grouping_pos"
+    outputs = outputs[:-1] if repeated else outputs
     copied = outputs[-1].fields["name"] == "spark_grouping_id" and project.kind == "Project"
     if not copied:
         raise unsupported("copies of rows that are no grouping sets have no rule")
     items = project.many("projectList")
     keys = tuple(one.child for one in items if one.kind == "Alias")
     first = len(items) - len(keys)
-    rows = [[tree(value) for value in row[first:-1]] for row in expand.fields["projections"]]
+    rows = [
+        [tree(value) for value in row[first : len(outputs) - 1]]
+        for row in expand.fields["projections"]
+    ]
     sets = tuple(
         tuple(number for number, value in enumerate(row) if value.kind == "AttributeReference")
         for row in rows

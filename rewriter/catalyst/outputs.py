@@ -12,9 +12,9 @@ _COMPARED = ("CTERelationDef", "Deduplicate", "Distinct", "Except", "Intersect",
 
 def output(node: Node) -> tuple[int, ...]:
     """Return the expression ids of an operator's columns, in order."""
-    tracked = node.fields.get("tracked")
-    if tracked is not None:
-        return tuple(number for number, _ in tracked["columns"])
+    known = node.fields.get("tracked") or node.fields.get("text")
+    if known is not None:
+        return tuple(number for number, _ in known["columns"])
     match node.kind:
         case "Project":
             return tuple(map(attribute_id, node.many("projectList")))
@@ -26,6 +26,10 @@ def output(node: Node) -> tuple[int, ...]:
         case "Generate":
             added = tuple(map(attribute_id, node.many("generatorOutput")))
             return output(node.children[0]) + added
+        case "Expand":
+            return tuple(map(attribute_id, node.many("output")))
+        case "LateralJoin":
+            return output(node.children[0]) + output(node.required("right").required("plan"))
         case "WithCTE":
             return output(node.required("plan"))
         case "Join" if node.option("joinType") not in _SEMI:
@@ -41,7 +45,7 @@ def needed(root: Node) -> frozenset[int]:
     todo = [root]
     while todo:
         node = todo.pop()
-        if "tracked" in node.fields or not node.children:
+        if node.fields.keys() & {"text", "tracked"} or not node.children:
             continue
         todo += node.children
         if node.kind in _COMPARED:

@@ -98,13 +98,22 @@ def pivot_select(
     ]
     node = exp.Pivot(
         expressions=named,
-        fields=[exp.In(this=of, expressions=choices)],
+        fields=[exp.In(this=_unqualified(of), expressions=choices)],
         unpivot=False,
         alias=exp.TableAlias(this=identifier(_ALIAS)),
     )
     table = rows.select.args["from_"].this.copy()
     table.set("pivots", [node])
     return exp.Select(from_=exp.From(this=table))
+
+
+def _unqualified(column: exp.Expr) -> exp.Expr:
+    """Return the pivot column as PIVOT has it: a name of its only relation."""
+    if not isinstance(column, exp.Column):
+        raise unsupported(
+            "a pivot of an expression has no rule", "Add it as a column before groupBy."
+        )
+    return exp.Column(this=column.this.copy())
 
 
 def pivot_key(scalar: exp.Expr) -> exp.Column:

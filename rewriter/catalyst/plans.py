@@ -11,9 +11,17 @@ from rewriter.algebra import bracketed
 from rewriter.catalyst.binary import combined, join_inputs, joined, operand
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.grouping import grouping_sets
+from rewriter.catalyst.laterals import (
+    call_lateral,
+    generator_name,
+    lateral_call,
+    lateral_join,
+    subquery_lateral,
+)
 from rewriter.catalyst.outputs import needed, output, references
 from rewriter.catalyst.pivot import Pivot, pivot_of, pivoted
 from rewriter.catalyst.refusals import is_placement, refusal
+from rewriter.catalyst.sampled import sampled
 from rewriter.catalyst.scalars import Scalars, attribute_id, call
 from rewriter.catalyst.selects import (
     Column,
@@ -21,11 +29,15 @@ from rewriter.catalyst.selects import (
     Stage,
     Steps,
     beside,
+    constants,
     counted,
     is_long,
     lateral_view,
+    unique,
 )
+from rewriter.catalyst.stated import stated
 from rewriter.catalyst.tree import Node
+from rewriter.catalyst.unpivot import unpivot_of, unpivoted
 from rewriter.catalyst.windows import ordered
 
 _WRITTEN = 100_000
@@ -45,9 +57,17 @@ _JOINS: Mapping[str, tuple[str | None, str | None]] = {
 class Plans:
     """Writes the operators of one plan."""
 
-    def __init__(self, steps: Steps, scalars: Scalars, around: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        steps: Steps,
+        scalars: Scalars,
+        around: Collection[str] = (),
+        *,
+        literal: bool = False,
+    ) -> None:
         self._steps = steps
         self._around = around
+        self._literal = literal
         self._scalars = replace(scalars, subquery=self._subquery)
         self._named: dict[int, Node] = {}
 
@@ -65,6 +85,8 @@ class Plans:
         if tracked is not None:
             rows = self._steps.relation(tracked["name"], tracked["columns"])
             return beside(rows, self._around)
+        if "text" in node.fields:
+            return stated(node.fields["text"]["sql"], node.fields["text"]["columns"])
         if is_placement(node.kind, node.fields):
             return self.rows(node.children[0])
         rule = _RULES.get(node.kind)
@@ -121,6 +143,11 @@ class Plans:
         rows = counted(number, start, end, step, node.fields.get("numSlices"))
         return beside(rows, self._around)
 
+    def _values(self, node: Node) -> Rows:
+        if "values" not in node.fields:
+            raise refusal(node)
+        return beside(constants(node.fields["values"], output(node)), self._around)
+
     # -- operators of one input ------------------------------------------------------------
 
     def _passed(self, node: Node) -> Rows:
@@ -133,9 +160,11 @@ class Plans:
         rows = self.rows(node.children[0])
         every = node.many("projectList")
         items = [one for one in every if self._steps.needs(attribute_id(one))] or every[:1]
-        if not _fits(rows, items):
+        if not _fits(rows, items) or (self._literal and rows.stage >= Stage.ITEMS):
             rows = self._closed(rows)
         columns = self._items(rows, items)
+        if self._literal:
+            return replace(rows, columns=columns, stage=max(rows.stage, Stage.ITEMS))
         if not rows.is_plain() and any(map(is_long, columns)):
             rows = self._closed(rows)
             columns = self._items(rows, items)
@@ -152,13 +181,20 @@ class Plans:
 
     def _filter(self, node: Node) -> Rows:
         rows = self.rows(node.children[0])
+        if self._around and rows.stage is Stage.ITEMS and _is_grouped(rows):
+            return self._restricted(rows, "having", node, Stage.ITEMS)
         if rows.stage > Stage.ORDER or rows.query is not None:
             rows = self._closed(rows)
+        return self._restricted(rows, "where", node, Stage.WHERE)
+
+    def _restricted(self, rows: Rows, clause: str, node: Node, stage: Stage) -> Rows:
+        """Return the rows with one more condition in WHERE or HAVING."""
         condition = self._scope(rows).write(node.required("condition"))
-        before = rows.select.args.get("where")
+        before = rows.select.args.get(clause)
         if before is not None:
             condition = exp.and_(before.this.copy(), condition, copy=False)
-        return rows.having("where", exp.Where(this=condition), Stage.WHERE)
+        made = exp.Where(this=condition) if clause == "where" else exp.Having(this=condition)
+        return rows.having(clause, made, stage)
 
     def _aggregate(self, node: Node) -> Rows:
         keys, items = node.many("groupingExpressions"), node.many("aggregateExpressions")
@@ -186,9 +222,7 @@ class Plans:
 
     def _generate(self, node: Node) -> Rows:
         generator = node.required("generator")
-        name = _GENERATORS.get(generator.kind)
-        if name is None:
-            raise unsupported(f"the generator {generator.kind} has no rule")
+        name = generator_name(generator)
         rows = self._input(node, Stage.WHERE, (generator,))
         outputs = node.many("generatorOutput")
         written = call(name, *map(self._scope(rows).write, generator.children))
@@ -197,6 +231,24 @@ class Plans:
         pairs = zip(outputs, made, strict=True)
         added = tuple(Column(attribute_id(one), _name(one), scalar) for one, scalar in pairs)
         return replace(rows, columns=rows.columns + added)
+
+    def _expand(self, node: Node) -> Rows:
+        unpivot = unpivot_of(node)
+        return unpivoted(unpivot, self._only(self.rows(node.children[0]), unpivot.used))
+
+    def _only(self, rows: Rows, used: Sequence[int]) -> Rows:
+        """Return the rows of one relation that has these columns and no others."""
+        if rows.query is not None or rows.stage >= Stage.ITEMS:
+            rows = self._closed(rows)
+        known = {one.id: one for one in rows.columns}
+        columns = tuple(known[number] for number in used)
+        return self._closed(replace(rows, columns=columns))
+
+    def _sample(self, node: Node) -> Rows:
+        rows = self.rows(node.children[0])
+        if not rows.single or rows.select.args["from_"].this.args.get("sample"):
+            rows = self._closed(rows)
+        return sampled(node, rows)
 
     def _sort(self, node: Node) -> Rows:
         keys = node.many("order")
@@ -246,6 +298,35 @@ class Plans:
         written = self._scope(left, right).write(condition) if condition is not None else None
         return joined(left, right, *side_and_kind, written)
 
+    def _lateral_join(self, node: Node) -> Rows:
+        side_and_kind = _JOINS.get(node.option("joinType"))
+        if side_and_kind is None:
+            raise unsupported(f"a lateral join of type {node.option('joinType')} has no rule")
+        left = self.rows(node.children[0])
+        if left.stage is not Stage.FROM or left.select.args.get("laterals") or not left.is_plain():
+            left = self._closed(left)
+        plan = node.required("right").required("plan")
+        called = lateral_call(plan)
+        if called is None:
+            inner = self._inner_rows(plan, self._scope(left))
+            lateral, columns = subquery_lateral(inner)
+        else:
+            written = self._called(called.generate, left)
+            names = unique([_name(one) for one in called.generate.many("generatorOutput")])
+            lateral, columns = call_lateral(written, names), called.columns(names)
+        join = exp.Join(side=side_and_kind[0], kind=side_and_kind[1])
+        rows = lateral_join(left, lateral, columns, join)
+        condition = node.one("condition")
+        if condition is not None:
+            join.set("on", self._scope(rows).write(condition))
+        return rows
+
+    def _called(self, generate: Node, rows: Rows) -> exp.Expr:
+        """Write the call of a generator over rows, an outer one where it makes a row of NULLs."""
+        generator = generate.required("generator")
+        name = generator_name(generator) + ("_outer" if generate.fields.get("outer") else "")
+        return call(name, *map(self._scope(rows).write, generator.children))
+
     def _set_operation(self, node: Node) -> Rows:
         distinct = node.kind != "Union" and not node.fields.get("isAll")
         inputs = [operand(self.rows(child), self._closed) for child in node.children]
@@ -275,14 +356,17 @@ class Plans:
         return exp.Exists(this=inner) if node.kind == "Exists" else exp.Subquery(this=inner)
 
     def _inner(self, node: Node, around: Scalars) -> exp.Query:
-        plan = node.required("plan")
+        return self._inner_rows(node.required("plan"), around).written()
+
+    def _inner_rows(self, plan: Node, around: Scalars) -> Rows:
+        """Return the rows of a plan that may refer to the columns around it."""
         self._steps.need(needed(plan))
         outer = {
             one.table.lower() for one in around.columns.values() if isinstance(one, exp.Column)
         }
-        inner = Plans(self._steps, around, outer)
+        inner = Plans(self._steps, around, outer, literal=self._literal)
         inner._named = self._named
-        return self._steps.finished(inner.rows(plan)).written()
+        return self._steps.finished(inner.rows(plan))
 
 
 def _is_attribute(node: Node) -> bool:
@@ -295,6 +379,16 @@ def _name(item: Node) -> str:
 
 def _renames(item: Node) -> bool:
     return _is_attribute(item) or (item.kind == "Alias" and _is_attribute(item.child))
+
+
+def _is_grouped(rows: Rows) -> bool:
+    """Tell whether rows are groups, and nothing has been done with them."""
+    select = rows.select
+    return (
+        bool(select.args.get("group"))
+        and not select.args.get("distinct")
+        and not any(one.scalar.find(exp.Window) for one in rows.columns)
+    )
 
 
 def _fits(rows: Rows, items: Sequence[Node]) -> bool:
@@ -311,13 +405,6 @@ _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
     "Intersect": exp.Intersect,
     "Union": exp.Union,
 }
-_GENERATORS = {
-    "Explode": "explode",
-    "Inline": "inline",
-    "JsonTuple": "json_tuple",
-    "PosExplode": "posexplode",
-    "Stack": "stack",
-}
 
 _RULES: Mapping[str, Callable[[Plans, Node], Rows]] = {
     "Aggregate": Plans._aggregate,
@@ -326,14 +413,19 @@ _RULES: Mapping[str, Callable[[Plans, Node], Rows]] = {
     "Deduplicate": Plans._deduplicate,
     "Distinct": Plans._distinct,
     "Except": Plans._set_operation,
+    "Expand": Plans._expand,
     "Filter": Plans._filter,
     "Generate": Plans._generate,
     "GlobalLimit": Plans._limit,
     "Intersect": Plans._set_operation,
     "Join": Plans._join,
+    "LateralJoin": Plans._lateral_join,
+    "LocalRelation": Plans._values,
     "Offset": Plans._offset,
+    "PipeOperator": Plans._passed,
     "Project": Plans._project,
     "Range": Plans._range,
+    "Sample": Plans._sample,
     "Sort": Plans._sort,
     "SubqueryAlias": Plans._passed,
     "Union": Plans._set_operation,

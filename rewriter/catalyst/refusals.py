@@ -61,4 +61,8 @@ def refusal(node: Node) -> QueryError:
             "Use expressions, a udf() of one row, or in SQL a table function of partitions, "
             "f(TABLE(t) PARTITION BY k); or track the frame that it returns.",
         )
+    if node.kind == "UnionLoop":
+        return unsupported(
+            "a recursion stands in a part that no text was kept of", "Give its text to sql()."
+        )
     return unsupported(f"the operator {node.kind} has no rule")

@@ -136,6 +136,11 @@ def _if(scalars: Scalars, node: Node) -> exp.Expr:
     return exp.If(this=condition, true=true, false=false)
 
 
+def _between(scalars: Scalars, node: Node) -> exp.Expr:
+    value, low, high = (bracketed(scalars.write(one)) for one in arguments(node))
+    return exp.Between(this=value, low=low, high=high)
+
+
 def _like(scalars: Scalars, node: Node) -> exp.Expr:
     left, right = (bracketed(scalars.write(child)) for child in node.children)
     found = exp.Like(this=left, expression=right)
@@ -286,6 +291,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "Alias": lambda scalars, node: scalars.write(node.child),
     "AtLeastNNonNulls": _not_missing,
     "AttributeReference": Scalars.attribute,
+    "Between": _between,
     "BitwiseNot": lambda scalars, node: exp.BitwiseNot(this=bracketed(scalars.write(node.child))),
     "CaseWhen": _case,
     "Cast": _cast,

@@ -14,7 +14,7 @@ from enum import IntEnum
 from sqlglot import exp
 
 from rewriter.catalyst.names import column, fresh, identifier
-from rewriter.dialect import emit
+from rewriter.dialect import emit, parse
 
 _INLINED = 60
 """Nodes of an expression that is not written more than once."""
@@ -80,7 +80,7 @@ class Rows:
     @property
     def tables(self) -> frozenset[str]:
         """The names of the relations of FROM, in lower case."""
-        sources = self.select.find_all(exp.Table, exp.Lateral)
+        sources = self.select.find_all(exp.Table, exp.Lateral, exp.Values)
         return frozenset(source.alias_or_name.lower() for source in sources)
 
     @property
@@ -224,6 +224,16 @@ def counted(number: int, start: int, end: int, step: int, slices: int | None) ->
         alias=exp.TableAlias(this=identifier("n")),
     )
     return Rows((Column(number, "id", column("n", "id")),), exp.Select(from_=exp.From(this=table)))
+
+
+def constants(values: str, ids: Iterable[int]) -> Rows:
+    """Return the rows of a text ``VALUES ... AS v(...)``; its columns have different names."""
+    source = parse(f"SELECT * FROM {values}").args["from_"]
+    names = [one.name for one in source.this.args["alias"].args["columns"]]
+    alias = source.this.alias
+    pairs = zip(ids, names, strict=True)
+    columns = tuple(Column(number, name, column(alias, name)) for number, name in pairs)
+    return Rows(columns, exp.Select(from_=source.copy()))
 
 
 def beside(rows: Rows, taken: Collection[str]) -> Rows:

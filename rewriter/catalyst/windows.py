@@ -22,6 +22,8 @@ _FRAMED_BY_ITSELF = {
     "RowNumber",
 }
 """Functions whose frame is part of their meaning."""
+_OVER_VALUES = {"Lag", "Lead", "NthValue"}
+"""Functions of which a window says whether they leave out NULLs."""
 _SIDES = {
     "UnboundedPreceding": ("UNBOUNDED", "PRECEDING"),
     "UnboundedFollowing": ("UNBOUNDED", "FOLLOWING"),
@@ -44,8 +46,11 @@ def over(write: Write, node: Node) -> exp.Window:
     keys = specification.many("orderSpec")
     name = function.one("aggregateFunction") or function
     frame = specification.one("frameSpecification")
+    called = write(function)
+    if name.kind in _OVER_VALUES and name.fields.get("ignoreNulls"):
+        called = exp.IgnoreNulls(this=called)
     window = exp.Window(
-        this=write(function),
+        this=called,
         partition_by=[write(key) for key in specification.many("partitionSpec")],
         over="OVER",
     )

@@ -42,6 +42,8 @@ def query_text(
     UnsupportedError
         A relation or an expression of the plan has no rule.
     """
+    if "sql" in relation and not relation["sql"].keys() - {"query"}:
+        return str(relation["sql"]["query"])
     steps = Steps(name.rpartition(".")[2] for name in names)
     frame = Plans(steps, names_of).frame(relation)
     return emit(steps.query(frame.rows))

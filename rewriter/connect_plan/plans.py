@@ -13,6 +13,7 @@ from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.pivot import pivot_key, pivot_select, pivot_value
 from rewriter.catalyst.scalars import call
 from rewriter.catalyst.selects import Column, Rows, Stage, Steps, counted, is_long, lateral_view
+from rewriter.catalyst.stated import stated
 from rewriter.connect_plan.frame import Frame
 from rewriter.connect_plan.items import (
     Item,
@@ -42,6 +43,8 @@ _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
     "SET_OP_TYPE_INTERSECT": exp.Intersect,
     "SET_OP_TYPE_UNION": exp.Union,
 }
+_PARAMETERS = {"args", "pos_args", "named_arguments", "pos_arguments"}
+"""Where a text has the values of its parameters."""
 _GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
 
 
@@ -291,6 +294,19 @@ class Plans:
     def _passed(self, message: Message, relation: Message) -> Frame:
         return self.frame(message["input"])
 
+    def _stated(self, message: Message, relation: Message) -> Frame:
+        """Write a text as it is; its parameters are literals of the protocol."""
+        if message.keys() & _PARAMETERS:
+            raise unsupported(
+                "a text with parameters has no rule", "Write their values in it, or use sql()."
+            )
+        names = self._names_of(relation)
+        if len({name.lower() for name in names}) < len(names):
+            raise unsupported(
+                "a text has several columns of one name", "Give them names of their own."
+            )
+        return Frame(stated(message["query"], [(next(self._ids), name) for name in names]))
+
     # -- relations of two inputs -----------------------------------------------------------
 
     def _range(self, message: Message, relation: Message) -> Frame:
@@ -375,6 +391,7 @@ _RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
     "repartition_by_expression": Plans._passed,
     "set_op": Plans._set_operation,
     "sort": Plans._sort,
+    "sql": Plans._stated,
     "subquery_alias": Plans._alias,
     "to_df": Plans._to_df,
     "with_columns": Plans._with_columns,

@@ -179,7 +179,7 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
             UntrackedError,
             "not tracked",
         ),
-        (lambda left, right: left.sample(0.5, seed=1), UnsupportedError, "has no rule"),
+        (lambda left, right: left.sample(True, 0.5, 1), UnsupportedError, "has no rule"),
         pytest.param(
             lambda left, right: left.select(F.rand(3).alias("x")),
             UnsupportedError,

@@ -11,7 +11,12 @@ from tests.rewriter.cases import check, names, orphans
 
 FOLDER = Path(__file__).parent / "cases"
 KINDS = ("expected.sql", "error.txt")
-CALLED = {"pivot": ["k", "a"]}
+CALLED = {
+    "pivot": ["k", "a"],
+    "pivot_of_expression": ["k", "a"],
+    "text": ["k", "n"],
+    "text_of_equal_names": ["k", "K"],
+}
 """The names that Spark gives to a relation's columns, where not all are written."""
 
 NAMES = [f"name {number}" for number in range(9)]

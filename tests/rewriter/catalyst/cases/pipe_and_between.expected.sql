@@ -1,0 +1,9 @@
+SELECT
+  l.id,
+  l.k,
+  l.v
+FROM l
+WHERE
+  l.id BETWEEN (
+    -3
+  ) AND 4

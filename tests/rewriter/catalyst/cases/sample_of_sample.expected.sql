@@ -1,0 +1,14 @@
+WITH q1 AS (
+  SELECT
+    l.id,
+    l.k,
+    l.v
+  FROM l TABLESAMPLE (50 PERCENT) REPEATABLE (3)
+)
+SELECT
+  q1.id,
+  q1.k,
+  q1.v
+FROM q1 TABLESAMPLE (7 PERCENT) REPEATABLE (3)
+WHERE
+  q1.id > 1

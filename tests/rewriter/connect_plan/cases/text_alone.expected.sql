@@ -1,0 +1,1 @@
+SELECT  k, count(*)  FROM l GROUP BY k
