@@ -16,7 +16,7 @@ Plan: TypeAlias = Any
 Json: TypeAlias = list[dict[str, Any]]
 """What ``TreeNode.toJSON`` writes of it."""
 
-_SUBQUERIES = ("Exists", "ListQuery", "ScalarSubquery")
+_SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
 
 
 def analysed(frame: DataFrame) -> Plan:

@@ -196,11 +196,20 @@ def _present(spark: SparkSession, condition: Plan) -> Plan:
 
 
 def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Plan:
-    """Return the alias of an attribute under the attribute's name: the optimiser drops it."""
+    """Return the alias of an attribute under the attribute's name: the optimiser drops it.
+
+    One that it keeps says nothing of the frame that it was made by.
+    """
     if item.getClass().getSimpleName() != "Alias":
         return item
     name = origins.get(int(item.exprId().id()))
-    return item if name is None else with_parameters(spark, item, {1: name})
+    if name is None:
+        return item
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    alias = jvm.org.apache.spark.sql.catalyst.expressions.Alias
+    empty = sequence(spark, [])
+    return alias(item.child(), name, item.exprId(), empty, jvm.scala.Option.empty(), empty)
 
 
 def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:

@@ -154,11 +154,17 @@ def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
     child, name = node.children[0], node.fields.get("name")
     if isinstance(name, list):
         name = name[0] if name else None
-    name = name or struct_field_name(node)
+    name = name or _field_at(child, node.fields["ordinal"]) or struct_field_name(node)
     value = scalars.write(child)
     if not isinstance(value, exp.Column | exp.Dot | exp.Paren):
         value = exp.Paren(this=value)
     return exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
+
+
+def _field_at(struct: Node, place: int) -> str | None:
+    """Return the name of a field of a struct that is a column; None of others."""
+    kind = struct.fields.get("dataType")
+    return str(kind["fields"][place]["name"]) if isinstance(kind, dict) else None
 
 
 def struct_field_name(node: Node) -> str:

@@ -124,6 +124,28 @@ CASES: dict[str, tuple[Build, str]] = {
         ),
         "SELECT * FROM l JOIN r USING (k)",
     ),
+    "cube": (
+        lambda left, right: right.cube("k").agg(F.sum("w").alias("s"), F.grouping_id().alias("g")),
+        "SELECT k, sum(w) AS s, grouping_id() AS g FROM r GROUP BY CUBE (k)",
+    ),
+    "fields of a struct": (
+        lambda left, right: left.select(F.struct("id", "k").alias("p")).select("p.*"),
+        "SELECT id, k FROM l",
+    ),
+    "a column twice": (
+        lambda left, right: right.select("k", "w").union(
+            right.select(F.col("k").alias("x"), F.col("k").alias("y"))
+        ),
+        "SELECT k, w FROM r UNION ALL SELECT k, k FROM r",
+    ),
+    "lateral join": (
+        lambda left, right: (
+            left.alias("o")
+            .lateralJoin(right.where(F.col("k") == F.col("o.k").outer()).select("w"))
+            .select("id", "w")
+        ),
+        "SELECT l.id, t.w FROM l, LATERAL (SELECT w FROM r WHERE r.k = l.k) t",
+    ),
     "table and text": (
         lambda left, right: left.sparkSession.table("l").selectExpr("id + 1 AS n").filter("n > 2"),
         "SELECT id + 1 AS n FROM l WHERE id + 1 > 2",
@@ -133,6 +155,8 @@ CASES: dict[str, tuple[Build, str]] = {
 
 ON_CLASSIC = (
     "columns of one name",
+    "fields of a struct",
+    "lateral join",
     "missing values",
     "where rows are computed",
 )
