@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from semiring.absorption import minimal
 from semiring.base import Array
-from semiring.semirings.absorption import minimal
 from semiring.vocabulary import ABSENT, Scan, number_tokens
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from semiring.absorption import minimal
 from semiring.expression import (
     Atom,
     Compare,
@@ -23,7 +24,6 @@ from semiring.expression import (
     simplify,
 )
 from semiring.polynomial import Polynomial
-from semiring.semirings.absorption import minimal
 from semiring.semirings.counting import Counting
 from semiring.semirings.expressions import Expressions
 from semiring.token import Token

@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from semiring.absorption import minimal
 from semiring.derivation_texts import sets_of_sets
 from semiring.derivations import Derivations
-from semiring.semirings.absorption import minimal
 from semiring.semirings.why import Why, Witnesses
 from semiring.token import Token
 

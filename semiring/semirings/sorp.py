@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from semiring.absorption import minimal
 from semiring.derivation_texts import polynomials
 from semiring.derivations import Derivations
 from semiring.polynomial import Monomial, multiply
-from semiring.semirings.absorption import minimal
 from semiring.semirings.boolean_polynomials import BooleanPolynomials, Monomials
 
 
