@@ -401,6 +401,19 @@ def isolated(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     return other
 
 
+def leave(spark: SparkSession) -> None:
+    """End a session that `isolated` made.
+
+    One of Spark Connect is kept by its server until then; and a process that ends with one left
+    asks the server about it, for minutes where that has stopped.
+    """
+    if hasattr(spark, "_jsparkSession"):  # of a classic session, nothing is kept
+        return
+    with suppress(PySparkException):  # the server has ended it, or itself
+        spark.client.release_session()
+    spark.client.close()
+
+
 def sql_settings(spark: SparkSession) -> Mapping[str, str]:
     """The settings of a session that another one can be given."""
     found = {row["key"]: row["value"] for row in spark.sql("SET").collect()}

@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Writer
 from lipstick.workflow import ledger
-from lipstick.workflow.bench import Bench, isolated, sql_settings
+from lipstick.workflow.bench import Bench, isolated, leave, sql_settings
 from lipstick.workflow.conditions import flows
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.given import given_input, given_state
@@ -91,6 +91,7 @@ class Runner:
         for benches in self._idle.values():
             for bench in benches:
                 bench.close()
+                leave(bench.spark)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     # -- before anything runs --------------------------------------------------------------
