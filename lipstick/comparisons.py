@@ -86,17 +86,21 @@ def _conversions(
 
     Without ANSI mode, ``=`` converts otherwise than set operations do.
     """
-    ansi = spark.conf.get("spark.sql.ansi.enabled") == "true"
     found: dict[Span, dict[int, str]] = {}
     for pair in pairs:
         span, number = pair.place
         if span is None or pair.outer == pair.inner:
             continue
-        if span in differences or (ansi and not compared_exactly(pair.outer, pair.inner)):
+        exact = compared_exactly(pair.outer, pair.inner)
+        if span in differences or (not exact and _is_ansi(spark)):
             name = _common(spark, pair)
             if name is not None:
                 found.setdefault(span, {})[number] = name
     return found
+
+
+def _is_ansi(spark: SparkSession) -> bool:
+    return spark.conf.get("spark.sql.ansi.enabled") == "true"
 
 
 def _common(spark: SparkSession, pair: Pair) -> str | None:

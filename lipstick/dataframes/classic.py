@@ -58,8 +58,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         show_constants(part, described_part)
         show_copies(part, described_part)
         show_pivot_values(part, described_part)
-    names = [one.name.lower() for one in tracked]
-    stated = with_texts(spark, plan, nodes, names)
+    stated = with_texts(spark, plan, nodes)
     if stated is not None:
         with suppress(QueryError):
             return _proven(spark, frame, catalyst.query_text(stated))

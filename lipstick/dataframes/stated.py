@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Iterator
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
 
@@ -24,19 +24,20 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def with_texts(spark: SparkSession, plan: Plan, nodes: Json, names: Collection[str]) -> Json | None:
+def with_texts(spark: SparkSession, plan: Plan, nodes: Json) -> Json | None:
     """Return the description of a plan whose parts are marked with the texts that they were.
 
-    Only texts over relations of these names are used. That a part still is what its text says
-    is not known yet. None: there is no such part.
+    Only texts whose relations are all found as tracked ones in the part are used: a name may stand
+    for something else by now. That a part still is what its text says is not known yet. None:
+    there is no such part.
     """
     marked = deepcopy(nodes)
     parts = list(with_subqueries(plan, marked))
-    found = sum(_mark(spark, part, described, names) for part, described in parts)
+    found = sum(_mark(spark, part, described) for part, described in parts)
     return marked if found else None
 
 
-def _mark(spark: SparkSession, plan: Plan, nodes: Json, names: Collection[str]) -> int:
+def _mark(spark: SparkSession, plan: Plan, nodes: Json) -> int:
     """Mark the highest operators that were made of a text; return how many these are."""
     size = sizes(nodes)
 
@@ -44,7 +45,10 @@ def _mark(spark: SparkSession, plan: Plan, nodes: Json, names: Collection[str]) 
         if "tracked" in nodes[position]:
             return 0
         text = _text(node, nodes[position])
-        if text is not None and _is_stated(spark, node, text, names, whole=position == 0):
+        own = nodes[position : position + size[position]]
+        if text is not None and _is_stated(
+            spark, node, text, set(_tracked(own)), whole=position == 0
+        ):
             columns = [[int(one.exprId().id()), one.name()] for one in elements(node.output())]
             nodes[position]["text"] = {"sql": text, "columns": columns}
             return 1
@@ -52,6 +56,17 @@ def _mark(spark: SparkSession, plan: Plan, nodes: Json, names: Collection[str]) 
         return sum(visit(node.children().apply(n), child) for n, child in enumerate(below))
 
     return visit(plan, 0)
+
+
+def _tracked(described: Any) -> Iterator[str]:
+    """Yield the names, in lower case, of the tracked relations in a description."""
+    if isinstance(described, dict):
+        if "tracked" in described:
+            yield described["tracked"]["name"].lower()
+        described = list(described.values())
+    if isinstance(described, list):
+        for one in described:
+            yield from _tracked(one)
 
 
 def _text(node: Plan, described: dict[str, object]) -> str | None:
@@ -64,12 +79,10 @@ def _text(node: Plan, described: dict[str, object]) -> str | None:
     return str(origin.sqlText().get())
 
 
-def _is_stated(
-    spark: SparkSession, node: Plan, text: str, names: Collection[str], *, whole: bool
-) -> bool:
-    """Tell whether a text is a query over known relations with the columns of an operator."""
+def _is_stated(spark: SparkSession, node: Plan, text: str, names: set[str], *, whole: bool) -> bool:
+    """Tell whether a text is a query over these relations with the columns of an operator."""
     read = catalyst.relations_read(text)
-    if read is None or not read <= set(names):
+    if read is None or not read <= names:
         return False
     try:
         stated = analysed(spark.sql(text))

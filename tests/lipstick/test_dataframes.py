@@ -297,3 +297,17 @@ def test_pandas_on_spark(spark: SparkSession, on: Oracles, tmp_path: Path) -> No
 def test_no_frame(on: Oracles) -> None:
     with pytest.raises(LipstickError, match="str is not a data frame"):
         on.ls.annotate("SELECT 1")  # type: ignore[arg-type]
+
+
+@pytest.mark.classic
+def test_a_name_that_stands_for_something_else(on: Oracles) -> None:
+    """A frame of a text is not that of the tracked relation because of its name alone."""
+    spark, own = on.ls.spark, on.ls.tracked["l"].source.frame
+    try:
+        spark.createDataFrame([(7, 7, "x")], "id int, k int, v string").createOrReplaceTempView("l")
+        other = spark.sql("SELECT id FROM l WHERE k > 0")
+        with pytest.raises(UntrackedError, match="reads rows that are not tracked"):
+            on.ls.annotate(other)
+    finally:
+        own.createOrReplaceTempView("l")
+    assert on.ls.annotate(spark.sql("SELECT id FROM l WHERE k > 0")).df.count() == 3
