@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -381,8 +381,9 @@ def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
 
 
-def isolated(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
-    """A Spark session with views of its own, and some settings.
+@contextmanager
+def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A Spark session with views of its own and some settings, ended with the context.
 
     Raises
     ------
@@ -396,13 +397,16 @@ def isolated(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
             f"This Spark has no second session, in which a workflow runs: {error}\n"
             "Use a classic session, or a version of Spark Connect that has newSession()."
         ) from error
-    for key, value in settings.items():
-        other.conf.set(key, value)
-    return other
+    try:
+        for key, value in settings.items():
+            other.conf.set(key, value)
+        yield other
+    finally:
+        _leave(other)
 
 
-def leave(spark: SparkSession) -> None:
-    """End a session that `isolated` made.
+def _leave(spark: SparkSession) -> None:
+    """End a session.
 
     One of Spark Connect is kept by its server until then; and a process that ends with one left
     asks the server about it, for minutes where that has stopped.

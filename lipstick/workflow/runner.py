@@ -17,7 +17,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Writer
 from lipstick.workflow import ledger
-from lipstick.workflow.bench import Bench, isolated, leave, sql_settings
+from lipstick.workflow.bench import Bench, isolated, sql_settings
 from lipstick.workflow.conditions import flows
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.given import given_input, given_state
@@ -73,6 +73,8 @@ class Runner:
         self._parallelism = parallelism
         self._folder = Path(tempfile.mkdtemp(prefix="lipstick-workflow-"))
         self._idle: dict[str, list[Bench]] = {}
+        self._open = ExitStack()  # what is ended with the context
+        self._open.callback(shutil.rmtree, self._folder, ignore_errors=True)
         self._mutex = threading.Lock()
         self._benches = 0
         self._states: dict[str, dict[str, StateRelation]] = {}
@@ -88,11 +90,7 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for benches in self._idle.values():
-            for bench in benches:
-                bench.close()
-                leave(bench.spark)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._open.close()
 
     # -- before anything runs --------------------------------------------------------------
 
@@ -333,8 +331,10 @@ class Runner:
     def _new_bench(self, specification: Specification) -> Bench:
         self._benches += 1
         folder = self._folder / f"{specification.name}-{self._benches}"
-        session = isolated(self._spark, self._settings)
-        return Bench(session, specification, folder, tracked=self._tracked)
+        session = self._open.enter_context(isolated(self._spark, self._settings))
+        bench = Bench(session, specification, folder, tracked=self._tracked)
+        self._open.callback(bench.close)
+        return bench
 
     @cached_property
     def _settings(self) -> Mapping[str, str]:

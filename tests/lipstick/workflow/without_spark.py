@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -173,7 +174,7 @@ def run_workflow(
     nothing = cast("SparkSession", None)
     with (
         patch.object(runner, "Bench", DuckBench),
-        patch.object(runner, "isolated", lambda spark, settings: spark),
+        patch.object(runner, "isolated", lambda spark, settings: nullcontext(spark)),
         patch.object(runner, "sql_settings", lambda spark: {}),
         store.writer() as writer,
         runner.Runner(workflow, nothing, writer, tracked=True, parallelism=1) as running,
