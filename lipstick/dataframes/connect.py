@@ -6,15 +6,18 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes import FUNCTION_PREFIX
+from lipstick.dataframes.explained import comparable
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
 from rewriter import connect_plan
-from rewriter.errors import NotUnderstoodError
+from rewriter.errors import NotUnderstoodError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 Message: TypeAlias = dict[str, Any]
 """A message of the protocol as data."""
 
-_NEUTRAL = ("hint", "repartition", "repartition_by_expression")
+_PLACEMENTS = ("collect_metrics", "hint", "repartition", "repartition_by_expression")
+"""Relations that say where rows are computed, or what is observed of them, not which they are."""
 _SETTINGS = {
     "spark.sql.debug.maxToStringFields": "2147483000",
     "spark.sql.maxMetadataStringLength": "2147483000",
@@ -36,9 +40,6 @@ _SETTINGS = {
 _OPTIMISED = re.compile(
     r"^== Optimized Logical Plan ==\n(.*?)^== Physical Plan ==", re.MULTILINE | re.DOTALL
 )
-_GENERATED_AS = re.compile(r"(Generate .*, (?:true|false)), \w+(?=, \[)")
-"""The name of a LATERAL VIEW, which a frame has not."""
-_EXPRESSION_ID = re.compile(r"#(\d+)")
 _ADVICE = (
     "The text made of this data frame has another meaning to Spark than the frame. Write the part "
     "that differs in another way, or as a query for sql()."
@@ -58,11 +59,9 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)
     _register_functions(spark, relation)
-
-    def names_of(part: Mapping[str, Any]) -> Sequence[str]:
-        return list(_client(spark).schema(_plan(part)).names)
-
-    text = connect_plan.query_text(relation, [one.name for one in tracked], names_of)
+    relation = _in_order(spark, relation)
+    names = [one.name for one in tracked]
+    text = connect_plan.query_text(relation, names, partial(_schema, spark))
     _prove(spark, relation, text)
     return text
 
@@ -87,6 +86,24 @@ def _plan(relation: Mapping[str, Any]) -> Any:
 
     plan, depth = {"root": relation}, sys.getrecursionlimit()
     return ParseDict(plan, Plan(), ignore_unknown_fields=True, max_recursion_depth=depth)
+
+
+def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the names and types of the columns of a relation.
+
+    Raises
+    ------
+    UnsupportedError
+        Where the relation cannot be analysed without the one that it is laterally joined to.
+    """
+    try:
+        fields = _client(spark).schema(_plan(relation)).fields
+    except PySparkException as error:
+        raise UnsupportedError(
+            "in this data frame, Spark cannot tell the columns of a part of a lateral join alone",
+            "Give an alias() to each expression that refers to the other side.",
+        ) from error
+    return [(field.name, field.dataType.jsonValue()) for field in fields]
 
 
 def _key(relation: Message) -> str:
@@ -171,7 +188,7 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
     try:
         other = _relation(spark, spark.sql(text))
         with settings(spark, _SETTINGS):
-            theirs, ours = (_explained(spark, _placed(one)) for one in (relation, other))
+            theirs, ours = (_explained(spark, _compared(spark, one)) for one in (relation, other))
     except PySparkException as error:
         reason = str(error).strip().splitlines()[0]
         problem = f"The text made of this data frame is no query of Spark's: {reason}"
@@ -186,29 +203,59 @@ def _prove(spark: SparkSession, relation: Message, text: str) -> None:
         )
 
 
-def _placed(value: Any) -> Any:
-    """Return a plan without what only says where rows are computed."""
+def _in_order(spark: SparkSession, value: Any) -> Any:
+    """Return a plan whose ``replace`` has its values in the order in which Spark compares them.
+
+    No two are equal, so that any order has the same meaning; that of Spark's plan can be proven.
+    """
     if isinstance(value, list):
-        return [_placed(one) for one in value]
+        return [_in_order(spark, one) for one in value]
+    if not isinstance(value, dict) or "tracked" in value:
+        return value
+    value = {key: _in_order(spark, one) for key, one in value.items()}
+    message = value.get("replace")
+    if "common" in value and message and len(message["replacements"]) > 1:
+        plan = _client(spark).explain_string(_plan(value), "extended")
+        places = [
+            plan.find(f" = {connect_plan.shown(one['old_value'])}) THEN")
+            for one in message["replacements"]
+        ]
+        pairs = sorted(zip(places, message["replacements"], strict=True), key=itemgetter(0))
+        value["replace"] = {**message, "replacements": [one for _, one in pairs]}
+    return value
+
+
+def _compared(spark: SparkSession, value: Any) -> Any:
+    """Return a plan without what only says where rows are computed, ``dropna`` being a filter."""
+    if isinstance(value, list):
+        return [_compared(spark, one) for one in value]
     if not isinstance(value, dict):
         return value
-    for kind in _NEUTRAL:
-        if "common" in value and kind in value:
-            return _placed(value[kind]["input"])
-    return {key: _placed(one) for key, one in value.items() if key != "tracked"}
+    if "tracked" in value:
+        return {key: one for key, one in value.items() if key != "tracked"}
+    if "common" in value:
+        if "drop_na" in value:
+            value = connect_plan.present(value, _schema(spark, value["drop_na"]["input"]))
+        elif placement := _placement(value):
+            # A condition that is dropped: columns may refer to the number of the relation.
+            every = {"literal": {"boolean": True}}
+            kept = {"input": value[placement]["input"], "condition": every}
+            value = {"common": value["common"], "filter": kept}
+    return {key: _compared(spark, one) for key, one in value.items()}
+
+
+def _placement(relation: Message) -> str | None:
+    """Return the kind of a relation if it does not say which rows there are."""
+    if "sort" in relation and not relation["sort"].get("is_global"):
+        return "sort"
+    return next((kind for kind in _PLACEMENTS if kind in relation), None)
 
 
 def _explained(spark: SparkSession, relation: Message) -> str:
-    """Return the optimised plan of a relation and its types, ids in order of appearance."""
+    """Return the optimised plan of a relation and its types, in comparable form."""
     client, plan = _client(spark), _plan(relation)
     text = client.explain_string(plan, "extended")
     found = _OPTIMISED.search(text)
     if found is None:
         raise NotUnderstoodError(f"Spark cannot plan this data frame: {text[:300]}", _ADVICE)
-    numbers: dict[str, int] = {}
-
-    def number(match: re.Match[str]) -> str:
-        return f"#{numbers.setdefault(match[1], len(numbers))}"
-
-    optimised = _GENERATED_AS.sub(r"\1", found[1])
-    return _EXPRESSION_ID.sub(number, optimised) + str(client.schema(plan).simpleString())
+    return comparable(found[1]) + str(client.schema(plan).simpleString())

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from rewriter.algebra import bracketed
 from rewriter.dialect import SparkSQL
 from rewriter.errors import QueryError
 from rewriter.position import Span, keyword_spans, span_at
@@ -35,7 +36,7 @@ def substitute(
     expression
         The parsed query, which is left as it is.
     args
-        Values by name for ``:name``, in order for ``?``.
+        Values by name for ``:name``, in order for ``?``; an expression stands for itself.
     sql
         The text, for the place in errors.
     timestamp_ntz
@@ -92,6 +93,8 @@ def _by_place(
 
 def _literal(name: str, value: object, sql: str, place: Span | None, *, ntz: bool) -> exp.Expr:
     match value:
+        case exp.Expr():
+            return bracketed(value.copy())
         case None:
             return exp.Null()
         case bool():
@@ -100,8 +103,8 @@ def _literal(name: str, value: object, sql: str, place: Span | None, *, ntz: boo
             return _signed(exp.Literal.number(abs(value)), negative=value < 0)
         case float():
             return _cast(repr(float(value)), "DOUBLE")
-        case Decimal() if value.is_finite() and _width(value)[0] <= _WIDEST_DECIMAL:
-            precision, scale = _width(value)
+        case Decimal() if value.is_finite() and decimal_width(value)[0] <= _WIDEST_DECIMAL:
+            precision, scale = decimal_width(value)
             return _cast(format(value, "f"), f"DECIMAL({precision}, {scale})")
         case str():
             return exp.Literal.string(value)
@@ -125,8 +128,8 @@ def _timestamp(value: datetime, *, ntz: bool) -> exp.Expr:
     return _cast(f"{instant.isoformat(' ')} UTC", "TIMESTAMP")
 
 
-def _width(value: Decimal) -> tuple[int, int]:
-    """Return the precision and scale of Spark's type for a decimal."""
+def decimal_width(value: Decimal) -> tuple[int, int]:
+    """Return the precision and scale of Spark's type for a finite decimal."""
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)  # finite
     scale = max(0, -exponent)

@@ -18,11 +18,16 @@ _TRAILING = ("order", "limit", "offset")
 
 def join_inputs(close: Close, left: Rows, right: Rows) -> tuple[Rows, Rows]:
     """Return the sides of a join as they can stand in one FROM."""
-    if left.stage is not Stage.FROM or left.select.args.get("laterals") or not left.is_plain():
-        left = close(left)
+    left = left_input(close, left)
     if not right.single:
         right = close(right)
     return left, beside(right, left.tables)
+
+
+def left_input(close: Close, left: Rows) -> Rows:
+    """Return the left side of a join as it can stand in a FROM."""
+    joinable = left.stage is Stage.FROM and not left.select.args.get("laterals")
+    return left if joinable and left.is_plain() else close(left)
 
 
 def joined(

@@ -8,7 +8,8 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.catalyst.binary import combined, join_inputs, joined, operand
+from rewriter.catalyst.binary import combined, join_inputs, joined, left_input, operand
+from rewriter.catalyst.deduplicated import deduplicated
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.grouping import grouping_sets
 from rewriter.catalyst.laterals import (
@@ -39,6 +40,7 @@ from rewriter.catalyst.stated import stated
 from rewriter.catalyst.tree import Node
 from rewriter.catalyst.unpivot import unpivot_of, unpivoted
 from rewriter.catalyst.windows import ordered
+from rewriter.dialect import parse
 
 _WRITTEN = 100_000
 """Expressions of more nodes are refused: they double with each column that is made of another."""
@@ -86,7 +88,7 @@ class Plans:
             rows = self._steps.relation(tracked["name"], tracked["columns"])
             return beside(rows, self._around)
         if "text" in node.fields:
-            return stated(node.fields["text"]["sql"], node.fields["text"]["columns"])
+            return stated(parse(node.fields["text"]["sql"]), node.fields["text"]["columns"])
         if is_placement(node.kind, node.fields):
             return self.rows(node.children[0])
         rule = _RULES.get(node.kind)
@@ -248,7 +250,12 @@ class Plans:
         rows = self.rows(node.children[0])
         if not rows.single or rows.select.args["from_"].this.args.get("sample"):
             rows = self._closed(rows)
-        return sampled(node, rows)
+        return sampled(
+            rows,
+            (float(node.fields["lowerBound"]), float(node.fields["upperBound"])),
+            int(node.fields["seed"]),
+            with_replacement=node.fields["withReplacement"],
+        )
 
     def _sort(self, node: Node) -> Rows:
         keys = node.many("order")
@@ -279,13 +286,7 @@ class Plans:
 
     def _deduplicate(self, node: Node) -> Rows:
         keys = {attribute_id(key) for key in node.many("keys")}
-        if keys != set(output(node)):
-            raise unsupported(
-                "dropDuplicates of some columns keeps a row that nothing determines",
-                "Say which row: row_number() over a window with an order, and a filter; or groupBy "
-                "with min or max.",
-            )
-        return self._distinct(node)
+        return deduplicated(self._closed, self._input(node, Stage.WHERE), keys)
 
     # -- operators of several inputs -------------------------------------------------------
 
@@ -302,9 +303,7 @@ class Plans:
         side_and_kind = _JOINS.get(node.option("joinType"))
         if side_and_kind is None:
             raise unsupported(f"a lateral join of type {node.option('joinType')} has no rule")
-        left = self.rows(node.children[0])
-        if left.stage is not Stage.FROM or left.select.args.get("laterals") or not left.is_plain():
-            left = self._closed(left)
+        left = left_input(self._closed, self.rows(node.children[0]))
         plan = node.required("right").required("plan")
         called = lateral_call(plan)
         if called is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.tree import Node
-from rewriter.errors import QueryError, UntrackedError
+from rewriter.errors import QueryError, UnsupportedError, UntrackedError
 
 _PLACEMENTS = frozenset(
     [
@@ -51,18 +51,28 @@ def is_placement(kind: str, fields: Mapping[str, Any]) -> bool:
 def refusal(node: Node) -> QueryError:
     """Return the error of an operator without a rule."""
     if node.kind in _UNTRACKED:
-        return UntrackedError(
-            f"this data frame reads rows that are not tracked ({node.kind})",
-            'Track the frame or table that it is made of: ls.track("name", frame, ...).',
-        )
+        return untracked(node.kind)
     if node.kind in _PYTHON_ROWS:
-        return unsupported(
-            f"{_PYTHON_ROWS[node.kind]} makes rows of which nothing says what they came from",
-            "Use expressions, a udf() of one row, or in SQL a table function of partitions, "
-            "f(TABLE(t) PARTITION BY k); or track the frame that it returns.",
-        )
+        return rows_of_python(_PYTHON_ROWS[node.kind])
     if node.kind == "UnionLoop":
         return unsupported(
             "a recursion stands in a part that no text was kept of", "Give its text to sql()."
         )
     return unsupported(f"the operator {node.kind} has no rule")
+
+
+def untracked(kind: str) -> UntrackedError:
+    """Return the error of a scan of what is not tracked."""
+    return UntrackedError(
+        f"this data frame reads rows that are not tracked ({kind})",
+        'Track the frame or table that it is made of: ls.track("name", frame, ...).',
+    )
+
+
+def rows_of_python(name: str) -> UnsupportedError:
+    """Return the error of a method whose Python function makes rows of rows."""
+    return unsupported(
+        f"{name} makes rows of which nothing says what they came from",
+        "Use expressions, a udf() of one row, or in SQL a table function of partitions, "
+        "f(TABLE(t) PARTITION BY k); or track the frame that it returns.",
+    )

@@ -30,7 +30,7 @@ def relations_read(text: str) -> frozenset[str] | None:
     return frozenset(read - own)
 
 
-def stated(text: str, columns: Iterable[tuple[int, str]]) -> Rows:
-    """Return the rows of a text, whose columns have different names."""
+def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
+    """Return the rows of a query, whose columns have different names."""
     known = (Column(id_, name, exp.Column(this=identifier(name))) for id_, name in columns)
-    return Rows(tuple(known), exp.Select(), Stage.LIMIT, parse(text))
+    return Rows(tuple(known), exp.Select(), Stage.LIMIT, query)

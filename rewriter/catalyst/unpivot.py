@@ -12,6 +12,7 @@ from rewriter.catalyst.names import column, identifier
 from rewriter.catalyst.scalars import attribute_id
 from rewriter.catalyst.selects import Column, Rows, Stage, unique
 from rewriter.catalyst.tree import Node, tree
+from rewriter.errors import UnsupportedError
 
 _ALIAS = "p"
 
@@ -21,13 +22,14 @@ class Unpivot:
     """The parts of an UNPIVOT.
 
     ``kept`` are the attributes of the columns that stay, ``names`` and ``values`` what its IN has:
-    a name and the attributes under it; ``outputs`` are the columns it makes, the name's first.
+    a name and the attributes under it; ``outputs`` are the columns it makes, each an id and a name,
+    that of the names first.
     """
 
     kept: tuple[int, ...]
     names: tuple[str, ...]
     values: tuple[tuple[int, ...], ...]
-    outputs: tuple[Node, ...]
+    outputs: tuple[tuple[int, str], ...]
 
     @property
     def used(self) -> tuple[int, ...]:
@@ -52,20 +54,26 @@ def unpivot_of(expand: Node) -> Unpivot:
         raise unsupported("copies of rows that are no grouping sets have no rule")
     kept = tuple(map(_attribute, rows[0][:place]))
     values = tuple(tuple(map(_attribute, row[place + 1 :])) for row in rows)
-    if set(kept) & {one for row in values for one in row}:
-        raise unsupported(
-            "unpivot() of a column that is kept too has no rule", "Add a copy of the column."
-        )
     names = tuple(str(row[place].fields["value"]) for row in rows)
-    return Unpivot(kept, names, values, outputs[place:])
+    made = tuple((attribute_id(one), str(one.fields["name"])) for one in outputs[place:])
+    return Unpivot(kept, names, values, made)
 
 
 def unpivoted(unpivot: Unpivot, rows: Rows) -> Rows:
-    """Return the UNPIVOT of one relation that has the columns it uses and no others."""
+    """Return the UNPIVOT of one relation that has the columns it uses and no others.
+
+    Raises
+    ------
+    UnsupportedError
+        When a column is kept, and its values are made rows too.
+    """
+    if set(unpivot.kept) & {one for row in unpivot.values for one in row}:
+        raise unsupported(
+            "unpivot() of a column that is kept too has no rule", "Add a copy of the column."
+        )
     known = {one.id: one for one in rows.columns}
-    name, *made = unique(
-        [*(one.fields["name"] for one in unpivot.outputs), *(known[n].name for n in unpivot.kept)]
-    )[: len(unpivot.outputs)]
+    stay = [known[number].scalar.name for number in unpivot.kept]
+    name, *made = unique([*stay, *(own for _, own in unpivot.outputs)])[len(stay) :]
     choices = [
         exp.PivotAlias(
             this=_grouped([known[one].scalar.name for one in row]), alias=identifier(label)
@@ -86,9 +94,7 @@ def unpivoted(unpivot: Unpivot, rows: Rows) -> Rows:
         for one in (known[number] for number in unpivot.kept)
     ]
     pairs = zip(unpivot.outputs, (name, *made), strict=True)
-    added = [
-        Column(attribute_id(one), one.fields["name"], column(_ALIAS, own)) for one, own in pairs
-    ]
+    added = [Column(id_, named, column(_ALIAS, own)) for (id_, named), own in pairs]
     select = exp.Select(from_=exp.From(this=table))
     return Rows((*kept, *added), select, Stage.WHERE)
 
@@ -104,5 +110,10 @@ def _attribute(value: Node) -> int:
     """Return the attribute that a value is; UNPIVOT itself casts values to one type."""
     inner = value.child if value.kind in ("Alias", "Cast") else value
     if inner.kind != "AttributeReference":
-        raise unsupported("unpivot() of an expression has no rule", "Add it as a column before.")
+        raise of_expression()
     return attribute_id(inner)
+
+
+def of_expression() -> UnsupportedError:
+    """Return the refusal of an UNPIVOT that is not of columns."""
+    return unsupported("unpivot() of an expression has no rule", "Add it as a column before.")

@@ -10,19 +10,21 @@ plan: the relation is this tracked one.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from rewriter.catalyst.selects import Steps
+from rewriter.connect_plan.missing import present, shown
 from rewriter.connect_plan.plans import Plans
 from rewriter.dialect import emit
 
-__all__ = ["query_text"]
+__all__ = ["present", "query_text", "shown"]
 
 
 def query_text(
     relation: Mapping[str, Any],
     names: Collection[str],
-    names_of: Callable[[Mapping[str, Any]], Sequence[str]],
+    schema_of: Callable[[Mapping[str, Any]], Sequence[tuple[str, Any]]],
 ) -> str:
     """Return Spark SQL with the meaning of a plan.
 
@@ -32,8 +34,9 @@ def query_text(
         The root of the plan.
     names
         The tracked relations' names, which steps must not have.
-    names_of
-        Asks Spark for the names of the columns of a relation in the plan.
+    schema_of
+        Asks Spark for the columns of a relation in the plan: their names, and their types as
+        ``DataType.jsonValue`` has them.
 
     Raises
     ------
@@ -45,5 +48,5 @@ def query_text(
     if "sql" in relation and not relation["sql"].keys() - {"query"}:
         return str(relation["sql"]["query"])
     steps = Steps(name.rpartition(".")[2] for name in names)
-    frame = Plans(steps, names_of).frame(relation)
+    frame = Plans(steps, schema_of, count()).frame(relation)
     return emit(steps.query(frame.rows))

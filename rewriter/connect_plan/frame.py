@@ -19,11 +19,16 @@ from rewriter.dialect import tokenize
 
 @dataclass(frozen=True)
 class Frame:
-    """Rows, the qualifier of each column, and the columns that each plan had."""
+    """Rows, the qualifier of each column, and the columns that each plan had.
+
+    ``around`` is the frame whose rows these are made for, in a lateral join: what no column here
+    means may be one of its.
+    """
 
     rows: Rows
     qualifiers: Mapping[int, str] = field(default_factory=dict)
     plans: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    around: Frame | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -48,11 +53,29 @@ class Frame:
         plans = dict(self.plans)
         for number, ids in other.plans.items():
             plans[number] = plans.get(number, frozenset()) | ids
-        return Frame(rows, {**self.qualifiers, **other.qualifiers}, plans)
+        return Frame(rows, {**self.qualifiers, **other.qualifiers}, plans, self.around)
 
     def named(self, name: str) -> tuple[Column, ...]:
         """Return the columns of a name."""
         return tuple(one for one in self.columns if one.name.lower() == name.lower())
+
+    def of_plan(self, number: int) -> tuple[Column, ...]:
+        """Return the columns that a plan had."""
+        ids = self.plans.get(number, frozenset())
+        return tuple(one for one in self.columns if one.id in ids)
+
+    def only(self, name: str) -> Column:
+        """Return the column of a name.
+
+        Raises
+        ------
+        UnsupportedError
+            When no column has the name, or several have.
+        """
+        found = self.named(name)
+        if len(found) != 1:
+            raise unsupported(f"column {name} is one of several, or none")
+        return found[0]
 
     def resolve(self, parts: Sequence[str], plan: int | None = None) -> tuple[Column, list[str]]:
         """Return the column that a dotted name means, and the fields that are taken of it.
@@ -62,10 +85,7 @@ class Frame:
         UnsupportedError
             When no column has the name, or several have.
         """
-        known = self.columns
-        if plan is not None:
-            ids = self.plans.get(plan, frozenset())
-            known = tuple(one for one in known if one.id in ids)
+        known = self.columns if plan is None else self.of_plan(plan)
         for size in (1, 0):
             if len(parts) <= size:
                 continue
@@ -82,6 +102,8 @@ class Frame:
                 )
             if found:
                 return next(iter(found.values())), list(parts[size + 1 :])
+        if self.around is not None:
+            return self.around.resolve(parts, plan)
         raise unsupported(
             f"column {'.'.join(parts)} is not one of its input's", "Select it before it is used."
         )

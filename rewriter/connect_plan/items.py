@@ -4,37 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
+
+from sqlglot import exp
 
 from rewriter.catalyst.selects import Column
 from rewriter.connect_plan.frame import Frame
 from rewriter.connect_plan.scalars import Message, Scalars, kind_of, name_of
 from rewriter.dialect import AGGREGATES, GENERATORS
 
+Made: TypeAlias = Callable[[exp.Expr], exp.Expr]
+"""Makes another scalar of one."""
+NamesOf: TypeAlias = Callable[[Sequence[Message]], Sequence[str]]
+"""Asks Spark for the names of the columns of a select list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of a select list: a column as it is, or an expression; a generator may have names."""
+    """An item of a select list: a column as it is, or an expression; a generator may have names.
+
+    ``made`` is what becomes of the column, if it is not taken as it is.
+    """
 
     names: tuple[str, ...]
     message: Message | None
     kept: Column | None = None
+    made: Made | None = None
 
 
-def select_list(
-    frame: Frame, messages: Sequence[Message], names_of: Callable[[], Sequence[str]]
-) -> list[Item]:
+def select_list(frame: Frame, messages: Sequence[Message], names_of: NamesOf) -> list[Item]:
     """Return the items of a select list; Spark is asked for names that are not written."""
     found: list[Item] = []
-    for message in messages:
+    for message in map(_star_in_text, messages):
         kind = kind_of(message)
         if kind == "unresolved_star":
-            found += [Item((one.name,), None, one) for one in _starred(frame, message[kind])]
+            found += _starred(frame, message, names_of)
             continue
         names = message[kind]["name"] if kind == "alias" else [name_of(message) or ""]
         found.append(Item(tuple(names), message, kept_column(frame, message)))
     if any("" in item.names for item in found):
-        return _called(found, names_of())
+        return _called(found, names_of(messages))
     return found
 
 
@@ -87,13 +96,32 @@ def _called(items: Sequence[Item], names: Sequence[str]) -> list[Item]:
     return found
 
 
-def _starred(frame: Frame, star: Message) -> Sequence[Column]:
-    """Return the columns that a star means."""
+def _star_in_text(message: Message) -> Message:
+    """Return a star that was given as text as the star that it is."""
+    text = message.get("expression_string", {}).get("expression", "").strip()
+    if text == "*":
+        return {"unresolved_star": {}}
+    return {"unresolved_star": {"unparsed_target": text}} if text.endswith(".*") else message
+
+
+def _starred(frame: Frame, message: Message, names_of: NamesOf) -> list[Item]:
+    """Return the items that a star means: columns, or the fields of a struct."""
+    star = message["unresolved_star"]
+    columns = frame.columns
     if star.get("plan_id") is not None:
-        ids = frame.plans.get(int(star["plan_id"]), frozenset())
-        return [one for one in frame.columns if one.id in ids]
-    target = star.get("unparsed_target")
-    if target is None:
-        return frame.columns
-    name = target.removesuffix(".*").strip("`").lower()
-    return [one for one in frame.columns if frame.qualifiers.get(one.id, "").lower() == name]
+        columns = frame.of_plan(int(star["plan_id"]))
+    elif "unparsed_target" in star:
+        target = star["unparsed_target"].removesuffix(".*")
+        name = target.strip("`").lower()
+        columns = tuple(one for one in columns if frame.qualifiers.get(one.id, "").lower() == name)
+        if not columns:
+            struct = {"unresolved_attribute": {"unparsed_identifier": target}}
+            return [Item((name,), _field(struct, name)) for name in names_of([message])]
+    return [Item((one.name,), None, one) for one in columns]
+
+
+def _field(struct: Message, name: str) -> Message:
+    """Return the expression of a field of a struct."""
+    return {
+        "unresolved_extract_value": {"child": struct, "extraction": {"literal": {"string": name}}}
+    }

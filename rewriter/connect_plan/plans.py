@@ -2,59 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from typing import Any
 
 from sqlglot import exp
 
-from rewriter.catalyst.binary import combined, join_inputs, joined, operand
+from rewriter.bind.parameters import substitute
+from rewriter.catalyst.deduplicated import deduplicated
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.pivot import pivot_key, pivot_select, pivot_value
+from rewriter.catalyst.sampled import of_a_part, sampled
 from rewriter.catalyst.scalars import call
-from rewriter.catalyst.selects import Column, Rows, Stage, Steps, counted, is_long, lateral_view
+from rewriter.catalyst.selects import (
+    Column,
+    Rows,
+    Stage,
+    Steps,
+    beside,
+    counted,
+    is_long,
+    lateral_view,
+)
 from rewriter.catalyst.stated import stated
+from rewriter.catalyst.unpivot import Unpivot, of_expression, unpivoted
+from rewriter.connect_plan.binary import join, lateral_join, set_operation
 from rewriter.connect_plan.frame import Frame
 from rewriter.connect_plan.items import (
     Item,
+    Made,
     aggregates,
     generator,
     has_window,
     kept_column,
     select_list,
 )
-from rewriter.connect_plan.scalars import Message, Scalars, kind_of
+from rewriter.connect_plan.missing import filled, present, replaced
+from rewriter.connect_plan.refusals import refusal
+from rewriter.connect_plan.scalars import Message, Scalars, kind_of, name_of
+from rewriter.dialect import parse
 from rewriter.errors import UntrackedError
 
-NamesOf = Callable[[Message], Sequence[str]]
-"""Asks Spark for the names of a relation's columns."""
+SchemaOf = Callable[[Message], Sequence[tuple[str, Any]]]
+"""Asks Spark for the columns of a relation: names, and types as ``DataType.jsonValue`` has them."""
 
-_JOINS: Mapping[str, tuple[str | None, str | None]] = {
-    "JOIN_TYPE_CROSS": (None, "CROSS"),
-    "JOIN_TYPE_FULL_OUTER": ("FULL", None),
-    "JOIN_TYPE_INNER": (None, None),
-    "JOIN_TYPE_LEFT_ANTI": ("LEFT", "ANTI"),
-    "JOIN_TYPE_LEFT_OUTER": ("LEFT", None),
-    "JOIN_TYPE_LEFT_SEMI": ("LEFT", "SEMI"),
-    "JOIN_TYPE_RIGHT_OUTER": ("RIGHT", None),
-}
-_SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
-    "SET_OP_TYPE_EXCEPT": exp.Except,
-    "SET_OP_TYPE_INTERSECT": exp.Intersect,
-    "SET_OP_TYPE_UNION": exp.Union,
-}
-_PARAMETERS = {"args", "pos_args", "named_arguments", "pos_arguments"}
-"""Where a text has the values of its parameters."""
 _GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
 
 
 class Plans:
-    """Writes the relations of one plan."""
+    """Writes the relations of one plan.
 
-    def __init__(self, steps: Steps, names_of: NamesOf) -> None:
-        self._steps = steps
-        self._names_of = names_of
-        self._ids = count()
+    ``around`` is the frame whose columns they may refer to: the left side of a lateral join.
+    """
+
+    def __init__(
+        self, steps: Steps, schema_of: SchemaOf, ids: Iterator[int], around: Frame | None = None
+    ) -> None:
+        self.steps = steps
+        self.schema_of = schema_of
+        self._ids = ids
+        self._around = around
 
     def frame(self, relation: Message) -> Frame:
         """Return what a relation has.
@@ -69,48 +76,81 @@ class Plans:
         plan = int(relation.get("common", {}).get("plan_id", -1))
         if "tracked" in relation:
             tracked = relation["tracked"]
-            columns = [(next(self._ids), name) for name in tracked["columns"]]
-            rows = self._steps.relation(tracked["name"], columns)
-            return Frame(rows).aliased(tracked["name"].rpartition(".")[2]).planned(plan)
+            rows = self.steps.relation(tracked["name"], self._numbered(tracked["columns"]))
+            rows = self._beside_around(rows)
+            return self.made(rows).aliased(tracked["name"].rpartition(".")[2]).planned(plan)
         kind = kind_of(relation)
         rule = _RULES.get(kind)
-        if rule is not None:
-            return rule(self, relation[kind], relation).planned(plan)
-        if kind in ("local_relation", "cached_local_relation", "read"):
-            raise UntrackedError(
-                f"this data frame reads rows that are not tracked ({kind})",
-                'Track the frame or table that it is made of: ls.track("name", frame, ...).',
-            )
-        raise unsupported(f"the relation {kind} has no rule")
+        if rule is None:
+            raise refusal(kind)
+        return rule(self, relation[kind], relation).planned(plan)
 
     # -- what relations share --------------------------------------------------------------
 
-    def _closed(self, frame: Frame) -> Frame:
-        return frame.over(self._steps.close(frame.rows))
+    def inside(self, around: Frame) -> Plans:
+        """Return the writer of a plan that may refer to the columns of a frame."""
+        return Plans(self.steps, self.schema_of, self._ids, around)
 
-    def _ready(self, frame: Frame, stage: Stage, *, plain: bool = True) -> Frame:
+    def made(self, rows: Rows) -> Frame:
+        """Return the frame of rows that no other frame has."""
+        return Frame(rows, around=self._around)
+
+    def close(self, rows: Rows) -> Rows:
+        """Return rows as those of a step.
+
+        Raises
+        ------
+        UnsupportedError
+            When they are made of columns around them, which no step has.
+        """
+        if self._around is not None:
+            around = self._around.rows.tables
+            used = {one.table.lower() for one in rows.written().find_all(exp.Column)}
+            if used & around:
+                raise unsupported(
+                    "a lateral join refers to the other frame before its last steps",
+                    "Call select() before orderBy() and limit(), and aggregate last; or write this "
+                    "part as a query for sql().",
+                )
+        return self._beside_around(self.steps.close(rows))
+
+    def closed(self, frame: Frame) -> Frame:
+        """Return a frame as that of a step."""
+        return frame.over(self.close(frame.rows))
+
+    def column(self, name: str, scalar: exp.Expr) -> Column:
+        """Return a new column."""
+        return Column(next(self._ids), name, scalar)
+
+    def _beside_around(self, rows: Rows) -> Rows:
+        return rows if self._around is None else beside(rows, self._around.rows.tables)
+
+    def _numbered(self, names: Iterable[str]) -> list[tuple[int, str]]:
+        return [(next(self._ids), name) for name in names]
+
+    def _names_of(self, relation: Message) -> list[str]:
+        return [name for name, _ in self.schema_of(relation)]
+
+    def ready(self, frame: Frame, stage: Stage, *, plain: bool = True) -> Frame:
         """Return a frame to whose SELECT a clause after a stage can be added."""
         rows = frame.rows
         if rows.stage > stage or rows.query is not None or (plain and not rows.is_plain()):
-            return self._closed(frame)
+            return self.closed(frame)
         return frame
 
-    def _items(self, frame: Frame, messages: Sequence[Message], relation: Message) -> list[Item]:
-        return select_list(frame, messages, lambda: self._names_of(relation))
-
-    def _select(self, frame: Frame, items: Sequence[Item]) -> Frame:
+    def select(self, frame: Frame, items: Sequence[Item]) -> Frame:
         """Return the frame with the columns of a select list."""
         items, frame = self._generated(items, frame)
         if any(aggregates(item.message) for item in items if item.message):
             return self._grouped(frame, [], items)
         windows = any(has_window(item.message) for item in items if item.message)
         if windows:
-            frame = self._ready(frame, Stage.WHERE)
+            frame = self.ready(frame, Stage.WHERE)
         columns = self._columns(frame, items)
         if not _fits(frame.rows, columns) or (
             not frame.rows.is_plain() and any(map(is_long, columns))
         ):
-            frame = self._closed(frame)
+            frame = self.closed(frame)
             columns = self._columns(frame, items)
         stage = max(frame.rows.stage, Stage.ITEMS) if windows else frame.rows.stage
         return frame.over(replace(frame.rows, columns=tuple(columns), stage=stage))
@@ -121,12 +161,16 @@ class Plans:
         found = []
         for item in items:
             if item.kept is not None:
-                found.append(replace(known[item.kept.id], name=item.names[0]))
+                kept = replace(known[item.kept.id], name=item.names[0])
+                found.append(kept if item.made is None else self._remade(kept, item.made))
             else:
                 assert item.message is not None
                 scalar = scalars.write(item.message)
-                found.append(Column(next(self._ids), item.names[0], scalar))
+                found.append(self.column(item.names[0], scalar))
         return found
+
+    def _remade(self, column: Column, made: Made) -> Column:
+        return self.column(column.name, made(column.scalar.copy()))
 
     def _generated(self, items: Sequence[Item], frame: Frame) -> tuple[Sequence[Item], Frame]:
         """Make a lateral view of a generator among the items."""
@@ -134,7 +178,7 @@ class Plans:
             function = generator(item.message)
             if function is None:
                 continue
-            frame = self._ready(frame, Stage.WHERE)
+            frame = self.ready(frame, Stage.WHERE)
             name = function["function_name"]
             scalars = Scalars(frame)
             written = call(
@@ -144,7 +188,7 @@ class Plans:
             outer = name.endswith("_outer")
             rows, made = lateral_view(frame.rows, written, item.names, outer=outer)
             pairs = zip(item.names, made, strict=True)
-            added = [Column(next(self._ids), name, scalar) for name, scalar in pairs]
+            added = [self.column(name, scalar) for name, scalar in pairs]
             frame = frame.over(replace(rows, columns=(*rows.columns, *added)))
             kept = [Item((one.name,), None, one) for one in added]
             return [*items[:place], *kept, *items[place + 1 :]], frame
@@ -156,7 +200,11 @@ class Plans:
         if "input" not in message:
             raise UntrackedError("this data frame reads no relation", "Give it a tracked input.")
         frame = self.frame(message["input"])
-        return self._select(frame, self._items(frame, message.get("expressions", []), relation))
+
+        def names_of(items: Sequence[Message]) -> Sequence[str]:
+            return self._names_of({"project": {**message, "expressions": items}})
+
+        return self.select(frame, select_list(frame, message.get("expressions", []), names_of))
 
     def _with_columns(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
@@ -169,7 +217,7 @@ class Plans:
                 items[place] = item
             if not same:
                 items.append(item)
-        return self._select(frame, items)
+        return self.select(frame, items)
 
     def _renamed(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
@@ -183,33 +231,36 @@ class Plans:
 
     def _with_names(self, frame: Frame, names: Sequence[str]) -> Frame:
         pairs = zip(frame.columns, names, strict=True)
-        return self._select(frame, [Item((name,), None, one) for one, name in pairs])
+        return self.select(frame, [Item((name,), None, one) for one, name in pairs])
 
     def _dropped(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
         names = {name.lower() for name in message.get("column_names", [])}
         gone = [kept_column(frame, one) for one in message.get("columns", [])]
         kept = [one for one in frame.columns if one.name.lower() not in names and one not in gone]
-        return self._select(frame, [Item((one.name,), None, one) for one in kept])
+        return self.select(frame, [Item((one.name,), None, one) for one in kept])
 
     def _filter(self, message: Message, relation: Message) -> Frame:
-        frame = self._ready(self.frame(message["input"]), Stage.ORDER, plain=False)
+        frame = self.ready(self.frame(message["input"]), Stage.ORDER, plain=False)
         condition = Scalars(frame).write(message["condition"])
         before = frame.rows.select.args.get("where")
         if before is not None:
             condition = exp.and_(before.this.copy(), condition, copy=False)
         return frame.over(frame.rows.having("where", exp.Where(this=condition), Stage.WHERE))
 
+    def _present(self, message: Message, relation: Message) -> Frame:
+        return self.frame(present(relation, self.schema_of(message["input"])))
+
     def _aggregate(self, message: Message, relation: Message) -> Frame:
-        frame = self._ready(self.frame(message["input"]), Stage.WHERE)
+        frame = self.ready(self.frame(message["input"]), Stage.WHERE)
         keys = message.get("grouping_expressions", [])
         if message["group_type"] == "GROUP_TYPE_PIVOT":
             return self._pivot(frame, message, relation)
         if message["group_type"] not in (*_GROUPINGS, "GROUP_TYPE_GROUPBY"):
             raise unsupported(f"{message['group_type'].removeprefix('GROUP_TYPE_')} has no rule")
         messages = [*keys, *message.get("aggregate_expressions", [])]
-        operator = _GROUPINGS.get(message["group_type"])
-        return self._grouped(frame, keys, self._items(frame, messages, relation), operator)
+        items = select_list(frame, messages, lambda _: self._names_of(relation))
+        return self._grouped(frame, keys, items, _GROUPINGS.get(message["group_type"]))
 
     def _grouped(
         self,
@@ -218,7 +269,7 @@ class Plans:
         items: Sequence[Item],
         operator: type[exp.Expr] | None = None,
     ) -> Frame:
-        frame = self._ready(frame, Stage.WHERE)
+        frame = self.ready(frame, Stage.WHERE)
         columns = self._columns(frame, items)
         scalars = Scalars(frame)
         written = [scalars.write(key) for key in keys]
@@ -238,7 +289,7 @@ class Plans:
         used = {one for part in parts for one in Scalars(frame).write(part).find_all(exp.Column)}
         kept = tuple(one for one in frame.columns if one.scalar in used)
         if not frame.rows.single or kept != frame.columns:
-            frame = self._closed(frame.over(replace(frame.rows, columns=kept)))
+            frame = self.closed(frame.over(replace(frame.rows, columns=kept)))
         scalars = Scalars(frame)
         found = [kept_column(frame, key) for key in keys]
         groups = [one for one in found if one is not None]
@@ -253,40 +304,73 @@ class Plans:
         for value in range(len(values)):
             written += [pivot_value(value, n, len(calls)) for n in range(len(calls))]
         pairs = zip(self._names_of(relation), written, strict=True)
-        columns = tuple(Column(next(self._ids), name, scalar) for name, scalar in pairs)
-        return Frame(Rows(columns, select, Stage.ITEMS))
+        columns = tuple(self.column(name, scalar) for name, scalar in pairs)
+        return self.made(Rows(columns, select, Stage.ITEMS))
 
     def _sort(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
         if not message.get("is_global"):
             return frame
-        frame = self._ready(frame, Stage.ORDER)
+        frame = self.ready(frame, Stage.ORDER)
         if not all(one.kept for one in frame.columns):
-            frame = self._closed(frame)
+            frame = self.closed(frame)
         order = Scalars(frame).order(message["order"])
         return frame.over(frame.rows.having("order", order, Stage.ORDER))
 
     def _limit(self, message: Message, relation: Message) -> Frame:
-        frame = self._ready(self.frame(message["input"]), Stage.OFFSET, plain=False)
+        frame = self.ready(self.frame(message["input"]), Stage.OFFSET, plain=False)
         limit = exp.Limit(expression=exp.Literal.number(message.get("limit", 0)))
         return frame.over(frame.rows.having("limit", limit, Stage.LIMIT))
 
     def _offset(self, message: Message, relation: Message) -> Frame:
-        frame = self._ready(self.frame(message["input"]), Stage.ITEMS, plain=False)
+        frame = self.ready(self.frame(message["input"]), Stage.ITEMS, plain=False)
         offset = exp.Offset(expression=exp.Literal.number(message.get("offset", 0)))
         return frame.over(frame.rows.having("offset", offset, Stage.OFFSET))
 
     def _deduplicate(self, message: Message, relation: Message) -> Frame:
-        frame = self._ready(self.frame(message["input"]), Stage.WHERE, plain=False)
-        names = {name.lower() for name in message.get("column_names", [])}
-        every = {one.name.lower() for one in frame.columns}
-        if not message.get("all_columns_as_keys") and names != every:
-            raise unsupported(
-                "dropDuplicates of some columns keeps a row that nothing determines",
-                "Say which row: row_number() over a window with an order, and a filter; or groupBy "
-                "with min or max.",
-            )
-        return frame.over(frame.rows.having("distinct", exp.Distinct(), Stage.ITEMS))
+        frame = self.ready(self.frame(message["input"]), Stage.WHERE, plain=False)
+        if message.get("all_columns_as_keys"):
+            keys = {one.id for one in frame.columns}
+        else:
+            keys = {one.id for name in message["column_names"] for one in frame.named(name)}
+        return frame.over(deduplicated(self.close, frame.rows, keys))
+
+    def _unpivot(self, message: Message, relation: Message) -> Frame:
+        frame = self.ready(self.frame(message["input"]), Stage.ORDER, plain=False)
+        kept = [self._unpivoted(frame, one) for one in message.get("ids", [])]
+        if "values" in message:
+            values = [self._unpivoted(frame, one) for one in message["values"].get("values", [])]
+        else:
+            ids = {one.id for one in kept}
+            values = [one for one in frame.columns if one.id not in ids]
+        outputs = (message["variable_column_name"], message["value_column_name"])
+        unpivot = Unpivot(
+            tuple(one.id for one in kept),
+            tuple(one.name for one in values),
+            tuple((one.id,) for one in values),
+            tuple(self._numbered(outputs)),
+        )
+        known = {one.id: one for one in frame.columns}
+        used = tuple(known[number] for number in unpivot.used)
+        return self.made(unpivoted(unpivot, self.close(replace(frame.rows, columns=used))))
+
+    def _unpivoted(self, frame: Frame, message: Message) -> Column:
+        """Return a column under the name by which UNPIVOT means it."""
+        found = kept_column(frame, message)
+        if found is None:
+            raise of_expression()
+        return replace(found, name=name_of(message) or found.name)
+
+    def _sample(self, message: Message, relation: Message) -> Frame:
+        frame = self.frame(message["input"])
+        if not frame.rows.single or frame.rows.select.args["from_"].this.args.get("sample"):
+            frame = self.closed(frame)
+        if message.get("deterministic_order"):
+            raise of_a_part()
+        bounds = float(message.get("lower_bound", 0)), float(message["upper_bound"])
+        replaced = bool(message.get("with_replacement"))
+        rows = sampled(frame.rows, bounds, int(message["seed"]), with_replacement=replaced)
+        return frame.over(rows)
 
     def _alias(self, message: Message, relation: Message) -> Frame:
         return self.frame(message["input"]).aliased(message["alias"])
@@ -294,76 +378,40 @@ class Plans:
     def _passed(self, message: Message, relation: Message) -> Frame:
         return self.frame(message["input"])
 
+    def _range(self, message: Message, relation: Message) -> Frame:
+        start, end, step = (int(message.get(name, 0)) for name in ("start", "end", "step"))
+        slices = message.get("num_partitions")
+        rows = counted(next(self._ids), start, end, step, slices)
+        return self.made(self._beside_around(rows))
+
     def _stated(self, message: Message, relation: Message) -> Frame:
-        """Write a text as it is; its parameters are literals of the protocol."""
-        if message.keys() & _PARAMETERS:
-            raise unsupported(
-                "a text with parameters has no rule", "Write their values in it, or use sql()."
-            )
+        """Write a text as it is, with literals in place of its parameters."""
         names = self._names_of(relation)
         if len({name.lower() for name in names}) < len(names):
             raise unsupported(
                 "a text has several columns of one name", "Give them names of their own."
             )
-        return Frame(stated(message["query"], [(next(self._ids), name) for name in names]))
-
-    # -- relations of two inputs -----------------------------------------------------------
-
-    def _range(self, message: Message, relation: Message) -> Frame:
-        start, end, step = (int(message.get(name, 0)) for name in ("start", "end", "step"))
-        slices = message.get("num_partitions")
-        return Frame(counted(next(self._ids), start, end, step, slices))
-
-    def _join(self, message: Message, relation: Message) -> Frame:
-        side, kind = _JOINS[message["join_type"]]
-        frames = self.frame(message["left"]), self.frame(message["right"])
-        left, right = join_inputs(self._steps.close, *(one.rows for one in frames))
-        one, other = (frame.over(rows) for frame, rows in zip(frames, (left, right), strict=True))
-        both = one.beside(other, replace(left, columns=left.columns + right.columns))
-        using = message.get("using_columns", [])
-        condition = None
-        if "join_condition" in message:
-            condition = Scalars(both).write(message["join_condition"])
-        elif using:
-            pairs = [(_only(one, name), _only(other, name)) for name in using]
-            equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
-            condition = exp.and_(*equal, copy=False)
-        frame = both.over(joined(left, right, side, kind, condition))
-        return self._using(frame, one, other, using, side) if using else frame
-
-    def _using(
-        self, frame: Frame, left: Frame, right: Frame, using: Sequence[str], side: str | None
-    ) -> Frame:
-        """Return a join with its common columns once, and first."""
-        keys = [(_only(left, name), _only(right, name)) for name in using]
-        columns = []
-        for one, other in keys:
-            if side == "FULL":
-                both = call("coalesce", one.scalar.copy(), other.scalar.copy())
-                columns.append(Column(next(self._ids), one.name, both))
-            else:
-                columns.append(replace(other, name=one.name) if side == "RIGHT" else one)
-        used = {column.id for pair in keys for column in pair}
-        rest = [one for one in frame.columns if one.id not in used]
-        return frame.over(replace(frame.rows, columns=(*columns, *rest)))
-
-    def _set_operation(self, message: Message, relation: Message) -> Frame:
-        left, right = (self.frame(message[side]) for side in ("left_input", "right_input"))
-        if message.get("by_name"):
-            if message.get("allow_missing_columns"):
-                raise unsupported("unionByName with missing columns has no rule")
-            order = [_only(right, one.name) for one in left.columns]
-            right = self._select(right, [Item((one.name,), None, one) for one in order])
-        inputs = [operand(one.rows, self._steps.close) for one in (left, right)]
-        distinct = not message.get("is_all")
-        return Frame(combined(_SET_OPERATIONS[message["set_op_type"]], inputs, distinct=distinct))
+        query, values = parse(message["query"]), _arguments(message)
+        if values:
+            query = substitute(query, values, sql=message["query"])
+        return self.made(stated(query, self._numbered(names)))
 
 
-def _only(frame: Frame, name: str) -> Column:
-    found = frame.named(name)
-    if len(found) != 1:
-        raise unsupported(f"column {name} is one of several, or none")
-    return found[0]
+def _arguments(message: Message) -> Mapping[str, exp.Expr] | Sequence[exp.Expr]:
+    """Return the values of the parameters of a text: by name, or in order."""
+    named = {name: {"literal": value} for name, value in message.get("args", {}).items()}
+    named |= message.get("named_arguments", {})
+    placed = [{"literal": value} for value in message.get("pos_args", [])]
+    placed += message.get("pos_arguments", [])
+    return {name: _argument(one) for name, one in named.items()} or [*map(_argument, placed)]
+
+
+def _argument(message: Message) -> exp.Expr:
+    """Return the value of a parameter; a decimal has the type of its digits."""
+    number = message.get("literal", {}).get("decimal")
+    if number is not None:
+        message = {"literal": {"decimal": {"value": number["value"]}}}
+    return Scalars(Frame(Rows((), exp.Select()))).write(message)
 
 
 def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
@@ -378,22 +426,29 @@ def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
 
 _RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
     "aggregate": Plans._aggregate,
+    "collect_metrics": Plans._passed,
     "deduplicate": Plans._deduplicate,
     "drop": Plans._dropped,
+    "drop_na": Plans._present,
+    "fill_na": filled,
     "filter": Plans._filter,
     "hint": Plans._passed,
-    "join": Plans._join,
+    "join": join,
+    "lateral_join": lateral_join,
     "limit": Plans._limit,
     "offset": Plans._offset,
     "project": Plans._project,
     "range": Plans._range,
     "repartition": Plans._passed,
     "repartition_by_expression": Plans._passed,
-    "set_op": Plans._set_operation,
+    "replace": replaced,
+    "sample": Plans._sample,
+    "set_op": set_operation,
     "sort": Plans._sort,
     "sql": Plans._stated,
     "subquery_alias": Plans._alias,
     "to_df": Plans._to_df,
+    "unpivot": Plans._unpivot,
     "with_columns": Plans._with_columns,
     "with_columns_renamed": Plans._renamed,
 }

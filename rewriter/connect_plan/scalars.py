@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
+from rewriter.bind.parameters import decimal_width
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.literals import literal
 from rewriter.catalyst.names import identifier
 from rewriter.catalyst.scalars import call
 from rewriter.catalyst.tree import Node
-from rewriter.catalyst.types import cast
+from rewriter.catalyst.types import cast, sql_type
 from rewriter.connect_plan.frame import Frame, name_parts, with_fields
 from rewriter.dialect import SparkSQL, parse
 from rewriter.dialect.nodes import IsNotNull
@@ -44,6 +46,7 @@ _BINARY: dict[str, type[exp.Binary]] = {
     "|": exp.BitwiseOr,
 }
 _TYPES = {"byte", "short", "integer", "long", "float", "double", "string", "boolean"}
+_MOMENTS = {"date", "timestamp", "timestamp_ntz"}
 _NAMED = {
     "day_time_interval": "interval day to second",
     "year_month_interval": "interval year to month",
@@ -101,9 +104,7 @@ class Scalars:
 
     def _cast(self, message: Message) -> exp.Expr:
         written = message.get("type_str")
-        if written is None:
-            raise unsupported("a cast to a type that is no text has no rule", "Name the type.")
-        to = exp.DataType.build(written, dialect=SparkSQL)
+        to = exp.DataType.build(written, dialect=SparkSQL) if written else _type(message["type"])
         tried = message.get("eval_mode") == "EVAL_MODE_TRY"
         return cast(self.write(message["expr"]), to, tried=tried)
 
@@ -201,11 +202,9 @@ def _literal(scalars: Scalars, message: Message) -> exp.Expr:
     if kind == "boolean":
         value = str(value).lower()
     elif kind == "decimal":
-        fraction = len(str(value["value"]).partition(".")[2])
-        precision = value.get("precision", 0) or len(
-            str(value["value"]).strip("-").replace(".", "")
-        )
-        type_ = f"decimal({precision},{value.get('scale', fraction)})"
+        own = decimal_width(Decimal(value["value"]))
+        precision, scale = map(max, own, (value.get("precision", 0), value.get("scale", 0)))
+        type_ = f"decimal({max(precision, scale)},{scale})"
         value = value["value"]
     elif kind == "date":
         value = (date(1970, 1, 1) + timedelta(days=int(value))).isoformat()
@@ -215,6 +214,16 @@ def _literal(scalars: Scalars, message: Message) -> exp.Expr:
     elif kind not in _TYPES and kind not in _NAMED and kind != "timestamp_ntz":
         raise unsupported(f"a literal of type {kind} has no text")
     return literal(Node("Literal", {"value": str(value), "dataType": type_}, ()))
+
+
+def _type(message: Message) -> exp.DataType:
+    """Return a type of the protocol, which has one part unless it is a decimal."""
+    (kind, parts), *_ = message.items()
+    if kind == "decimal":
+        return sql_type(f"decimal({parts.get('precision', 10)},{parts.get('scale', 0)})")
+    if kind not in _TYPES | _MOMENTS:
+        raise unsupported("a cast to a type that is no text has no rule", "Name the type.")
+    return sql_type(kind)
 
 
 def _case(values: list[exp.Expr]) -> exp.Expr:

@@ -122,10 +122,9 @@ def _run_fixtures() -> None:
         with suppress(QueryError):
             catalyst.query_text(_plan(catalyst_cases.FOLDER, name))
     for name in names(connect_cases.FOLDER, "plan.json"):
-        called = connect_cases.CALLED.get(name, connect_cases.NAMES)
         with suppress(QueryError):
             plan = _plan(connect_cases.FOLDER, name)
-            connect_plan.query_text(plan, ["l", "r"], lambda _, called=called: called)
+            connect_plan.query_text(plan, ["l", "r"], connect_cases.schema_of(name))
 
 
 def _plan(folder: Path, name: str) -> Any:
