@@ -20,6 +20,8 @@ _NUMBER = re.compile(r"#(\d+)")
 _GENERATED_AS = re.compile(r"(Generate .*, (?:true|false)), \w+(?=, \[)")
 """The name of a LATERAL VIEW, which a frame has not."""
 _CUT_INTO = re.compile(r"(?<=, )(step=-?\d+), splits=\w+\(\d+\)\)")
+_COMMON = re.compile(r"\b_common_expr_\d+(?=#)")
+"""What is computed once, which is counted over all plans."""
 _BARE = re.compile(rf"{_NAME}#(\d+)L?")
 _RENAMED = re.compile(rf"({_NAME}#(\d+)L?) AS {_NAME}#(\d+)L?")
 """An item of a select list that only gives an attribute another name and number."""
@@ -67,6 +69,7 @@ Operators = Sequence[_Operator]
 def comparable(plan: str) -> str:
     """Return an optimised plan as it is compared: equal texts are equal queries."""
     plan = _CUT_INTO.sub(r"\1)", _GENERATED_AS.sub(r"\1", plan))
+    plan = _COMMON.sub("_common_expr", plan)
     lines = _by_origin(_without_calls(plan)).splitlines()
     operators: Operators = [_operator(line) for line in lines]
     operators = _ordered(_without_idle(_without_renaming(operators)))
@@ -202,14 +205,17 @@ def _columns(operators: Operators, place: int) -> list[str] | None:
     if one.text.startswith(_BOTH_SIDES) and len(below) == 2:
         left, right = (_columns(operators, number) for number in below)
         return None if left is None or right is None else left + right
+    lists = one.lists()
     before: list[str] | None = []
     listed: list[str] = []
     if one.text.startswith(("LocalRelation [", "Relation [")):
-        listed = one.lists()[0]
+        listed = lists[0]
     elif one.text.startswith(_CHOOSING):
-        listed = one.lists()[-1]
-    elif one.text.startswith("Window [") and len(below) == 1:
-        before, listed = _columns(operators, below[0]), one.lists()[0]
+        listed = lists[-1]
+    elif len(below) == 1 and (
+        one.text.startswith("Window [") or (one.text.startswith("Generate ") and len(lists) == 1)
+    ):
+        before, listed = _columns(operators, below[0]), lists[0]
     found = [re.search(r"#(\d+)L?$", item) for item in listed]
     if before is None or not found or not all(found):
         return None

@@ -142,7 +142,7 @@ class Plans:
         """Return the frame with the columns of a select list."""
         items, frame = self._generated(items, frame)
         if any(aggregates(item.message) for item in items if item.message):
-            return self._grouped(frame, [], items)
+            return self._grouped(self.ready(frame, Stage.WHERE), items, None)
         windows = any(has_window(item.message) for item in items if item.message)
         if windows:
             frame = self.ready(frame, Stage.WHERE)
@@ -253,31 +253,17 @@ class Plans:
 
     def _aggregate(self, message: Message, relation: Message) -> Frame:
         frame = self.ready(self.frame(message["input"]), Stage.WHERE)
-        keys = message.get("grouping_expressions", [])
         if message["group_type"] == "GROUP_TYPE_PIVOT":
             return self._pivot(frame, message, relation)
-        if message["group_type"] not in (*_GROUPINGS, "GROUP_TYPE_GROUPBY"):
-            raise unsupported(f"{message['group_type'].removeprefix('GROUP_TYPE_')} has no rule")
-        messages = [*keys, *message.get("aggregate_expressions", [])]
-        items = select_list(frame, messages, lambda _: self._names_of(relation))
-        return self._grouped(frame, keys, items, _GROUPINGS.get(message["group_type"]))
+        group = _group(frame, message)
+        keys, calls = (message.get(f"{one}_expressions", []) for one in ("grouping", "aggregate"))
+        items = select_list(frame, [*keys, *calls], lambda _: self._names_of(relation))
+        return self._grouped(frame, items, group)
 
-    def _grouped(
-        self,
-        frame: Frame,
-        keys: Sequence[Message],
-        items: Sequence[Item],
-        operator: type[exp.Expr] | None = None,
-    ) -> Frame:
-        frame = self.ready(frame, Stage.WHERE)
-        columns = self._columns(frame, items)
-        scalars = Scalars(frame)
-        written = [scalars.write(key) for key in keys]
-        if operator is not None:
-            written = [operator(expressions=written)]
-        group = exp.Group(expressions=written) if written else None
+    def _grouped(self, frame: Frame, items: Sequence[Item], group: exp.Group | None) -> Frame:
+        columns = tuple(self._columns(frame, items))
         rows = frame.rows.having("group", group, Stage.ITEMS)
-        return frame.over(replace(rows, columns=tuple(columns)))
+        return frame.over(replace(rows, columns=columns))
 
     def _pivot(self, frame: Frame, message: Message, relation: Message) -> Frame:
         """Write PIVOT; each value has a column for each aggregate, after the keys."""
@@ -395,6 +381,21 @@ class Plans:
         if values:
             query = substitute(query, values, sql=message["query"])
         return self.made(stated(query, self._numbered(names)))
+
+
+def _group(frame: Frame, message: Message) -> exp.Group | None:
+    """Return GROUP BY; None where all rows are one group."""
+    write, kind = Scalars(frame).write, message["group_type"]
+    keys = [write(key) for key in message.get("grouping_expressions", [])]
+    if kind == "GROUP_TYPE_GROUPING_SETS":
+        sets = [map(write, one.get("grouping_set", [])) for one in message["grouping_sets"]]
+        tuples = [exp.Tuple(expressions=[*one]) for one in sets]
+        return exp.Group(expressions=[exp.GroupingSets(expressions=tuples)])
+    if kind in _GROUPINGS:
+        return exp.Group(expressions=[_GROUPINGS[kind](expressions=keys)])
+    if kind != "GROUP_TYPE_GROUPBY":
+        raise unsupported(f"{kind.removeprefix('GROUP_TYPE_')} has no rule")
+    return exp.Group(expressions=keys) if keys else None
 
 
 def _arguments(message: Message) -> Mapping[str, exp.Expr] | Sequence[exp.Expr]:

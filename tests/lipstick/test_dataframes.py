@@ -205,7 +205,9 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
     """The text that is made of a frame holds against both oracles."""
     build, _ = CASES[name]
     q = on.ls.annotate(build(*frames))
-    on.hold(q.query, {"r": [2]}, {"l": [1]}, grouping=name != "join back", offline=False)
+    on.hold(
+        q.query, {"r": [2]}, {"r": [1]}, {"l": [1]}, grouping=name != "join back", offline=False
+    )
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,11 @@ def test_calls_of_functions_are_alike() -> None:
     assert comparable("Project [sum(w)#1]\n+- X") != comparable("Project [sum(w)]\n+- X")
 
 
+def test_names_that_are_counted() -> None:
+    plan = "Project [(_common_expr_{0}#3 + _common_expr_{0}#3) AS c#4]\n+- X"
+    assert comparable(plan.format(7)) == comparable(plan.format(12))
+
+
 def test_parts_of_a_range_and_names_of_views() -> None:
     assert comparable("Range (0, 3, step=1, splits=Some(2))") == comparable("Range (0, 3, step=1)")
     plan = "Generate explode(a#1), false, {}[e#2]\n+- LocalRelation [a#1]"
