@@ -88,15 +88,10 @@ def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
 def pivot_select(
     rows: Rows, aggregates: Sequence[exp.Expr], of: exp.Expr, values: Sequence[exp.Expr]
 ) -> exp.Select:
-    """Return a SELECT from the PIVOT of one relation.
-
-    A single aggregate has no name of its own, as in a data frame: Spark's plan shows it.
-    """
-    named = [one.transform(_unqualified_column) for one in aggregates]
-    if len(named) > 1:
-        named = [
-            exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(named)
-        ]
+    """Return a SELECT from the PIVOT of one relation."""
+    named = [
+        exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(aggregates)
+    ]
     choices = [
         exp.PivotAlias(this=one, alias=identifier(f"v{number}"))
         for number, one in enumerate(values)
@@ -118,12 +113,7 @@ def _unqualified(column: exp.Expr) -> exp.Expr:
         raise unsupported(
             "a pivot of an expression has no rule", "Add it as a column before groupBy."
         )
-    return _unqualified_column(column)
-
-
-def _unqualified_column(node: exp.Expr) -> exp.Expr:
-    """Return a column without its relation; other expressions as they are."""
-    return exp.Column(this=node.this.copy()) if isinstance(node, exp.Column) else node
+    return exp.Column(this=column.this.copy())
 
 
 def pivot_key(scalar: exp.Expr) -> exp.Column:

@@ -3,4 +3,4 @@ SELECT
   p.v0 AS a,
   p.v1 AS b
 FROM l
-PIVOT(sum(id) FOR v IN ('a' AS v0, 'b' AS v1)) AS p
+PIVOT(sum(l.id) AS a0 FOR v IN ('a' AS v0, 'b' AS v1)) AS p

@@ -5,4 +5,4 @@ SELECT
   p.v1_a0 AS b_s,
   p.v1_a1 AS b_m
 FROM l
-PIVOT(sum(id) AS a0, max(id) AS a1 FOR v IN ('a' AS v0, 'b' AS v1)) AS p
+PIVOT(sum(l.id) AS a0, max(l.id) AS a1 FOR v IN ('a' AS v0, 'b' AS v1)) AS p

@@ -9,4 +9,4 @@ SELECT
   p.k,
   p.v0 AS a
 FROM q1
-PIVOT(sum(id) FOR v IN ('a' AS v0)) AS p
+PIVOT(sum(q1.id) AS a0 FOR v IN ('a' AS v0)) AS p
