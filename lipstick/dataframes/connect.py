@@ -99,9 +99,11 @@ def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str,
     try:
         fields = _client(spark).schema(_plan(relation)).fields
     except PySparkException as error:
+        reason = str(error).strip().splitlines()[0]
         raise UnsupportedError(
-            "in this data frame, Spark cannot tell the columns of a part of a lateral join alone",
-            "Give an alias() to each expression that refers to the other side.",
+            f"in this data frame, Spark cannot tell the columns of a part alone: {reason}",
+            "In a lateral join, give an alias() to each expression of the frame that refers to the "
+            "other one.",
         ) from error
     return [(field.name, field.dataType.jsonValue()) for field in fields]
 
