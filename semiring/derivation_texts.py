@@ -1,4 +1,4 @@
-"""Texts of derivations, written for all segments at once."""
+"""Texts of derivations and sets of tokens, written for all segments at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ import pyarrow.compute as pc
 from semiring.base import Array
 from semiring.derivations import Derivations
 from semiring.render import PRINTED_TERMS, left_out, superscript
+from semiring.segments import bounds
+from semiring.token_sets import TokenSets
 from semiring.vocabulary import ABSENT, glue
 
 
-def token_sets(derivations: Derivations, absent: str) -> pa.Array:
-    """The set of all tokens of each segment; `absent` for a segment without rows."""
-    tokens, offsets = derivations.union()
-    texts = _braced(_joined(derivations.texts.take(pa.array(tokens)), offsets, ", "))
-    empty = np.diff(derivations.offsets) == 0
-    return pc.if_else(pa.array(empty), pa.scalar(absent, texts.type), texts).cast(pa.string())
+def token_sets(sets: TokenSets, absent: str) -> pa.Array:
+    """Each set of tokens; `absent` for ⊥."""
+    texts = _braced(_joined(sets.texts.take(pa.array(sets.tokens)), sets.offsets, ", "))
+    return pc.if_else(pa.array(sets.present), texts, pa.scalar(absent, texts.type)).cast(
+        pa.string()
+    )
 
 
 def sets_of_sets(derivations: Derivations) -> pa.Array:
@@ -56,10 +58,16 @@ def _terms(derivations: Derivations) -> pa.Array:
     coefficients = derivations.coefficients
     if coefficients is None:
         return pc.if_else(constant, pa.scalar("1", rows.type), rows)
-    numbers = pa.array(coefficients).cast(rows.type)
+    numbers = _numbers(coefficients, rows.type)
     with_number = glue("·", numbers, rows)
-    found = pc.if_else(pa.array(coefficients == 1), rows, with_number)
+    found = pc.if_else(pa.array(coefficients == 1, pa.bool_()), rows, with_number)
     return pc.if_else(constant, numbers, found)
+
+
+def _numbers(coefficients: Array, kind: pa.DataType) -> pa.Array:
+    if coefficients.dtype == np.dtype(object):
+        return pa.array(map(str, coefficients), kind)
+    return pa.array(coefficients).cast(kind)
 
 
 def _rows(derivations: Derivations, separator: str) -> pa.Array:
@@ -67,13 +75,10 @@ def _rows(derivations: Derivations, separator: str) -> pa.Array:
     present = derivations.tokens != ABSENT
     texts = derivations.texts.take(pa.array(derivations.tokens[present]))
     if derivations.exponents is not None:
-        exponents = derivations.exponents[present]
-        powers = [superscript(n) for n in range(1, int(exponents.max(initial=1)) + 1)]
-        written = pa.array(powers, texts.type).take(pa.array(exponents - 1))
-        texts = glue("", texts, written)
-    offsets = np.zeros(len(present) + 1, dtype=np.int64)
-    np.cumsum(present.sum(axis=1), out=offsets[1:])
-    return _joined(texts, offsets, separator)
+        found, places = np.unique(derivations.exponents[present], return_inverse=True)
+        powers = pa.array([superscript(int(n)) for n in found], texts.type)
+        texts = glue("", texts, powers.take(pa.array(places)))
+    return _joined(texts, bounds(present.sum(axis=1)), separator)
 
 
 def _joined(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
