@@ -11,7 +11,9 @@ from semiring.columns.base import Columns
 from semiring.columns.derivations import DerivationColumns
 from semiring.columns.sources import Source
 from semiring.columns.token_sets import TokenSetColumns
+from semiring.columns.weights import WeightColumns
 from semiring.quotients import Quotient
+from semiring.semirings.sensitivity import Sensitivity
 from semiring.semirings.which import Which
 
 __all__ = ["Columns", "Source", "columns_of"]
@@ -20,10 +22,12 @@ __all__ = ["Columns", "Source", "columns_of"]
 def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> Columns[Any]:
     """How annotations of a semiring are computed, over all tokens that some sources have.
 
-    The free semirings are computed on numbers of tokens, the others on arrays of their elements.
+    Where elements are made of tokens, on numbers of tokens; else on arrays of elements.
     """
     if isinstance(semiring, Quotient):
         return DerivationColumns(semiring, sources)
     if isinstance(semiring, Which):
         return TokenSetColumns(semiring, sources)
+    if isinstance(semiring, Sensitivity):
+        return WeightColumns(semiring, sources)
     return ArrayColumns(semiring, sources)

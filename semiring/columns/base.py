@@ -39,7 +39,7 @@ class Columns(ABC, Generic[V]):
 
     @abstractmethod
     def fold(self, values: V, offsets: Array) -> V:
-        """The sums of CSR segments of places."""
+        """The sums of CSR segments of places, which cover them all."""
 
     @abstractmethod
     def monus(self, a: V, b: V) -> V:

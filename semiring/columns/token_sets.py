@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
+from semiring.column_texts import token_sets
 from semiring.columns.base import Columns
 from semiring.columns.sources import Source, number_sources
-from semiring.derivation_texts import token_sets
 from semiring.semirings.which import Which
 from semiring.token_sets import TokenSets, concatenated
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from semiring.derivation_texts import polynomials
+from semiring.column_texts import polynomials
 from semiring.derivations import Derivations, Terms
 from semiring.polynomial import Monomial, Polynomial, multiply
 from semiring.quotients import Quotient

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.derivation_texts import polynomials
+from semiring.column_texts import polynomials
 from semiring.derivations import Derivations, Terms
 from semiring.errors import CapabilityError, ValuationError
 from semiring.polynomial import Polynomial

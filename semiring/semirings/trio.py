@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.derivation_texts import polynomials
+from semiring.column_texts import polynomials
 from semiring.derivations import Derivations, Terms
 from semiring.polynomial import Monomial, Polynomial
 from semiring.quotients import Quotient

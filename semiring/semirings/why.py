@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from semiring.derivation_texts import sets_of_sets
+from semiring.column_texts import sets_of_sets
 from semiring.derivations import Derivations, Terms
 from semiring.errors import ValuationError
 from semiring.quotients import Quotient

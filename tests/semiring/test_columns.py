@@ -1,4 +1,4 @@
-"""Columns of the free semirings compute what arrays of their elements do, element by element."""
+"""Columns of token numbers compute what arrays of their elements do, element by element."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from hypothesis import strategies as st
 
 from semiring import CapabilityError, semirings
 from semiring.base import Semiring
+from semiring.column_texts import polynomials
 from semiring.columns import Source, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
+from semiring.derivations import Derivations
+from semiring.polynomial import Polynomial
 from semiring.quotients import Quotient
-from semiring.semirings import Counting, Polynomials, PosBool, Trio, Which, Why
+from semiring.semirings import Counting, Polynomials, PosBool, Sensitivity, Trio, Which, Why
 from semiring.token import Token
 from semiring.valuation import Valuation
-from semiring.vocabulary import Scan
+from semiring.vocabulary import Scan, number_tokens
 
-FREE = [one for one in semirings.ALL if isinstance(one, Quotient | Which)]
+NUMBERED = [one for one in semirings.ALL if isinstance(one, Quotient | Which | Sensitivity)]
 LENGTH = 4
 """How many places each column has."""
 
@@ -51,7 +54,7 @@ VALUES = st.lists(
 """Given values: sums of products of tokens, by number; of tokens that are there, or of others."""
 
 
-@pytest.mark.parametrize("semiring", FREE, ids=lambda one: one.name)
+@pytest.mark.parametrize("semiring", NUMBERED, ids=lambda one: one.name)
 @given(keys=st.tuples(KEYS, KEYS, KEYS), values=VALUES, steps=STEPS)
 def test_columns_compute_what_arrays_do(
     semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any], steps: list[Any]
@@ -121,8 +124,8 @@ def _step(columns: Columns[Any], made: list[Any], name: str, *given_: Any) -> An
     return columns.take(columns.concatenate((old, new)), chosen)
 
 
-def test_only_elements_of_the_free_semirings_are_numbers_of_tokens() -> None:
-    assert {one.name for one in FREE} == {
+def test_elements_made_of_tokens_are_computed_on_their_numbers() -> None:
+    assert {one.name for one in NUMBERED} == {
         "Why",
         "Which",
         "PosBool",
@@ -130,6 +133,7 @@ def test_only_elements_of_the_free_semirings_are_numbers_of_tokens() -> None:
         "Trio",
         "Sorp",
         "Polynomials",
+        "Sensitivity",
     }
     assert isinstance(columns_of(Counting(), {}), ArrayColumns)
 
@@ -163,3 +167,13 @@ def test_of_many_witnesses_the_minimal_ones_are_found() -> None:
     expected = PosBool().render(PosBool().check(some))
     assert columns.to_arrow(columns.tokens("r")).to_pylist() == [expected, "{}"]
     assert whys.to_arrow(whys.tokens("r")).to_pylist() == [Why().render(some)] * 2
+
+
+def test_terms_past_the_limit_are_counted() -> None:
+    (codes,), _, tokens = number_tokens([Scan("r", [pa.array(range(9))], 9)])
+    sums = Derivations.of_tokens(tokens, codes).summed(np.array([0, 5, 9, 9]))
+    expected = [
+        Polynomial.sum(Polynomial.token(Token("r", i)) for i in one).truncated(2)
+        for one in (range(5), range(5, 9))
+    ]
+    assert polynomials(sums, 2).to_pylist() == [*expected, "0"]

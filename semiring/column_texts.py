@@ -1,4 +1,4 @@
-"""Texts of derivations and sets of tokens, written for all segments at once."""
+"""Texts of annotations made of tokens, written for whole columns at once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from semiring.render import PRINTED_TERMS, left_out, superscript
 from semiring.segments import bounds
 from semiring.token_sets import TokenSets
 from semiring.vocabulary import ABSENT, glue
+from semiring.weights import Weights
 
 
 def token_sets(sets: TokenSets, absent: str) -> pa.Array:
@@ -20,6 +21,21 @@ def token_sets(sets: TokenSets, absent: str) -> pa.Array:
     return pc.if_else(pa.array(sets.present), texts, pa.scalar(absent, texts.type)).cast(
         pa.string()
     )
+
+
+def weights(found: Weights) -> pa.Array:
+    """Each weight with its derivatives; a Python call per distinct number."""
+    tokens = glue("", "·d(", found.texts.take(pa.array(found.tokens)), ")")
+    slopes = glue("", " + ", _doubles(found.slopes), tokens)
+    texts = glue("", _doubles(found.values), _joined(slopes, found.offsets, ""))
+    return texts.cast(pa.string())
+
+
+def _doubles(numbers: Array) -> pa.Array:
+    # By bits, which tell -0.0 from 0.0.
+    _, first, places = np.unique(numbers.view(np.int64), return_index=True, return_inverse=True)
+    words = [f"{number:g}" for number in numbers[first].tolist()]
+    return pa.array(words, pa.large_string()).take(pa.array(places))
 
 
 def sets_of_sets(derivations: Derivations) -> pa.Array:

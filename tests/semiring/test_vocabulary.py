@@ -1,4 +1,4 @@
-"""Tokens numbered from whole columns, and texts written from their numbers."""
+"""Tokens numbered from whole columns, in their order."""
 
 from __future__ import annotations
 
@@ -8,21 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from semiring.derivation_texts import polynomials
-from semiring.derivations import Derivations
-from semiring.polynomial import Polynomial
 from semiring.token import Token
 from semiring.vocabulary import Scan, number_tokens
-
-
-def test_terms_past_the_limit_are_counted() -> None:
-    (codes,), _, tokens = number_tokens([Scan("r", [pa.array(range(9))], 9)])
-    sums = Derivations.of_tokens(tokens, codes).summed(np.array([0, 5, 9, 9]))
-    expected = [
-        Polynomial.sum(Polynomial.token(Token("r", i)) for i in one).truncated(2)
-        for one in (range(5), range(5, 9))
-    ]
-    assert polynomials(sums, 2).to_pylist() == [*expected, "0"]
 
 
 @pytest.mark.parametrize(
