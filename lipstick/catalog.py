@@ -1,4 +1,7 @@
-"""What the names in a query mean: tracked relations, and views that are read as their text."""
+"""What the names in a query mean: tracked relations, and views, which are read as their text.
+
+A temporary view of a data frame has none: it is annotated as the frame is.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ from collections.abc import Mapping
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lipstick.dataframes import query_text
 from lipstick.tracking import Tracked
 from rewriter.catalog import TrackedRelation, View
+from rewriter.errors import UntrackedError
 
 _VIEW_TEXT = "View Text"
 
@@ -19,14 +24,23 @@ class SessionCatalog:
     def __init__(self, spark: SparkSession, tracked: Mapping[str, Tracked]) -> None:
         self._spark = spark
         self._tracked = tracked
+        self._views: dict[str, View | None] = {}
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
-        """Return what a dotted name stands for, or None if it is not tracked."""
+        """Return what a dotted name stands for, or None if it is not tracked.
+
+        Raises
+        ------
+        QueryError
+            For a view of a data frame that reads tracked relations and has no text.
+        """
         name = ".".join(parts)
         found = self._tracked.get(name.lower())
         if found is not None:
             return TrackedRelation(found.name, found.columns)
-        return self._view(name)
+        if name.lower() not in self._views:
+            self._views[name.lower()] = self._view(name)
+        return self._views[name.lower()]
 
     def _view(self, name: str) -> View | None:
         quoted = ".".join(f"`{part}`" for part in name.split("."))
@@ -35,10 +49,14 @@ class SessionCatalog:
         except PySparkException:
             return None
         text = [row["data_type"] for row in rows if row["col_name"] == _VIEW_TEXT]
-        if not text:
+        frame = self._spark.table(quoted)
+        if text:
+            return View(name, text[0], tuple(frame.columns))
+        try:
+            written = query_text(self._spark, frame, self._tracked.values())
+        except UntrackedError:
             return None
-        columns = tuple(self._spark.table(quoted).columns)
-        return View(name, text[0], columns)
+        return View(name, written, tuple(frame.columns))
 
 
 class RegisteredFunctions:

@@ -152,7 +152,9 @@ class Session:
         derived: Path | None = None,
     ) -> Tracked:
         """Register a relation whose rows, with their tokens, are those of a frame."""
-        if "." not in name and (pinned.table or "").strip("`") != name:
+        if (pinned.table or "").strip("`") == name:
+            self._views.pin(pinned.frame, name)
+        elif "." not in name:
             self._views.shadow(pinned.frame, name)
         view = f"_lipstick_{self._id}_{name.replace('.', '_')}"
         if view in self._views:
@@ -293,6 +295,12 @@ class Session:
         frame = AnnotatedFrame(self, shown, expression, schema, root, recursive=recursive)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
+            if self._views.is_replaced(tracked.name):
+                raise SourceChangedError(
+                    f"{tracked.name!r} stands for another view than when it was tracked.\n"
+                    "Annotations of the old and the new rows must not mix: "
+                    f"untrack({tracked.name!r}), then track it again."
+                )
         return frame
 
     def annotate(self, frame: DataFrame) -> AnnotatedFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 _OWNERS: WeakKeyDictionary[SparkSession, dict[str, list[Views]]] = WeakKeyDictionary()
@@ -36,6 +37,7 @@ class Views:
         self._label = label
         self._made: dict[str, None] = {}
         self._covered: dict[str, str | None] = {}
+        self._pinned: dict[str, tuple[str, bool]] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._made
@@ -54,12 +56,45 @@ class Views:
         if name not in self._covered:
             self._covered[name] = self._keep(name)
             _OWNERS.setdefault(self._spark, {}).setdefault(name, []).append(self)
+        elif self.is_replaced(name):
+            self._covered[name] = self._keep(name)
         frame.createOrReplaceTempView(f"`{name}`")
+        self._pin(frame, name)
+
+    def pin(self, frame: DataFrame, name: str) -> None:
+        """Remember the frame that a name of the user's, of a view or a table, stands for."""
+        name = name.lower()
+        if name in self._covered and self.is_replaced(name):
+            self._uncover(name, self._covered.pop(name))
+        self._pin(frame, name)
+
+    def _pin(self, frame: DataFrame, name: str) -> None:
+        view = f"_lipstick_{self._label}_pinned_{name.replace('.', '_')}"
+        self.put(frame, view)
+        self._pinned[name] = view, self._is_temporary(name)
+
+    def is_replaced(self, name: str) -> bool:
+        """Tell whether a pinned name stands for another view by now, made by the user.
+
+        Tables are known by their files. Another owner's view that covers the name is left apart:
+        queries of theirs read it, not ours.
+        """
+        name = name.lower()
+        owners = _OWNERS.get(self._spark, {}).get(name)
+        if name not in self._pinned or (owners and owners[-1] is not self):
+            return False
+        view, temporary = self._pinned[name]
+        try:
+            if self._spark.table(_quoted(name)).sameSemantics(self._spark.table(view)):
+                return False
+        except PySparkException:  # there is nothing of that name
+            return False
+        return temporary or self._is_temporary(name)
 
     def drop(self) -> None:
         """Drop all views, and bring back those that they cover.
 
-        A name that another owner has covered in the meantime stays theirs.
+        A name that another owner, or the user, has covered in the meantime stays theirs.
         """
         for name, kept in self._covered.items():
             self._uncover(name, kept)
@@ -67,9 +102,11 @@ class Views:
             self._spark.catalog.dropTempView(name)
         self._covered.clear()
         self._made.clear()
+        self._pinned.clear()
 
     def _uncover(self, name: str, kept: str | None) -> None:
         catalog, owners = self._spark.catalog, _OWNERS[self._spark][name]
+        replaced = self.is_replaced(name)
         place = owners.index(self)
         owners.remove(self)
         if place < len(owners):
@@ -77,6 +114,9 @@ class Views:
             ours, above[name] = above[name], kept
             if ours is not None:
                 catalog.dropTempView(ours)
+        elif replaced:
+            if kept is not None:
+                catalog.dropTempView(kept)
         elif kept is None:
             catalog.dropTempView(name)
         else:
@@ -85,9 +125,16 @@ class Views:
 
     def _keep(self, name: str) -> str | None:
         """Keep a temporary view under another name; None: there is none."""
-        catalog, quoted = self._spark.catalog, f"`{name}`"
-        if not (catalog.tableExists(quoted) and catalog.getTable(quoted).isTemporary):
+        if not self._is_temporary(name):
             return None
         kept = f"_lipstick_{self._label}_covered_{name}"
-        self._spark.table(quoted).createOrReplaceTempView(f"`{kept}`")
+        self._spark.table(_quoted(name)).createOrReplaceTempView(f"`{kept}`")
         return kept
+
+    def _is_temporary(self, name: str) -> bool:
+        catalog, quoted = self._spark.catalog, _quoted(name)
+        return catalog.tableExists(quoted) and catalog.getTable(quoted).isTemporary
+
+
+def _quoted(name: str) -> str:
+    return ".".join(f"`{part}`" for part in name.split("."))

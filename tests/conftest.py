@@ -140,6 +140,8 @@ def _write_configuration(home: Path, connect_port: int) -> Path:
     folder = home / "conf"
     folder.mkdir()
     options = {
+        # Pages are zeroed for each operator of each task: of a size for few rows.
+        "spark.buffer.pageSize": "1m",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": connect_port,
         "spark.driver.bindAddress": "127.0.0.1",

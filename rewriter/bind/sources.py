@@ -17,7 +17,7 @@ from rewriter.bind.registered import with_aggregates
 from rewriter.bind.scope import Bound, Outer, scope_of
 from rewriter.bind.text import Source, parse
 from rewriter.catalog import TrackedRelation, View
-from rewriter.errors import UntrackedError
+from rewriter.errors import QueryError, UntrackedError
 
 
 def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Context:
@@ -62,9 +62,13 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     cte = context.ctes.get(parts[0].lower()) if len(parts) == 1 else None
     if cte is not None:
         return aliased(bind_definition(cte, table, source), table, parts, source)
-    found = context.catalog.resolve(parts)
+    name = ".".join(parts)
+    try:
+        found = context.catalog.resolve(parts)
+    except QueryError as error:
+        problem = f"view {name}: {error.problem}"
+        raise type(error)(problem, error.advice, source.sql, source.span(table)) from error
     if found is None:
-        name = ".".join(parts)
         advice = f'Track it first: ls.track("{name}", ...).'
         raise UntrackedError(
             f"relation {name} is not tracked", advice, source.sql, source.span(table)

@@ -300,6 +300,33 @@ def test_no_frame(on: Oracles) -> None:
 
 
 @pytest.mark.classic
+def test_temporary_views_are_read_as_their_frames(on: Oracles) -> None:
+    """A view of a frame, or of SQL over one, has no text, and is annotated as what it shows."""
+    spark = on.ls.spark
+    spark.table("l").groupBy("k").agg(F.sum("id").alias("s")).createOrReplaceTempView("sums")
+    spark.sql("CREATE OR REPLACE TEMPORARY VIEW larger AS SELECT k, s FROM sums WHERE s > 1")
+    try:
+        query = "SELECT x.k, y.s FROM larger AS x JOIN sums AS y ON x.k = y.k"
+        stated = (
+            "WITH sums AS (SELECT k, sum(id) AS s FROM l GROUP BY k),"
+            f" larger AS (SELECT k, s FROM sums WHERE s > 1) {query}"
+        )
+        q = on.hold(stated, {"l": [1]}, offline=False)
+        viewed = on.ls.sql(query)
+        assert viewed.polynomials() == q.polynomials()
+        for gone in ({}, {"l": [1]}):
+            rows = viewed.what_if(delete=gone).df.collect()
+            assert sorted(rows) == sorted(q.what_if(delete=gone).df.collect())
+            assert rows
+        spark.createDataFrame([(1,)], "k int").createOrReplaceTempView("larger")
+        with pytest.raises(UntrackedError, match=r"relation larger is not tracked at 1:\d+"):
+            on.ls.sql("SELECT k FROM larger")
+    finally:
+        spark.catalog.dropTempView("sums")
+        spark.catalog.dropTempView("larger")
+
+
+@pytest.mark.classic
 def test_a_name_that_stands_for_something_else(on: Oracles) -> None:
     """A frame of a text is not that of the tracked relation because of its name alone."""
     spark, own = on.ls.spark, on.ls.tracked["l"].source.frame

@@ -207,3 +207,26 @@ def test_closing_brings_back_the_views_that_relations_covered(
     sessions.pop().close()
     assert spark.table("covered").count() == 7
     assert spark.catalog.dropTempView("covered")
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_view_put_over_a_tracked_name(spark: SparkSession, own: bool) -> None:
+    """A name that stands for something else by now is refused, and is left to the user."""
+    view = spark.createDataFrame(ROWS, SCHEMA)
+    if own:
+        view.createOrReplaceTempView("Replaced")
+    with lipstick.session(spark) as session:
+        session.track("Replaced", None if own else view, key="id")
+        read = "SELECT count(*) FROM replaced"
+        assert session.sql(read).df.collect() == [(3,)]
+        spark.table("Replaced").createOrReplaceTempView("Replaced")
+        assert session.sql(read).df.collect() == [(3,)]
+        spark.table("Replaced").where("id < 3").createOrReplaceTempView("Replaced")
+        with pytest.raises(SourceChangedError, match="'Replaced' stands for another view than"):
+            session.sql(read)
+        assert session.sql("WITH replaced AS (SELECT 1) SELECT * FROM replaced").df.count() == 1
+        session.untrack("Replaced")
+        session.track("Replaced", key="id")
+        assert session.sql(read).df.collect() == [(2,)]
+    assert spark.table("replaced").count() == 2
+    assert spark.catalog.dropTempView("replaced")

@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from rewriter.catalog import MemoryCatalog, TrackedRelation, View
+from rewriter.errors import UnsupportedError
 
-CATALOG = MemoryCatalog(
+
+class _Catalog(MemoryCatalog):
+    """Relations, and a view of a data frame that has no text."""
+
+    def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
+        if parts[-1].lower() == "textless":
+            problem = "in this data frame, describe() has no rule"
+            raise UnsupportedError(problem, "Write it as a query.")
+        return super().resolve(parts)
+
+
+CATALOG = _Catalog(
     [
         TrackedRelation("cars", ("car_id", "model", "price", "sold", "dealer")),
         TrackedRelation("dealers", ("dealer", "city", "rating")),

@@ -1,0 +1,3 @@
+SELECT a
+FROM t
+JOIN db.textless USING (a)
