@@ -98,14 +98,9 @@ def _rows(derivations: Derivations, separator: str) -> pa.Array:
 
 
 def _joined(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
-    """The texts of each segment, joined: each with what follows it, then cut by new offsets."""
-    last = np.zeros(len(texts), dtype=np.bool_)
-    last[offsets[1:][np.diff(offsets) > 0] - 1] = True
-    following = pa.array([separator, ""], texts.type).take(pa.array(last.astype(np.int8)))
-    glued = glue("", texts, following)
-    _, bounds, data = glued.buffers()
-    cuts = np.frombuffer(bounds, np.int64, len(glued) + 1)[offsets]
-    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(cuts), data)
+    """The texts of each segment, joined."""
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets), texts)
+    return pc.binary_join(lists, pa.scalar(separator, texts.type))
 
 
 def _braced(texts: pa.Array) -> pa.Array:

@@ -82,34 +82,48 @@ def _numbered(
     relation: str, scans: Sequence[Scan], others: Sequence[Token]
 ) -> tuple[Array, pa.Array]:
     """The numbers of all rows of scans of one relation, then of others of its tokens, and texts."""
-    length = sum(scan.length for scan in scans)
     if not scans:
         return np.arange(len(others)), pa.array(map(str, others), pa.large_string())
     columns = [
-        pa.concat_arrays([_plain(part) for part in parts])
+        _plain(parts[0] if len(parts) == 1 else pa.concat_arrays(map(_plain, parts)))
         for parts in zip(*(scan.columns for scan in scans), strict=True)
     ]
-    combined, total = np.zeros(length + len(others), dtype=np.int64), 1
-    for place, column in enumerate(columns):
-        ranks, width = _ranks(column, [token.key[place] for token in others])
-        if total * width >= _LARGEST:
-            kept, combined = np.unique(combined, return_inverse=True)
-            total = len(kept)
-        combined = combined * width + ranks
-        total *= width
-    _, first, numbers = np.unique(combined, return_index=True, return_inverse=True)
-    inside = first < length
-    words = [str(others[row - length]) for row in first[~inside]]
+    length = sum(scan.length for scan in scans)
+    numbers, first = _dense(_combined(columns, others, length))
     if not columns:
-        words = [str(Token(relation, ()))] * len(first)
-        return numbers, pa.array(words, pa.large_string())
+        return numbers, pa.array([str(Token(relation, ()))] * len(first), pa.large_string())
+    inside = first < length
     chosen = pa.array(first[inside])
-    keys = glue("|", *(_texts(column.take(chosen)) for column in columns))
-    texts = glue("", f"{format_relation(relation)}:", keys)
+    parts = [part for column in columns for part in ("|", _texts(column.take(chosen)))]
+    texts = glue("", f"{format_relation(relation)}:", *parts[1:])
+    words = [str(others[row - length]) for row in first[~inside]]
     if words:
         order = np.argsort(np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)]))
         texts = pa.concat_arrays([texts, pa.array(words, texts.type)]).take(pa.array(order))
     return numbers, texts
+
+
+def _combined(columns: Sequence[pa.Array], others: Sequence[Token], length: int) -> Array:
+    """An integer per key, rows first and then the others, in the order of keys."""
+    combined, total = np.zeros(length + len(others), dtype=np.int64), 1
+    for place, column in enumerate(columns):
+        ranks, width = _ranks(column, [token.key[place] for token in others])
+        if total * width >= _LARGEST:
+            combined, kept = _dense(combined)
+            total = len(kept)
+        combined = combined * width + ranks
+        total *= width
+    return combined
+
+
+def _dense(values: Array) -> tuple[Array, Array]:
+    """The place of each value among the distinct ones, ascending, and a row of each of these."""
+    if bool((values[1:] >= values[:-1]).all()):
+        new = np.ones(len(values), dtype=np.bool_)
+        new[1:] = values[1:] != values[:-1]
+        return np.cumsum(new) - 1, np.flatnonzero(new)
+    _, first, places = np.unique(values, return_index=True, return_inverse=True)
+    return places, first
 
 
 def glue(separator: str, *parts: pa.Array | str) -> pa.Array:
