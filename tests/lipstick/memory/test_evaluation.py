@@ -7,14 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 import pytest
-import sqlglot
 
 from lipstick import LipstickError, semirings
 from lipstick.capture.capture import Capture
-from lipstick.errors import NeedsSparkError
 from lipstick.memory import evaluation, sparse
 from semiring.base import Semiring
 from semiring.columns.arrays import ArrayColumns
@@ -63,6 +60,9 @@ NUMBERED = [
     for one in semirings.ALL
     if isinstance(one, Quotient | semirings.Which | semirings.Sensitivity)
 ]
+SEEDS = [4001, 4006, 4012, 4013, 4016, 4029, 4036, 4043]
+"""Generated queries of several blocks that have values in semirings without comparisons."""
+
 OBJECTS = [evaluation, sparse]
 """The modules that choose how annotations are computed."""
 
@@ -75,19 +75,14 @@ def test_values_and_refusals_are_those_of_elements_as_objects(
     _compare(capture, monkeypatch, random.Random(sql))
 
 
-@pytest.mark.parametrize("seed", range(4000, 4008))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_generated_queries_have_the_values_of_elements_as_objects(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = generate(seed)
-    try:
-        capture = write_capture(case.sql, case.database, tmp_path / "c")
-    except (duckdb.Error, sqlglot.errors.SqlglotError):
-        pytest.skip("DuckDB does not know something in the query")
-    try:
-        capture.evaluate(semirings.Counting())
-    except NeedsSparkError:
-        pytest.skip("the query is not evaluated without Spark")
+    capture = write_capture(case.sql, case.database, tmp_path / "c")
+    assert len(capture.memory.blocks) > 1
+    assert capture.evaluate(semirings.Why()).num_rows
     _compare(capture, monkeypatch, random.Random(seed))
 
 
