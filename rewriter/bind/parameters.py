@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from rewriter.dialect import SparkSQL
+from rewriter.dialect import SparkSQL, name_identifiers
 from rewriter.errors import QueryError
 from rewriter.position import Span, keyword_spans, span_at
 
@@ -29,6 +29,8 @@ def substitute(
     expression: exp.Query, args: Arguments, *, sql: str = "", timestamp_ntz: bool = False
 ) -> exp.Query:
     """Return a query with literals in place of ``:name`` and ``?``.
+
+    ``IDENTIFIER`` of a literal is then a name.
 
     Parameters
     ----------
@@ -67,6 +69,7 @@ def substitute(
             raise _error(problem, "Give its value in args.", sql, place)
         literal = _literal(marker.name, values[marker.name], sql, place, ntz=timestamp_ntz)
         marker.replace(literal)
+    name_identifiers(expression)
     return expression
 
 
