@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.tracking import Tracked
-from rewriter.catalog import TrackedRelation, View
+from rewriter.catalog import TrackedRelation, Variable, View
 from rewriter.errors import UntrackedError
 
 _VIEW_TEXT = "View Text"
@@ -41,6 +41,15 @@ class SessionCatalog:
         if name.lower() not in self._views:
             self._views[name.lower()] = self._view(name)
         return self._views[name.lower()]
+
+    def variable(self, parts: tuple[str, ...]) -> Variable | None:
+        """Return the session variable of a name that is no column's; None if there is none."""
+        name = ".".join(f"`{part}`" for part in parts)
+        try:
+            row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
+        except PySparkException:
+            return None
+        return None if row is None else Variable(row[0], row[1])
 
     def _view(self, name: str) -> View | None:
         quoted = ".".join(f"`{part}`" for part in name.split("."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,6 +25,14 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable:
+    """The value that a session variable has: as text, None where it is NULL, and its type."""
+
+    value: str | None
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class TableFunction:
     """A registered function that makes a table of a relation's rows.
 
@@ -43,18 +51,30 @@ class TableFunction:
 
 
 class Catalog(Protocol):
-    """Resolves the name of a relation as Spark does, without regard to case."""
+    """Resolves the names of relations and variables as Spark does, without regard to case."""
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
         """Return what the name, of one to three parts, stands for; None if it is unknown."""
         ...
 
+    def variable(self, parts: tuple[str, ...]) -> Variable | None:
+        """Return the session variable of a name that is no column's; None if there is none."""
+        ...
+
 
 class MemoryCatalog:
-    """A catalog of given relations, found by their last name part whatever qualifies it."""
+    """A catalog of given relations and variables, found by the last part of a name."""
 
-    def __init__(self, relations: Iterable[TrackedRelation | View]) -> None:
+    def __init__(
+        self,
+        relations: Iterable[TrackedRelation | View],
+        variables: Mapping[str, Variable] | None = None,
+    ) -> None:
         self._relations = {relation.name.lower(): relation for relation in relations}
+        self._variables = dict(variables or {})
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
         return self._relations.get(parts[-1].lower())
+
+    def variable(self, parts: tuple[str, ...]) -> Variable | None:
+        return self._variables.get(parts[-1].lower())

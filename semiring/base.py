@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,6 @@ import pyarrow as pa
 from semiring.comparison import compare_values
 from semiring.errors import CapabilityError, ValuationError
 from semiring.token import Token
-
-if TYPE_CHECKING:
-    from semiring.derivations import Derivations
 
 K = TypeVar("K")
 
@@ -55,8 +52,6 @@ class Semiring(ABC, Generic[K]):
     """Names of the monoids M for which a tensor of K⊗M evaluates to a value of M."""
     symbolic: ClassVar[bool] = False
     """Whether elements are annotations themselves, so that tensors and comparisons stay formal."""
-    writes_derivations: ClassVar[bool] = False
-    """Whether `write` has annotations from derivations, without an object for each."""
     dtype: ClassVar[np.dtype[Any]] = np.dtype(object)
     arrow_type: ClassVar[pa.DataType] = pa.string()
 
@@ -297,18 +292,6 @@ class Semiring(ABC, Generic[K]):
         if self.dtype == np.dtype(object):
             return pa.array([self.render(value) for value in self.unpack(array)], pa.string())
         return pa.array(array, self.arrow_type)
-
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array | None:
-        """What `to_arrow` gives of sums of products of tokens, each with its `default`.
-
-        Parameters
-        ----------
-        delta
-            Whether δ is applied to the sums.
-
-        None where the semiring does not write them; see `writes_derivations`.
-        """
-        return None
 
     def _pairwise(self, operation: Callable[[K, K], K], a: Array, b: Array) -> Array:
         left, right = self.unpack(a), self.unpack(b)

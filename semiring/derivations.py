@@ -7,15 +7,22 @@ keeps the smallest. Here they are operations on a matrix of token numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from semiring.absorption import minimal
 from semiring.base import Array
-from semiring.vocabulary import ABSENT, Scan, number_tokens
+from semiring.exact import integer_array, multiply, sum_segments
+from semiring.polynomial import Monomial
+from semiring.segments import bounds, owners_of, places_in
+from semiring.token import Token
+from semiring.vocabulary import ABSENT
+
+Terms: TypeAlias = Iterable[tuple[Monomial, int]]
+"""Monomials with coefficients, to be added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +34,12 @@ class Derivations:
     texts
         The text of every token, as large strings, by its number; numbers are in tokens' order.
     tokens
-        int64 of shape (rows, width): a monomial's token numbers, each once and ascending, then
+        int32 of shape (rows, width): a monomial's token numbers, each once and ascending, then
         `ABSENT`.
     exponents
-        Of the same shape, 0 beside `ABSENT`; None: they are all 1.
+        int64 of the same shape, 0 beside `ABSENT`; None: they are all 1.
     coefficients
-        How often each row is there; None: once.
+        The coefficient of each row, an integer array of `semiring.exact`; None: they are all 1.
     offsets
         int64, one more than there are segments.
     """
@@ -43,30 +50,48 @@ class Derivations:
     coefficients: Array | None
     offsets: Array
 
-    @classmethod
-    def of(cls, scans: Sequence[Scan], owners: Array, segments: int) -> Derivations:
-        """The products of the tokens of some scans, row by row, summed by owner.
+    # -- construction ----------------------------------------------------------------------
 
-        Parameters
-        ----------
-        owners
-            The segment of every row.
-        """
-        codes, texts = number_tokens(scans)
-        tokens = np.full((len(owners), len(codes)), ABSENT, dtype=np.int64)
-        for place, column in enumerate(codes):
-            tokens[:, place] = column
-        if len(owners) > 1 and bool((owners[1:] < owners[:-1]).any()):
-            tokens = tokens[np.argsort(owners, kind="stable")]
-        offsets = np.zeros(segments + 1, dtype=np.int64)
-        np.cumsum(np.bincount(owners, minlength=segments), out=offsets[1:])
-        tokens, exponents = _as_monomials(tokens)
-        return cls(texts, tokens, exponents, None, offsets)
+    @classmethod
+    def of_tokens(cls, texts: pa.Array, numbers: Array) -> Derivations:
+        """One token, or the constant 1 for `ABSENT`, in each segment."""
+        return cls(texts, numbers[:, None], None, None, np.arange(len(numbers) + 1))
+
+    @classmethod
+    def of_constants(cls, texts: pa.Array, constants: Array) -> Derivations:
+        """A constant in each segment, from an integer array."""
+        there = constants != 0
+        tokens = np.zeros((int(there.sum()), 0), dtype=np.int32)
+        return cls(texts, tokens, None, constants[there], bounds(there))
+
+    @classmethod
+    def of_terms(
+        cls, texts: pa.Array, sums: Sequence[Terms], numbers: Mapping[Token, int]
+    ) -> Derivations:
+        """Given sums, from a number for each of their tokens."""
+        rows = [list(terms) for terms in sums]
+        monomials = [monomial for terms in rows for monomial, _ in terms]
+        width = max(map(len, monomials), default=0)
+        tokens = np.full((len(monomials), width), ABSENT, dtype=np.int32)
+        exponents = np.zeros(tokens.shape, dtype=np.int64)
+        for row, monomial in enumerate(monomials):
+            tokens[row, : len(monomial)] = [numbers[token] for token, _ in monomial]
+            exponents[row, : len(monomial)] = [n for _, n in monomial]
+        tokens, found = _as_monomials(tokens, exponents)
+        coefficients = integer_array([n for terms in rows for _, n in terms])
+        offsets = bounds(np.array([len(terms) for terms in rows], dtype=np.int64))
+        return cls(texts, tokens, found, coefficients, offsets)
+
+    # -- shape -----------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """The number of segments."""
+        return len(self.offsets) - 1
 
     @property
     def owners(self) -> Array:
         """The segment of every row."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return owners_of(self.offsets)
 
     @property
     def degrees(self) -> Array:
@@ -75,126 +100,188 @@ class Derivations:
         degrees: Array = present.sum(axis=1)
         return degrees
 
-    def flat(self) -> Derivations:
-        """Every exponent as 1: x² = x."""
-        return replace(self, exponents=None)
+    @property
+    def single(self) -> bool:
+        """Whether every segment has one row."""
+        return len(self.tokens) == len(self) and bool((np.diff(self.offsets) == 1).all())
 
-    def distinct(self) -> Derivations:
-        """Equal rows of a segment as one, with their number as its coefficient; sorted.
-
-        Rows are in the order of polynomials' terms.
-        """
-        owners, keys = self.owners, [*self.tokens.T]
-        if self.exponents is not None:
-            keys = [key for pair in zip(keys, -self.exponents.T, strict=True) for key in pair]
-        keys.insert(0, owners)
-        order = _order(keys)
-        if order is not None:
-            keys = [key[order] for key in keys]
-        first = np.zeros(len(owners), dtype=np.bool_)
-        first[:1] = True
-        for key in keys:
-            first[1:] |= key[1:] != key[:-1]
-        counts = np.diff(np.append(np.flatnonzero(first), len(first)))
-        return (self if order is None else self._rows(order))._kept(first, counts)
-
-    def minimal(self) -> Derivations:
-        """The rows that no other one of their segment divides; of distinct rows.
-
-        Cost: linear where the rows of a segment are of one degree; else each is held against all
-        shorter ones that are kept, in Python.
-        """
-        degrees, owners = self.degrees, self.owners
-        mixed = np.zeros(len(self.offsets) - 1, dtype=np.bool_)
-        mixed[owners[1:][(degrees[1:] != degrees[:-1]) & (owners[1:] == owners[:-1])]] = True
-        kept = np.ones(len(owners), dtype=np.bool_)
-        for segment in np.flatnonzero(mixed).tolist():
-            start, stop = self.offsets[segment : segment + 2].tolist()
-            monomials = [self._monomial(row) for row in range(start, stop)]
-            kept[start:stop] = False
-            found = minimal(
-                range(stop - start),
-                lambda a, b, of=monomials: _divides(of[a], of[b]),  # type: ignore[misc]
-                lambda a, of=degrees[start:stop]: int(of[a]),  # type: ignore[misc]
-            )
-            kept[start + np.array(sorted(found), dtype=np.int64)] = True
-        return self if kept.all() else self._kept(kept, None)
-
-    def once(self) -> Derivations:
-        """Every coefficient as 1: 1 + 1 = 1."""
-        return replace(self, coefficients=None)
-
-    def segment(self, number: int) -> Derivations:
-        """One segment alone."""
-        start, stop = self.offsets[number : number + 2].tolist()
-        kept = np.zeros(len(self.tokens), dtype=np.bool_)
-        kept[start:stop] = True
-        found = self._kept(kept, self.coefficients)
-        return replace(found, offsets=np.array([0, stop - start]))
+    def take(self, places: Array) -> Derivations:
+        """Some segments."""
+        if len(places) == len(self) and bool((places == np.arange(len(self))).all()):
+            return self
+        rows, offsets = places_in(self.offsets, places)
+        return replace(self.rows(rows), offsets=offsets)
 
     def first(self, limit: int) -> Derivations:
         """The first rows of every segment."""
         places = np.arange(len(self.tokens)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return self if (places < limit).all() else self._kept(places < limit, self.coefficients)
+        return self if bool((places < limit).all()) else self.kept(places < limit)
 
-    def union(self) -> tuple[Array, Array]:
-        """The tokens of every segment, each once and ascending, and their CSR offsets."""
-        present = self.tokens != ABSENT
-        owners = np.repeat(self.owners, present.sum(axis=1))
-        wide = max(len(self.texts), 1)
-        pairs = owners * wide + self.tokens[present]
-        if len(pairs) > 1 and not bool((pairs[1:] > pairs[:-1]).all()):
-            pairs = np.unique(pairs)
-        owners, tokens = np.divmod(pairs, wide)
-        offsets = np.zeros(len(self.offsets), dtype=np.int64)
-        np.cumsum(np.bincount(owners, minlength=len(offsets) - 1), out=offsets[1:])
-        return tokens, offsets
-
-    def _rows(self, order: Array) -> Derivations:
-        """The same rows in another order, within their segments."""
-        exponents = None if self.exponents is None else self.exponents[order]
-        return replace(self, tokens=self.tokens[order], exponents=exponents)
-
-    def _kept(self, kept: Array, coefficients: Array | None) -> Derivations:
-        """The rows of a Boolean array; `coefficients` are theirs, or those of all rows."""
-        if coefficients is not None and len(coefficients) == len(kept):
-            coefficients = coefficients[kept]
-        return Derivations(
-            self.texts,
-            self.tokens[kept],
-            None if self.exponents is None else self.exponents[kept],
-            coefficients,
-            np.concatenate([[0], np.cumsum(kept)])[self.offsets],
+    def rows(self, chosen: Array) -> Derivations:
+        """Some rows; the segments are still those of all rows."""
+        return replace(
+            self,
+            tokens=self.tokens[chosen],
+            exponents=None if self.exponents is None else self.exponents[chosen],
+            coefficients=None if self.coefficients is None else self.coefficients[chosen],
         )
 
-    def _monomial(self, row: int) -> dict[int, int]:
-        tokens = self.tokens[row].tolist()
-        exponents = [1] * len(tokens) if self.exponents is None else self.exponents[row].tolist()
-        return {t: n for t, n in zip(tokens, exponents, strict=True) if t != ABSENT}
+    def kept(self, kept: Array) -> Derivations:
+        """The rows of a Boolean array."""
+        if bool(kept.all()):
+            return self
+        return replace(self.rows(kept), offsets=bounds(kept)[self.offsets])
+
+    # -- operations ------------------------------------------------------------------------
+
+    def summed(self, offsets: Array) -> Derivations:
+        """The sums of consecutive segments."""
+        return replace(self, offsets=self.offsets[offsets])
+
+    def times(self, other: Derivations) -> Derivations:
+        """The products of segments with those of as many others, multiplied out."""
+        if self.single and other.single:
+            return multiplied((self, other))
+        mine, others = np.diff(self.offsets), np.diff(other.offsets)
+        offsets = bounds(mine * others)
+        owners = owners_of(offsets)
+        inner = np.arange(len(owners)) - offsets[owners]
+        left = self.rows(self.offsets[owners] + inner // others[owners])
+        right = other.rows(other.offsets[owners] + inner % others[owners])
+        return replace(multiplied((left, right)), offsets=offsets)
+
+    # -- laws ------------------------------------------------------------------------------
+
+    def flat(self) -> Derivations:
+        """Every exponent as 1: x² = x."""
+        return self if self.exponents is None else replace(self, exponents=None)
+
+    def once(self) -> Derivations:
+        """Every coefficient as 1: 1 + 1 = 1."""
+        return self if self.coefficients is None else replace(self, coefficients=None)
+
+    def distinct(self) -> Derivations:
+        """Equal rows of a segment as one, with the sum of their coefficients; sorted.
+
+        Rows are in the order of polynomials' terms.
+        """
+        order, first = ordered(self, self.owners)
+        found = self if order is None else self.rows(order)
+        if bool(first.all()):
+            return found
+        starts = np.append(np.flatnonzero(first), len(first))
+        if found.coefficients is None:
+            coefficients = np.diff(starts)
+        else:
+            coefficients = sum_segments(found.coefficients, starts)
+        return replace(found.kept(first), coefficients=coefficients)
 
 
-def _divides(a: dict[int, int], b: dict[int, int]) -> bool:
-    return all(b.get(token, 0) >= n for token, n in a.items())
+def multiplied(parts: Sequence[Derivations]) -> Derivations:
+    """The products of parts of as many rows, row by row; the segments are those of the first."""
+    tokens = np.concatenate([part.tokens for part in parts], axis=1)
+    exponents = None
+    if any(part.exponents is not None for part in parts):
+        exponents = np.concatenate([exponents_of(part) for part in parts], axis=1)
+    coefficients = None
+    for part in parts:
+        if part.coefficients is not None:
+            own = part.coefficients
+            coefficients = own if coefficients is None else multiply(coefficients, own)
+    tokens, exponents = _as_monomials(tokens, exponents)
+    first = parts[0]
+    return Derivations(first.texts, tokens, exponents, coefficients, first.offsets)
 
 
-def _as_monomials(tokens: Array) -> tuple[Array, Array | None]:
+def concatenated(parts: Sequence[Derivations]) -> Derivations:
+    """The segments of all parts, one part after the other."""
+    width = max(part.tokens.shape[1] for part in parts)
+    exponents = coefficients = None
+    if any(part.exponents is not None for part in parts):
+        exponents = np.concatenate([_wide(exponents_of(part), width, 0) for part in parts])
+    if any(part.coefficients is not None for part in parts):
+        coefficients = np.concatenate([coefficients_of(part) for part in parts])
+    starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
+    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return Derivations(
+        parts[0].texts,
+        np.concatenate([_wide(part.tokens, width, ABSENT) for part in parts]),
+        exponents,
+        coefficients,
+        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+    )
+
+
+def ordered(derivations: Derivations, owners: Array) -> tuple[Array | None, Array]:
+    """The stable order of rows by owner and monomial, and which, so ordered, differ from the last.
+
+    The order is None where the rows are in it already.
+    """
+    keys = [*derivations.tokens.T]
+    if derivations.exponents is not None:
+        pairs = zip(keys, -derivations.exponents.T, strict=True)
+        keys = [key for pair in pairs for key in pair]
+    keys.insert(0, owners)
+    order = _order(keys)
+    first = np.zeros(len(derivations.tokens), dtype=np.bool_)
+    first[:1] = True
+    for key in keys:
+        sorted_key = key if order is None else key[order]
+        first[1:] |= sorted_key[1:] != sorted_key[:-1]
+    return order, first
+
+
+def exponents_of(derivations: Derivations) -> Array:
+    """The exponents, also where they are all 1."""
+    if derivations.exponents is not None:
+        return derivations.exponents
+    found: Array = (derivations.tokens != ABSENT).astype(np.int64)
+    return found
+
+
+def coefficients_of(derivations: Derivations) -> Array:
+    """The coefficients, also where they are all 1."""
+    if derivations.coefficients is not None:
+        return derivations.coefficients
+    return np.ones(len(derivations.tokens), dtype=np.int64)
+
+
+def _wide(matrix: Array, width: int, fill: int) -> Array:
+    """A matrix with columns added on the right."""
+    missing = width - matrix.shape[1]
+    return np.pad(matrix, ((0, 0), (0, missing)), constant_values=fill) if missing else matrix
+
+
+def _as_monomials(tokens: Array, exponents: Array | None) -> tuple[Array, Array | None]:
     """Rows of token numbers in any order as ascending ones, each number once, and exponents."""
-    beyond = np.iinfo(np.int64).max
-    tokens = np.sort(np.where(tokens == ABSENT, beyond, tokens), axis=1)
+    beyond = np.iinfo(tokens.dtype).max
+    tokens = np.where(tokens == ABSENT, beyond, tokens)
+    if exponents is None:
+        tokens.sort(axis=1)
+    else:
+        tokens, exponents = _sorted(tokens, exponents)
     again = (tokens[:, 1:] == tokens[:, :-1]) & (tokens[:, 1:] != beyond)
-    if not again.any():
-        return np.where(tokens == beyond, ABSENT, tokens), None
-    exponents = np.where(tokens == beyond, 0, 1)
-    for column in range(tokens.shape[1] - 1, 0, -1):
-        # Counted from the right, each run ends up in its first column.
-        same = again[:, column - 1]
-        exponents[same, column - 1] += exponents[same, column]
-        exponents[same, column] = 0
-        tokens[same, column] = beyond
+    if again.any():
+        if exponents is None:
+            exponents = (tokens != beyond).astype(np.int64)
+        for column in range(tokens.shape[1] - 1, 0, -1):
+            # Counted from the right, each run ends up in its first column.
+            same = again[:, column - 1]
+            exponents[same, column - 1] += exponents[same, column]
+            exponents[same, column] = 0
+            tokens[same, column] = beyond
+        tokens, exponents = _sorted(tokens, exponents)
+    present = tokens != beyond
+    width = int(present.any(axis=0).sum())
+    tokens = np.where(present, tokens, ABSENT)[:, :width]
+    if exponents is None or bool((exponents <= 1).all()):
+        return tokens, None
+    return tokens, exponents[:, :width]
+
+
+def _sorted(tokens: Array, exponents: Array) -> tuple[Array, Array]:
     order = np.argsort(tokens, axis=1, kind="stable")
-    tokens = np.take_along_axis(tokens, order, axis=1)
-    exponents = np.take_along_axis(exponents, order, axis=1)
-    return np.where(tokens == beyond, ABSENT, tokens), exponents
+    return np.take_along_axis(tokens, order, axis=1), np.take_along_axis(exponents, order, axis=1)
 
 
 def _order(keys: Sequence[Array]) -> Array | None:

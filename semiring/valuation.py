@@ -156,12 +156,35 @@ class Valuation(Generic[K]):
         if absent is None:
             absent = _all_null(columns)
         if self._function is not None:
-            found = self._call(self._function, columns, size, absent)
+            values, places = self._call(self._function, columns, size, absent)
+            found = self.semiring.pack(values)[places]
         else:
             found = self._find(columns, size)
         if absent is not None and absent.any():
             found = self.semiring.take_where(absent, self.semiring.ones(size), found)
         return found
+
+    def places(
+        self, key_columns: Sequence[pa.Array], length: int, absent: Array | None = None
+    ) -> tuple[list[K], Array]:
+        """The values that tokens may have, and the place among them of each token's own.
+
+        Parameters and errors are those of `lookup`.
+        """
+        columns = [_flat(column) for column in key_columns]
+        if absent is None:
+            absent = _all_null(columns)
+        if self.constant_one:
+            values, places = [self.semiring.one], np.zeros(length, dtype=np.int64)
+        elif self._function is not None:
+            values, places = self._call(self._function, columns, length, absent)
+        else:
+            assert self._values is not None
+            values = self.semiring.unpack(self._values)
+            places = self._index(columns).codes(columns, length) % len(values)
+        if absent is not None and absent.any():
+            values, places = [*values, self.semiring.one], np.where(absent, len(values), places)
+        return values, places
 
     def _find(self, columns: list[pa.Array], size: int) -> Array:
         assert self._values is not None
@@ -180,9 +203,7 @@ class Valuation(Generic[K]):
         columns: list[pa.Array],
         size: int,
         absent: Array | None,
-    ) -> Array:
-        if size == 0:
-            return self.semiring.zeros(0)
+    ) -> tuple[list[K], Array]:
         codes = np.zeros(size, dtype=np.int64)
         columns = [
             _normal(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
@@ -203,7 +224,7 @@ class Valuation(Generic[K]):
                 continue
             token = Token(self.relation, tuple(key[position] for key in keys))
             values.append(self.semiring.check(function(token)))
-        return self.semiring.pack(values)[inverse]
+        return values, inverse
 
     def _index(self, columns: list[pa.Array]) -> _Index:
         types = [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,58 +39,91 @@ class Scan:
     absent: Array | None = None
 
 
-def number_tokens(scans: Sequence[Scan]) -> tuple[list[Array], pa.Array]:
-    """Number the tokens of some scans.
+def number_tokens(
+    scans: Sequence[Scan], given: Iterable[Token] = ()
+) -> tuple[list[Array], dict[Token, int], pa.Array]:
+    """Number the tokens of some scans, and some others.
 
     Returns
     -------
     codes
-        Per scan an int64 array, `ABSENT` where the row has no factor. Numbers are in the order of
+        Per scan an int32 array, `ABSENT` where the row has no factor. Numbers are in the order of
         tokens, and equal iff the tokens are.
+    numbers
+        Those of the given tokens.
     texts
         By number, the token's text, as large strings.
 
     Cost: O(n log n) in the number of rows, and a Python call per distinct value of a key column
-    that is not of integers.
+    that is not of integers, and per given token.
     """
-    by_relation: dict[str, list[int]] = {}
+    alike: dict[tuple[str, int], tuple[list[int], list[Token]]] = {}
     for place, scan in enumerate(scans):
-        by_relation.setdefault(scan.relation, []).append(place)
+        alike.setdefault((scan.relation, len(scan.columns)), ([], []))[0].append(place)
+    for token in sorted(set(given)):
+        alike.setdefault((token.relation, len(token.key)), ([], []))[1].append(token)
     codes: dict[int, Array] = {}
+    numbers: dict[Token, int] = {}
     texts = [pa.array([], pa.large_string())]
     count = 0
-    for relation, places in sorted(by_relation.items()):
+    for (relation, _), (places, others) in sorted(alike.items(), key=lambda item: item[0]):
         mine = [scans[place] for place in places]
-        numbers, found = _numbered(relation, mine)
+        found, words = _numbered(relation, mine, others)
         for place, scan in zip(places, mine, strict=True):
-            own, numbers = numbers[: scan.length] + count, numbers[scan.length :]
+            own, found = (found[: scan.length] + count).astype(np.int32), found[scan.length :]
             codes[place] = own if scan.absent is None else np.where(scan.absent, ABSENT, own)
-        texts.append(found)
-        count += len(found)
-    return [codes[place] for place in range(len(scans))], pa.concat_arrays(texts)
+        numbers.update(zip(others, (found + count).tolist(), strict=True))
+        texts.append(words)
+        count += len(words)
+    return [codes[place] for place in range(len(scans))], numbers, pa.concat_arrays(texts)
 
 
-def _numbered(relation: str, scans: Sequence[Scan]) -> tuple[Array, pa.Array]:
-    """The numbers of all rows of scans of one relation, and the texts by number."""
-    length = sum(scan.length for scan in scans)
+def _numbered(
+    relation: str, scans: Sequence[Scan], others: Sequence[Token]
+) -> tuple[Array, pa.Array]:
+    """The numbers of all rows of scans of one relation, then of others of its tokens, and texts."""
+    if not scans:
+        return np.arange(len(others)), pa.array(map(str, others), pa.large_string())
     columns = [
-        pa.concat_arrays([_plain(part) for part in parts])
+        _plain(parts[0] if len(parts) == 1 else pa.concat_arrays(map(_plain, parts)))
         for parts in zip(*(scan.columns for scan in scans), strict=True)
     ]
-    combined, total = np.zeros(length, dtype=np.int64), 1
-    for column in columns:
-        ranks, width = _ranks(column)
+    length = sum(scan.length for scan in scans)
+    numbers, first = _dense(_combined(columns, others, length))
+    if not columns:
+        return numbers, pa.array([str(Token(relation, ()))] * len(first), pa.large_string())
+    inside = first < length
+    chosen = pa.array(first[inside])
+    parts = [part for column in columns for part in ("|", _texts(column.take(chosen)))]
+    texts = glue("", f"{format_relation(relation)}:", *parts[1:])
+    words = [str(others[row - length]) for row in first[~inside]]
+    if words:
+        order = np.argsort(np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)]))
+        texts = pa.concat_arrays([texts, pa.array(words, texts.type)]).take(pa.array(order))
+    return numbers, texts
+
+
+def _combined(columns: Sequence[pa.Array], others: Sequence[Token], length: int) -> Array:
+    """An integer per key, rows first and then the others, in the order of keys."""
+    combined, total = np.zeros(length + len(others), dtype=np.int64), 1
+    for place, column in enumerate(columns):
+        ranks, width = _ranks(column, [token.key[place] for token in others])
         if total * width >= _LARGEST:
-            kept, combined = np.unique(combined, return_inverse=True)
+            combined, kept = _dense(combined)
             total = len(kept)
         combined = combined * width + ranks
         total *= width
-    _, first, numbers = np.unique(combined, return_index=True, return_inverse=True)
-    if not columns:
-        return numbers, pa.array([str(Token(relation, ()))] * len(first), pa.large_string())
-    chosen = pa.array(first)
-    keys = glue("|", *(_texts(column.take(chosen)) for column in columns))
-    return numbers, glue("", f"{format_relation(relation)}:", keys)
+    return combined
+
+
+def _dense(values: Array) -> tuple[Array, Array]:
+    """The place of each value among the distinct ones, ascending, and a row of each of these."""
+    if bool((values[1:] >= values[:-1]).all()):
+        new = np.ones(len(values), dtype=np.bool_)
+        new[1:] = values[1:] != values[:-1]
+        return np.cumsum(new) - 1, np.flatnonzero(new)
+    _, first, places = np.unique(values, return_index=True, return_inverse=True)
+    return places, first
 
 
 def glue(separator: str, *parts: pa.Array | str) -> pa.Array:
@@ -108,19 +142,23 @@ def _plain(column: pa.Array) -> pa.Array:
     return column
 
 
-def _ranks(column: pa.Array) -> tuple[Array, int]:
-    """The place of each value in the order of key values, and a bound of these places."""
+def _ranks(column: pa.Array, others: Sequence[Any]) -> tuple[Array, int]:
+    """The place of each value, then of others, in the order of key values; a bound of places."""
     if pa.types.is_signed_integer(column.type) and not column.null_count and len(column):
         values = column.to_numpy(zero_copy_only=False).astype(np.int64)
-        least, most = int(values.min()), int(values.max())
-        if most - least < _LARGEST:
-            return values - least, most - least + 1
+        if all(type(value) is int and abs(value) < _LARGEST for value in others):
+            values = np.concatenate([values, np.array(others, dtype=np.int64)])
+            least, most = int(values.min()), int(values.max())
+            if most - least < _LARGEST:
+                return values - least, most - least + 1
     encoded = column.dictionary_encode(null_encoding="encode")
-    keys = [order_key(normal_value(value)) for value in encoded.dictionary.to_pylist()]
-    places = {key: place for place, key in enumerate(sorted(set(keys)))}
-    ranks = np.array([places[key] for key in keys], dtype=np.int64)
+    known = [order_key(normal_value(value)) for value in encoded.dictionary.to_pylist()]
+    more = [order_key(value) for value in others]
+    places = {key: place for place, key in enumerate(sorted({*known, *more}))}
+    ranks = np.array([places[key] for key in known], dtype=np.int64)
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return ranks[codes], max(len(places), 1)
+    beyond = np.array([places[key] for key in more], dtype=np.int64)
+    return np.concatenate([ranks[codes], beyond]), max(len(places), 1)
 
 
 def _texts(column: pa.Array) -> pa.Array:

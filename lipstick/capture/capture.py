@@ -225,9 +225,9 @@ class Capture(Analyses):
         Raises
         ------
         NeedsSparkError
-            Without Spark, for blocks that are joined by conditions on their rows alone.
+            Without Spark, where tuples are joined with rows of groupings by conditions alone.
         CapabilityError
-            For such blocks with comparisons of aggregated values; with ``expand``, where a
+            For such joins with comparisons of aggregated values; with ``expand``, where a
             deletion above a derived relation may do more than the annotations would say.
         """
         found = self._annotations(limit)

@@ -57,6 +57,27 @@ def core_rows(core: Core, relations: Mapping[str, pa.Table], limit: int) -> pa.T
     return rows.cast(pa.schema([_written(column) for column in rows.schema]))
 
 
+def joined_places(
+    sources: Mapping[str, pa.Table], predicates: Sequence[Scalar], limit: int
+) -> dict[str, Array]:
+    """The combinations of rows for which predicates are true: by source, the row of each.
+
+    Parameters
+    ----------
+    limit
+        Of the pairs of rows that a join looks at.
+
+    Raises
+    ------
+    NeedsSparkError, UninterpretableError
+        For what only Spark computes, and joins of more pairs.
+    CaptureError
+        Where a scalar fails, as it does in Spark.
+    """
+    parts = _joined(sources, predicates, limit).parts
+    return {alias: places for alias, (_, places) in parts.items()}
+
+
 def _written(column: pa.Field) -> pa.Field:
     """A column that is NULL and nothing else is written with a type that Parquet has."""
     return column.with_type(pa.bool_()) if pa.types.is_null(column.type) else column

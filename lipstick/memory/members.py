@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import NeedsSparkError
+from lipstick.memory.cores import joined_places
 from lipstick.memory.index import SortedIndex, TokenIndex
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.memberships import Membership, all_hold, present_at
@@ -28,6 +29,7 @@ from rewriter.interpret import (
     Interpreted,
     Resolve,
     Vector,
+    comparison,
     from_arrow,
     interpret,
 )
@@ -37,12 +39,16 @@ from semiring.base import Array
 ValueLookup: TypeAlias = Callable[[Block, Sequence[str], pa.Table], pa.Table]
 """From a block, member columns of it and members' tokens to the columns, row for row."""
 
+_PLACE = "_place"
+_COMBINATIONS = 4_000_000
+"""At most so many pairs of rows are looked at for members that are combinations of rows."""
+
 
 class Members:
     """The members of one block.
 
-    A block without a core of its own has the rows of the block that it reads as members, or one
-    member where it reads none.
+    A block without a core of its own has the rows of the block that it reads as members, the
+    combinations of rows where it reads several, or one member where it reads none.
 
     Parameters
     ----------
@@ -56,8 +62,8 @@ class Members:
     Raises
     ------
     NeedsSparkError
-        For a block that joins rows of other blocks by its conditions alone, or takes apart arrays
-        that a deletion may change.
+        For a block that joins its own core with rows of other blocks by conditions alone, or takes
+        apart arrays that a deletion may change.
     """
 
     def __init__(
@@ -76,11 +82,11 @@ class Members:
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
         free = [lookup for lookup in self.lookups if not lookup.on]
-        if len(free) > (1 if dataset is None else 0):
+        if free and dataset is not None:
             raise NeedsSparkError(
                 f"Block {block.name} joins the evaluated rows of "
-                f"{', '.join(lookup.block.name for lookup in free)} by conditions on them, which "
-                "is not done without Spark.\n" + OPEN_WITH_SPARK
+                f"{', '.join(lookup.block.name for lookup in free)} with others by conditions on "
+                "them, which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
         if block.generators:
             raise NeedsSparkError(
@@ -92,7 +98,8 @@ class Members:
                 f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, "
                 "which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
-        self._free = free[0] if free else None
+        self._free = free[0] if len(free) == 1 else None
+        self._combined = tuple(free) if len(free) > 1 else ()
         self.conditions = tuple(map(interpret, block.conditions))
         self.memberships = tuple(Membership(semi, self) for semi in block.semis)
         self.outer_lookups = {o.alias: Membership(o, self) for o in block.outer_lookups}
@@ -111,6 +118,8 @@ class Members:
         """The number of members, those included that only a deletion makes."""
         if self.dataset is not None:
             return self.dataset.count
+        if self._combined:
+            return len(self._reference(self._combined[0]))
         return context(self._free.block.name).size if self._free else 1
 
     def resolve(self, positions: Array, context: Context) -> Resolve:
@@ -193,7 +202,9 @@ class Members:
         return found
 
     def _reference(self, lookup: Lookup) -> Array:
-        if lookup.alias not in self._references:
+        if lookup.alias not in self._references and self._combined:
+            self._references.update(self._combinations())
+        elif lookup.alias not in self._references:
             assert self.dataset is not None
             inner = self.base(lookup.block.name)
             rows = every(inner.size)
@@ -201,6 +212,26 @@ class Members:
             mine = [self.dataset.column(name) for name, _ in lookup.on]
             self._references[lookup.alias] = table.find(mine, self.count)
         return self._references[lookup.alias]
+
+    def _combinations(self) -> dict[str, Array]:
+        """By alias, the rows of the blocks that are read, which may be members together.
+
+        Those are left out that differ in columns which no deletion changes.
+        """
+        predicates, names = [], dict[str, dict[str, None]]()
+        for written, condition in zip(self.block.conditions, self.conditions, strict=True):
+            compared = comparison(written)
+            if compared is not None and compared.op == "=" and self.is_stable(condition):
+                predicates.append(written)
+                for alias, name in condition.columns:
+                    names.setdefault(alias, {})[name] = None
+        sources = {}
+        for lookup in self._combined:
+            inner = self.base(lookup.block.name)
+            rows = every(inner.size)
+            columns = {name: inner.take(name, rows) for name in names.get(lookup.alias, ())}
+            sources[lookup.alias] = pa.table({_PLACE: rows, **columns})
+        return joined_places(sources, predicates, _COMBINATIONS)
 
     def _referring(self, name: str, codes: Array, wanted: Array) -> Array:
         if name not in self._reference_index:
@@ -256,6 +287,7 @@ class Members:
         valued
             The scalars whose values matter beyond presence.
         """
+        self._check_combined(context)
         asked = (*self.memberships, *self.outer_lookups.values())
         deciding = (*self.conditions, *(scalar for one in asked for scalar in one.deciding))
         read = self.dependent((*deciding, *valued))
@@ -275,6 +307,15 @@ class Members:
             if alias in read:
                 found.append(one.suspects(context, _touched))
         return _union(found)
+
+    def _check_combined(self, context: Context) -> None:
+        """Refuse combinations with rows that only a deletion makes."""
+        for lookup in self._combined:
+            if context(lookup.block.name).size > self.base(lookup.block.name).size:
+                raise NeedsSparkError(
+                    f"The deletion makes rows of {lookup.block.name}, which are joined by "
+                    "conditions on them.\n" + OPEN_WITH_SPARK
+                )
 
     def _scalar_changed(self, context: Context, scalars: Iterable[Interpreted]) -> bool:
         return any(

@@ -334,7 +334,10 @@ def _constant_side(scalar: Interpreted) -> Side | None:
     def column(alias: str, name: str) -> Any:
         raise CaptureError(f"{scalar.text} reads {alias}.{name}")
 
-    value = scalar.evaluate(column).to_arrow(1)[0].as_py()
+    try:
+        value = scalar.evaluate(column).to_arrow(1)[0].as_py()
+    except UninterpretableError:
+        return None
     return lambda chosen: [value] * len(chosen)
 
 

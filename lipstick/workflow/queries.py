@@ -112,6 +112,9 @@ class _Catalog:
             return None
         return TrackedRelation(*found)
 
+    def variable(self, parts: tuple[str, ...]) -> None:
+        """None: a module has no variables, whose values are those of a session."""
+
 
 def _columns(
     specification: Specification, step: Step, visible: dict[str, tuple[str, ...]]

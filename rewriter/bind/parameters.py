@@ -11,7 +11,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.dialect import SparkSQL
+from rewriter.dialect import SparkSQL, name_identifiers
 from rewriter.errors import QueryError
 from rewriter.position import Span, keyword_spans, span_at
 
@@ -30,6 +30,8 @@ def substitute(
     expression: exp.Query, args: Arguments, *, sql: str = "", timestamp_ntz: bool = False
 ) -> exp.Query:
     """Return a query with literals in place of ``:name`` and ``?``.
+
+    ``IDENTIFIER`` of a literal is then a name.
 
     Parameters
     ----------
@@ -68,6 +70,7 @@ def substitute(
             raise _error(problem, "Give its value in args.", sql, place)
         literal = _literal(marker.name, values[marker.name], sql, place, ntz=timestamp_ntz)
         marker.replace(literal)
+    name_identifiers(expression)
     return expression
 
 

@@ -18,6 +18,8 @@ from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
+from rewriter.catalog import Variable
+from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError
 from rewriter.opaque import is_opaque
 from rewriter.position import Span, keyword_spans, text_of
@@ -34,6 +36,13 @@ _TIMES = (
     exp.DType.TIMESTAMPTZ,
     exp.DType.TIMESTAMPNTZ,
 )
+_WRITTEN = re.compile(
+    r"(boolean|tinyint|smallint|int|bigint|float|double|decimal\(\d+,\d+\)|string|date|timestamp"
+    r"|timestamp_ntz)$"
+)
+"""Types whose values are written as the CAST of their text."""
+_INTEGERS = {"tinyint": "Y", "smallint": "S", "int": "", "bigint": "L"}
+"""Types of integers, and the suffixes of their literals."""
 _MOMENT = re.compile(r"\s*(now|today|tomorrow|yesterday)\b", re.IGNORECASE)
 _WITHOUT_BRACKETS = {
     "current_catalog",
@@ -167,8 +176,27 @@ class ScalarBinder:
         if len(parts) == 1 and parts[0].name.lower() in _WITHOUT_BRACKETS:
             return exp.Anonymous(this=parts[0].name.lower(), expressions=[])
         name = ".".join(part.name for part in parts)
+        variable = self.context.catalog.variable(tuple(part.name for part in parts))
+        if variable is not None:
+            return self._value(variable, name, parts[0])
         advice = "Name a column of the relations in FROM."
         raise self.context.source.error(f"column {name} is not known", advice, parts[0])
+
+    def _value(self, variable: Variable, name: str, place: exp.Expr) -> exp.Expr:
+        """Return the value that a session variable has now."""
+        if not _WRITTEN.match(variable.type):
+            problem = f"the variable {name} of the type {variable.type} is not supported"
+            raise self._unsupported(problem, "Give its value as a parameter or in a column.", place)
+        text, to = variable.value, exp.DataType.build(variable.type, dialect="spark")
+        if text is None:
+            return exp.Cast(this=exp.Null(), to=to)
+        if variable.type not in _INTEGERS:
+            return exp.Cast(this=exp.Literal.string(text), to=to)
+        value: exp.Expr = exp.Literal.number(text.removeprefix("-"))
+        suffix = _INTEGERS[variable.type]
+        if suffix:
+            value = TypedLiteral(this=value, to=to, suffix=suffix)
+        return exp.Paren(this=exp.Neg(this=value)) if text.startswith("-") else value
 
     def _aggregate(self, node: exp.Expr) -> exp.Expr:
         name = call_name(node, self.context.source)

@@ -1,6 +1,7 @@
 """Spark SQL as Spark reads it: text to sqlglot trees and back, with nothing changed between."""
 
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
+from rewriter.dialect.identifiers import name_identifiers
 from rewriter.dialect.literals import literals
 from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.pipes import (
@@ -38,6 +39,7 @@ __all__ = [
     "Write",
     "emit",
     "literals",
+    "name_identifiers",
     "parse",
     "read_write",
     "tokenize",

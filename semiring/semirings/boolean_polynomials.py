@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from semiring.base import Semiring
-from semiring.derivation_texts import polynomials
-from semiring.derivations import Derivations
+from semiring.column_texts import polynomials
+from semiring.derivations import Derivations, Terms
 from semiring.polynomial import Monomial, Polynomial, multiply
+from semiring.quotients import Quotient
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token
 
@@ -23,7 +23,7 @@ Monomials: TypeAlias = frozenset[Monomial]
 _POLYNOMIALS = Polynomials()
 
 
-class BooleanPolynomials(Semiring[Monomials]):
+class BooleanPolynomials(Quotient[Monomials]):
     """Derivations: (finite sets of monomials, ∪, pairwise ·, ∅, {1}). A token is {x} unless told.
 
     Values are also polynomials, whose coefficients are forgotten, and tokens. The natural order is
@@ -34,7 +34,6 @@ class BooleanPolynomials(Semiring[Monomials]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
-    writes_derivations = True
 
     @property
     def zero(self) -> Monomials:
@@ -64,8 +63,11 @@ class BooleanPolynomials(Semiring[Monomials]):
             return value
         return frozenset(monomial for monomial, _ in _POLYNOMIALS.check(value).terms)
 
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        return polynomials(derivations.distinct().once())
+    def terms(self, value: Monomials) -> Terms:
+        return ((monomial, 1) for monomial in value)
+
+    def write(self, derivations: Derivations) -> pa.Array:
+        return polynomials(derivations)
 
     def render(self, value: Monomials) -> str:
         return str(Polynomial(dict.fromkeys(value, 1)))

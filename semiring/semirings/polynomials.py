@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.base import Semiring
-from semiring.derivation_texts import polynomials
-from semiring.derivations import Derivations
+from semiring.column_texts import polynomials
+from semiring.derivations import Derivations, Terms
 from semiring.errors import CapabilityError, ValuationError
 from semiring.polynomial import Polynomial
+from semiring.quotients import Quotient
 from semiring.token import Token
 
 
-class Polynomials(Semiring[Polynomial]):
+class Polynomials(Quotient[Polynomial]):
     """How-provenance: (N[X], +, ·, 0, 1). A token is itself unless told.
 
     δ is defined on constants alone: δ of another polynomial is not a polynomial. There is no
@@ -27,7 +27,6 @@ class Polynomials(Semiring[Polynomial]):
     """
 
     name = "Polynomials"
-    writes_derivations = True
     no_monus = "⊖ taken coefficient by coefficient in N[X] does not commute with evaluation"
 
     @property
@@ -72,18 +71,19 @@ class Polynomials(Semiring[Polynomial]):
     def sum(self, values: Iterable[Polynomial]) -> Polynomial:
         return Polynomial.sum(values)
 
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        if delta:
-            return self._delta(derivations)
-        return polynomials(derivations.distinct())
+    def terms(self, value: Polynomial) -> Terms:
+        return value.terms
 
-    def _delta(self, derivations: Derivations) -> pa.Array:
-        """δ of sums that are constants; CapabilityError where one is not."""
-        open_ = np.flatnonzero(derivations.degrees > 0)
-        if len(open_):
-            segment = int(np.searchsorted(derivations.offsets, open_[0], side="right")) - 1
-            raise self._no_delta(polynomials(derivations.segment(segment).distinct(), 3)[0].as_py())
-        return self.to_arrow(self.repeat_array(np.diff(derivations.offsets) > 0))
+    def delta_column(self, derivations: Derivations) -> Derivations:
+        variable = np.flatnonzero(derivations.degrees)
+        if len(variable):
+            segment = derivations.owners[variable[:1]]
+            raise self._no_delta(polynomials(derivations.take(segment), 3)[0].as_py())
+        there = np.minimum(np.diff(derivations.offsets), 1)
+        return Derivations.of_constants(derivations.texts, there).once()
+
+    def write(self, derivations: Derivations) -> pa.Array:
+        return polynomials(derivations)
 
     def check(self, value: Any) -> Polynomial:
         if isinstance(value, Polynomial):

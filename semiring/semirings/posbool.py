@@ -10,11 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pyarrow as pa
-
 from semiring.absorption import minimal
-from semiring.derivation_texts import sets_of_sets
-from semiring.derivations import Derivations
 from semiring.semirings.why import Why, Witnesses
 from semiring.token import Token
 
@@ -40,9 +36,6 @@ class PosBool(Why):
 
     def sum(self, values: Iterable[Witnesses]) -> Witnesses:
         return _minimal(witness for value in values for witness in value)
-
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        return sets_of_sets(derivations.flat().distinct().minimal())
 
     def check(self, value: Any) -> Witnesses:
         return _minimal(super().check(value))

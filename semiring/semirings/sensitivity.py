@@ -13,10 +13,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from semiring.base import Semiring
-from semiring.derivations import Derivations
 from semiring.errors import ValuationError
 from semiring.token import Token
 
@@ -51,7 +49,6 @@ class Sensitivity(Semiring[Weight]):
 
     name = "Sensitivity"
     positive = False
-    writes_derivations = True
     no_monus = "the reals with negatives have no natural order"
 
     @staticmethod
@@ -80,12 +77,6 @@ class Sensitivity(Semiring[Weight]):
 
     def default(self, token: Token) -> Weight:
         return self.of(token, 1.0)
-
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array | None:
-        if not delta:
-            return None
-        # Every product weighs 1, so that a sum is 0 only if it is empty.
-        return self.to_arrow(self.repeat_array(np.diff(derivations.offsets) > 0))
 
     def check(self, value: Any) -> Weight:
         if isinstance(value, Weight):

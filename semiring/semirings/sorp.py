@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import pyarrow as pa
-
 from semiring.absorption import minimal
-from semiring.derivation_texts import polynomials
-from semiring.derivations import Derivations
 from semiring.polynomial import Monomial, multiply
 from semiring.semirings.boolean_polynomials import BooleanPolynomials, Monomials
 
@@ -39,9 +35,6 @@ class Sorp(BooleanPolynomials):
 
     def sum(self, values: Iterable[Monomials]) -> Monomials:
         return _minimal(monomial for value in values for monomial in value)
-
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        return polynomials(derivations.distinct().once().minimal())
 
     def check(self, value: Any) -> Monomials:
         return _minimal(super().check(value))

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from semiring.base import Semiring
-from semiring.derivation_texts import polynomials
-from semiring.derivations import Derivations
+from semiring.column_texts import polynomials
+from semiring.derivations import Derivations, Terms
 from semiring.polynomial import Monomial, Polynomial
+from semiring.quotients import Quotient
 from semiring.semirings.polynomials import Polynomials
 from semiring.token import Token
 
 _POLYNOMIALS = Polynomials()
 
 
-class Trio(Semiring[Polynomial]):
+class Trio(Quotient[Polynomial]):
     """Counted witnesses: (N[X] with x² = x, +, ·, 0, 1). A token is itself unless told.
 
     Elements are polynomials without exponents. δ is 0 of 0, else 1. No monus: taken coefficient by
@@ -31,7 +31,7 @@ class Trio(Semiring[Polynomial]):
     """
 
     name = "Trio"
-    writes_derivations = True
+    flat = True
     no_monus = "⊖ taken coefficient by coefficient does not commute with evaluation"
 
     @property
@@ -60,11 +60,15 @@ class Trio(Semiring[Polynomial]):
     def repeat(self, a: Polynomial, n: int) -> Polynomial:
         return a * n
 
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        if delta:
-            # A sum of products of tokens is 0 only if it is empty.
-            return self.to_arrow(self.repeat_array(np.diff(derivations.offsets) > 0))
-        return polynomials(derivations.flat().distinct())
+    def terms(self, value: Polynomial) -> Terms:
+        return value.terms
+
+    def delta_column(self, derivations: Derivations) -> Derivations:
+        there = np.minimum(np.diff(derivations.offsets), 1)
+        return Derivations.of_constants(derivations.texts, there).once()
+
+    def write(self, derivations: Derivations) -> pa.Array:
+        return polynomials(derivations)
 
     def check(self, value: Any) -> Polynomial:
         return _flat(_POLYNOMIALS.check(value))

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-import pyarrow as pa
-
 from semiring.base import Semiring
-from semiring.derivation_texts import token_sets
-from semiring.derivations import Derivations
 from semiring.errors import ValuationError
 from semiring.token import Token
 
@@ -32,7 +28,6 @@ class Which(Semiring[Lineage]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
-    writes_derivations = True
 
     @property
     def zero(self) -> Lineage:
@@ -69,9 +64,6 @@ class Which(Semiring[Lineage]):
         if tokens is None or not all(isinstance(token, Token) for token in tokens):
             raise ValuationError(f"{value!r} is not a value of Which; use a set of tokens or None")
         return tokens
-
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        return token_sets(derivations, self.render(None))
 
     def render(self, value: Lineage) -> str:
         return "⊥" if value is None else "{" + ", ".join(map(str, sorted(value))) + "}"

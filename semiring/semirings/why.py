@@ -11,16 +11,16 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from semiring.base import Semiring
-from semiring.derivation_texts import sets_of_sets
-from semiring.derivations import Derivations
+from semiring.column_texts import sets_of_sets
+from semiring.derivations import Derivations, Terms
 from semiring.errors import ValuationError
+from semiring.quotients import Quotient
 from semiring.token import Token
 
 Witnesses: TypeAlias = frozenset[frozenset[Token]]
 
 
-class Why(Semiring[Witnesses]):
+class Why(Quotient[Witnesses]):
     """Witnesses of a tuple: (P(P(X)), ∪, pairwise ∪, ∅, {∅}). A token is {{x}} unless told.
 
     The natural order is ⊆, so a ⊖ b = a \\ b. Not absorptive: witnesses need not be minimal.
@@ -30,7 +30,7 @@ class Why(Semiring[Witnesses]):
     idempotent = True
     has_monus = True
     capabilities = frozenset({"MIN", "MAX"})
-    writes_derivations = True
+    flat = True
 
     @property
     def zero(self) -> Witnesses:
@@ -64,8 +64,11 @@ class Why(Semiring[Witnesses]):
             raise ValuationError(f"{value!r} is not a value of Why; use a set of sets of tokens")
         return witnesses
 
-    def write(self, derivations: Derivations, *, delta: bool) -> pa.Array:
-        return sets_of_sets(derivations.flat().distinct())
+    def terms(self, value: Witnesses) -> Terms:
+        return ((tuple((token, 1) for token in witness), 1) for witness in value)
+
+    def write(self, derivations: Derivations) -> pa.Array:
+        return sets_of_sets(derivations)
 
     def render(self, value: Witnesses) -> str:
         witnesses = sorted(sorted(witness) for witness in value)

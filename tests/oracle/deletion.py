@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.errors import PySparkException
 
 from lipstick.errors import CaptureError
 from tests.oracle.database import NOTHING, Database, Deletion, Key, Relation
@@ -52,6 +53,8 @@ class Tally:
     nonempty: int = 0
     changed: int = 0
     grown: int = 0
+    failed: int = 0
+    """Those after which the query itself fails, and the what-if by the same error."""
     methods: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Tally) -> None:
@@ -60,6 +63,7 @@ class Tally:
         self.nonempty += other.nonempty
         self.changed += other.changed
         self.grown += other.grown
+        self.failed += other.failed
         self.methods += other.methods
 
     def assert_telling(self) -> None:
@@ -71,7 +75,7 @@ class Tally:
         methods = ", ".join(f"{name} {count}" for name, count in sorted(self.methods.items()))
         return (
             f"{self.asked} deletions, {self.changed} of {self.nonempty} non-empty ones changed"
-            f" the answer, {self.grown} of them made it longer;"
+            f" the answer, {self.grown} of them made it longer, {self.failed} made it fail;"
             f" answered by {methods or 'nothing'}"
         )
 
@@ -306,7 +310,12 @@ def check_deletion(
     before = plain.answer(sql)
     for deletion in deletions:
         what = f"deleting {_short(deletion)}\n{sql}"
-        expected = plain.answer(sql, deletion)
+        try:
+            expected = plain.answer(sql, deletion)
+        except PySparkException as error:
+            _check_failure(q, deletion, error.getCondition(), what)
+            tally.failed += 1
+            continue
         changed = bool(difference(before.rows, expected.rows))
         if changed and deletion.kind == UNRELATED:
             raise AssertionError(f"rows outside of the lineage matter: {what}")
@@ -331,6 +340,18 @@ def check_deletion(
             tally.changed += changed
             tally.grown += len(expected) > len(before)
     return tally
+
+
+def _check_failure(q: Any, deletion: Deletion, condition: str | None, what: str) -> None:
+    """Hold a what-if to the error of the query over what the deletion leaves."""
+    try:
+        q.what_if(delete=deletion.argument()).df.collect()
+    except PySparkException as error:
+        found = error.getCondition()
+        if found != condition:
+            raise AssertionError(f"{found} instead of {condition}: {what}") from error
+    else:
+        raise AssertionError(f"the query fails by {condition}, the what-if does not: {what}")
 
 
 def check_offline(capture: Any, deletion: Deletion, before: Bag, expected: Bag, what: str) -> str:

@@ -67,6 +67,14 @@ class KRelation(Generic[K]):
             found[row] = self.semiring.plus(found.get(row, self.semiring.zero), value)
         return found
 
+    def minus(self, other: KRelation[K]) -> KRelation[K]:
+        """−: the monus of the sums of equal rows."""
+        semiring, right = self.semiring, other._sums()
+        return self._of(
+            (row, semiring.monus(value, right.get(row, semiring.zero)))
+            for row, value in self._sums().items()
+        )
+
     def matching(
         self, other: KRelation[K], condition: Callable[[Row, Row], bool], *, absent: bool = False
     ) -> KRelation[K]:

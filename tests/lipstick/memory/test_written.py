@@ -9,7 +9,7 @@ import pytest
 
 from tests.oracle.database import NOTHING, Database, Deletion
 from tests.oracle.small import small
-from tests.oracle.written import check_written
+from tests.oracle.written import check_written, written
 
 A = small(
     "a",
@@ -36,6 +36,18 @@ JOINED = (
     "SELECT t.k, t.n, b.id FROM (SELECT k, count(*) AS n FROM a GROUP BY ROLLUP (k)"
     " HAVING count(*) > 1) AS t JOIN b ON t.k IS NOT DISTINCT FROM b.k WHERE t.n < 7"
 )
+COMBINED = {
+    "by_aggregated_values": "WITH c AS (SELECT k, count(*) AS n FROM a GROUP BY k)"
+    " SELECT p.k, q.k AS other, p.n FROM c AS p JOIN c AS q ON p.n = q.n ORDER BY p.k, q.k",
+    "by_keys_and_more": "WITH c AS (SELECT k, sum(x) AS s, count(*) AS n FROM a GROUP BY k)"
+    " SELECT p.k, p.s, d.most FROM c AS p JOIN"
+    " (SELECT k, max(y) AS most FROM b GROUP BY k) AS d ON p.k = d.k WHERE p.n > d.most"
+    " ORDER BY p.k LIMIT 2",
+    "of_three_grouped": "WITH c AS (SELECT k, count(*) AS n FROM a GROUP BY k)"
+    " SELECT p.n, count(*) AS m, min(r.k) FROM c AS p, c AS q, c AS r"
+    " WHERE p.n = q.n AND q.k = r.k GROUP BY p.n",
+}
+"""Rows of groupings, joined by conditions on them."""
 DIFFERENCES = {
     "except_all": "SELECT k, x FROM a EXCEPT ALL SELECT k, id FROM b",
     "chain": "SELECT k FROM a EXCEPT ALL SELECT k FROM b EXCEPT ALL SELECT x FROM a ORDER BY k",
@@ -76,3 +88,17 @@ def test_tuples_of_sets_are_joined(database: Database, tmp_path: Path) -> None:
 @pytest.mark.parametrize("sql", DIFFERENCES.values(), ids=DIFFERENCES)
 def test_bag_differences(database: Database, sql: str, tmp_path: Path) -> None:
     assert check_written(sql, database, _deletions(database), tmp_path, many=False) >= 2
+
+
+@pytest.mark.parametrize("sql", COMBINED.values(), ids=COMBINED)
+def test_grouped_rows_are_joined(database: Database, sql: str, tmp_path: Path) -> None:
+    grouping = "GROUP BY p.n" in sql
+    assert check_written(sql, database, _deletions(database), tmp_path, grouping=grouping) >= 3
+
+
+def test_annotations_of_joined_groups(database: Database, tmp_path: Path) -> None:
+    found = written(COMBINED["by_aggregated_values"], database, tmp_path).annotations()
+    shown = {tuple(row.values())[:2]: str(annotation) for row, annotation in found}
+    assert shown[2, 3] == "δ(a:4)·δ(a:7)·[COUNT(a:4⊗1) = COUNT(a:7⊗1)]"
+    assert shown[3, 3] == "δ(a:7)²·[COUNT(a:7⊗1) = COUNT(a:7⊗1)]"
+    assert (1, 3) not in shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewriter.catalog import MemoryCatalog, TrackedRelation, View
+from rewriter.catalog import MemoryCatalog, TrackedRelation, Variable, View
 from rewriter.errors import UnsupportedError
 
 
@@ -30,6 +30,13 @@ CATALOG = _Catalog(
         View("windowed", "SELECT a,\n  sum(b) OVER (PARTITION BY a) AS s\nFROM t"),
         View("cyclic", "SELECT * FROM cyclic"),
         View("unreadable", "SELECT a FROM t WHERE"),
-    ]
+    ],
+    {
+        "least": Variable("2", "int"),
+        "named": Variable(None, "string"),
+        "low": Variable("-7", "bigint"),
+        "share": Variable("0.50", "decimal(4,2)"),
+        "listed": Variable("[1]", "array<int>"),
+    },
 )
 """Two relations of cars, some of short names, and views over them."""

@@ -1,4 +1,4 @@
-"""Texts of derivations, written for all segments at once."""
+"""Texts of annotations made of tokens, written for whole columns at once."""
 
 from __future__ import annotations
 
@@ -9,15 +9,33 @@ import pyarrow.compute as pc
 from semiring.base import Array
 from semiring.derivations import Derivations
 from semiring.render import PRINTED_TERMS, left_out, superscript
+from semiring.segments import bounds
+from semiring.token_sets import TokenSets
 from semiring.vocabulary import ABSENT, glue
+from semiring.weights import Weights
 
 
-def token_sets(derivations: Derivations, absent: str) -> pa.Array:
-    """The set of all tokens of each segment; `absent` for a segment without rows."""
-    tokens, offsets = derivations.union()
-    texts = _braced(_joined(derivations.texts.take(pa.array(tokens)), offsets, ", "))
-    empty = np.diff(derivations.offsets) == 0
-    return pc.if_else(pa.array(empty), pa.scalar(absent, texts.type), texts).cast(pa.string())
+def token_sets(sets: TokenSets, absent: str) -> pa.Array:
+    """Each set of tokens; `absent` for ⊥."""
+    texts = _braced(_joined(sets.texts.take(pa.array(sets.tokens)), sets.offsets, ", "))
+    return pc.if_else(pa.array(sets.present), texts, pa.scalar(absent, texts.type)).cast(
+        pa.string()
+    )
+
+
+def weights(found: Weights) -> pa.Array:
+    """Each weight with its derivatives; a Python call per distinct number."""
+    tokens = glue("", "·d(", found.texts.take(pa.array(found.tokens)), ")")
+    slopes = glue("", " + ", _doubles(found.slopes), tokens)
+    texts = glue("", _doubles(found.values), _joined(slopes, found.offsets, ""))
+    return texts.cast(pa.string())
+
+
+def _doubles(numbers: Array) -> pa.Array:
+    # By bits, which tell -0.0 from 0.0.
+    _, first, places = np.unique(numbers.view(np.int64), return_index=True, return_inverse=True)
+    words = [f"{number:g}" for number in numbers[first].tolist()]
+    return pa.array(words, pa.large_string()).take(pa.array(places))
 
 
 def sets_of_sets(derivations: Derivations) -> pa.Array:
@@ -56,10 +74,16 @@ def _terms(derivations: Derivations) -> pa.Array:
     coefficients = derivations.coefficients
     if coefficients is None:
         return pc.if_else(constant, pa.scalar("1", rows.type), rows)
-    numbers = pa.array(coefficients).cast(rows.type)
+    numbers = _numbers(coefficients, rows.type)
     with_number = glue("·", numbers, rows)
-    found = pc.if_else(pa.array(coefficients == 1), rows, with_number)
+    found = pc.if_else(pa.array(coefficients == 1, pa.bool_()), rows, with_number)
     return pc.if_else(constant, numbers, found)
+
+
+def _numbers(coefficients: Array, kind: pa.DataType) -> pa.Array:
+    if coefficients.dtype == np.dtype(object):
+        return pa.array(map(str, coefficients), kind)
+    return pa.array(coefficients).cast(kind)
 
 
 def _rows(derivations: Derivations, separator: str) -> pa.Array:
@@ -67,24 +91,16 @@ def _rows(derivations: Derivations, separator: str) -> pa.Array:
     present = derivations.tokens != ABSENT
     texts = derivations.texts.take(pa.array(derivations.tokens[present]))
     if derivations.exponents is not None:
-        exponents = derivations.exponents[present]
-        powers = [superscript(n) for n in range(1, int(exponents.max(initial=1)) + 1)]
-        written = pa.array(powers, texts.type).take(pa.array(exponents - 1))
-        texts = glue("", texts, written)
-    offsets = np.zeros(len(present) + 1, dtype=np.int64)
-    np.cumsum(present.sum(axis=1), out=offsets[1:])
-    return _joined(texts, offsets, separator)
+        found, places = np.unique(derivations.exponents[present], return_inverse=True)
+        powers = pa.array([superscript(int(n)) for n in found], texts.type)
+        texts = glue("", texts, powers.take(pa.array(places)))
+    return _joined(texts, bounds(present.sum(axis=1)), separator)
 
 
 def _joined(texts: pa.Array, offsets: Array, separator: str) -> pa.Array:
-    """The texts of each segment, joined: each with what follows it, then cut by new offsets."""
-    last = np.zeros(len(texts), dtype=np.bool_)
-    last[offsets[1:][np.diff(offsets) > 0] - 1] = True
-    following = pa.array([separator, ""], texts.type).take(pa.array(last.astype(np.int8)))
-    glued = glue("", texts, following)
-    _, bounds, data = glued.buffers()
-    cuts = np.frombuffer(bounds, np.int64, len(glued) + 1)[offsets]
-    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(cuts), data)
+    """The texts of each segment, joined."""
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets), texts)
+    return pc.binary_join(lists, pa.scalar(separator, texts.type))
 
 
 def _braced(texts: pa.Array) -> pa.Array:

@@ -1,0 +1,37 @@
+"""IDENTIFIER('name'): names that are given as texts, most often as parameters."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+
+from rewriter.dialect.sparksql import SparkSQL
+
+
+def name_identifiers(expression: exp.Expr) -> None:
+    """Put the name in the place of each ``IDENTIFIER('name')`` of a literal in a query.
+
+    Those that name a relation or a column are replaced; what stays is known to no rule.
+    """
+    for call in list(expression.find_all(exp.Anonymous)):
+        if call.name.lower() != "identifier" or len(call.expressions) != 1:
+            continue
+        (given,) = call.expressions
+        if not isinstance(given, exp.Literal) or not given.is_string:
+            continue
+        try:
+            table = exp.to_table(given.name, dialect=SparkSQL)
+        except ParseError:
+            continue
+        parent = call.parent
+        if isinstance(parent, exp.Table):
+            for key in ("this", "db", "catalog"):
+                parent.set(key, table.args.get(key))
+        elif not isinstance(parent, (exp.Aliases, exp.Dot)):
+            call.replace(_column(table))
+
+
+def _column(name: exp.Table) -> exp.Column:
+    """Return the column that is written like a relation."""
+    keys = ("this", "table", "db", "catalog")
+    return exp.Column(**dict(zip(keys, reversed(name.parts), strict=False)))

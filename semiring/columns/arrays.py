@@ -1,0 +1,61 @@
+"""Annotations as arrays of elements of the semiring."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array, Semiring
+from semiring.columns.base import Columns
+from semiring.columns.sources import Source
+from semiring.evaluator import fold, product
+
+
+class ArrayColumns(Columns[Array]):
+    """The array operations of any semiring."""
+
+    def __init__(self, semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> None:
+        self._semiring = semiring
+        self._sources = sources
+
+    def tokens(self, source: Hashable) -> Array:
+        found = self._sources[source]
+        scan = found.scan()
+        return found.valuation.lookup(scan.columns, scan.length, scan.absent)
+
+    def zeros(self, length: int) -> Array:
+        return self._semiring.zeros(length)
+
+    def ones(self, length: int) -> Array:
+        return self._semiring.ones(length)
+
+    def repeat(self, counts: Array) -> Array:
+        return self._semiring.repeat_array(counts)
+
+    def product(self, factors: Sequence[Array], length: int) -> Array:
+        return product(self._semiring, factors, length)
+
+    def fold(self, values: Array, offsets: Array) -> Array:
+        return fold(self._semiring, values, offsets)
+
+    def monus(self, a: Array, b: Array) -> Array:
+        return self._semiring.monus_array(a, b)
+
+    def delta(self, values: Array) -> Array:
+        return self._semiring.delta_array(values)
+
+    def take(self, values: Array, places: Array) -> Array:
+        found: Array = values[places]
+        return found
+
+    def concatenate(self, parts: Sequence[Array]) -> Array:
+        return np.concatenate(parts)
+
+    def plus(self, a: Array, b: Array, length: int) -> Array:
+        return self._semiring.plus_array(a, b)
+
+    def to_arrow(self, values: Array) -> pa.Array:
+        return self._semiring.to_arrow(values)

@@ -1,0 +1,68 @@
+"""The operations on columns of annotations."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array
+
+V = TypeVar("V")
+
+
+class Columns(ABC, Generic[V]):
+    """Operations of a semiring on columns of annotations V, whose places are numbered from 0."""
+
+    @abstractmethod
+    def tokens(self, source: Hashable) -> V:
+        """The values of the tokens of a source, row by row; 1 where it has none."""
+
+    @abstractmethod
+    def zeros(self, length: int) -> V:
+        """0 everywhere."""
+
+    @abstractmethod
+    def ones(self, length: int) -> V:
+        """1 everywhere."""
+
+    @abstractmethod
+    def repeat(self, counts: Array) -> V:
+        """The n-fold sums of 1."""
+
+    @abstractmethod
+    def product(self, factors: Sequence[V], length: int) -> V:
+        """The products, place by place; ones of `length` if there are no factors."""
+
+    @abstractmethod
+    def fold(self, values: V, offsets: Array) -> V:
+        """The sums of CSR segments of places, which cover them all."""
+
+    @abstractmethod
+    def monus(self, a: V, b: V) -> V:
+        """⊖, place by place; CapabilityError where the semiring has none."""
+
+    @abstractmethod
+    def delta(self, values: V) -> V:
+        """δ, place by place; CapabilityError where an element has none."""
+
+    @abstractmethod
+    def take(self, values: V, places: Array) -> V:
+        """The annotations at some places."""
+
+    @abstractmethod
+    def concatenate(self, parts: Sequence[V]) -> V:
+        """The annotations of all parts, one part after the other."""
+
+    @abstractmethod
+    def to_arrow(self, values: V) -> pa.Array:
+        """The annotations as `Semiring.to_arrow` has them."""
+
+    def plus(self, a: V, b: V, length: int) -> V:
+        """+, place by place, of columns of a length."""
+        pairs = np.stack([np.arange(length), length + np.arange(length)], axis=1)
+        both = self.take(self.concatenate((a, b)), pairs.ravel())
+        return self.fold(both, np.arange(0, 2 * length + 1, 2))

@@ -1,0 +1,111 @@
+"""Which monomials others equal or divide: absorption and differences of sums held as columns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.derivations import Derivations, concatenated, exponents_of, ordered
+from semiring.segments import bounds
+from semiring.vocabulary import ABSENT
+
+_PAIRS = 1 << 18
+"""Pairs of monomials that are compared at a time."""
+
+
+def minimal(derivations: Derivations) -> Derivations:
+    """The rows that no other one of their segment divides; of distinct rows.
+
+    Source: Deutch, Milo, Roy, Tannen, *Circuits for Datalog Provenance*, ICDT 2014, section 3.
+    """
+    degrees, owners = derivations.degrees, derivations.owners
+    largest = np.zeros(len(derivations), dtype=np.int64)
+    np.maximum.at(largest, owners, degrees)
+    shorter = degrees < largest[owners]
+    if not shorter.any():
+        return derivations
+    return derivations.kept(~divided(derivations, derivations.kept(shorter), strictly=True))
+
+
+def contained(rows: Derivations, others: Derivations) -> Array:
+    """Boolean array: which rows the same segment of others has; both of distinct rows."""
+    both = concatenated((rows, others))
+    order, first = ordered(both, np.concatenate([rows.owners, others.owners]))
+    repeated = np.append(~first[1:], False)
+    # The order is stable: of two that are equal the first one is of `rows`.
+    places = np.flatnonzero(repeated) if order is None else order[repeated]
+    found = np.zeros(len(rows.tokens), dtype=np.bool_)
+    found[places] = True
+    return found
+
+
+def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False) -> Array:
+    """Boolean array: which rows some row of the same segment of others divides.
+
+    Parameters
+    ----------
+    strictly
+        A row does not divide its equal.
+
+    Cost: every divisor is held against the rows that have its rarest token.
+    """
+    sizes, degrees = rows.degrees, divisors.degrees
+    everywhere = np.zeros(len(rows), dtype=np.bool_)
+    everywhere[divisors.owners[degrees == 0]] = True
+    found: Array = everywhere[rows.owners]
+    if strictly:
+        found &= sizes > 0
+    first, counts, holders = _candidates(rows, divisors)
+    starts = bounds(counts)
+    for start in range(0, int(starts[-1]), _PAIRS):
+        pairs = np.arange(start, min(start + _PAIRS, int(starts[-1])))
+        divisor = np.searchsorted(starts, pairs, side="right") - 1
+        row = holders[first[divisor] + pairs - starts[divisor]]
+        divides = _divides(divisors, divisor, rows, row)
+        if strictly:
+            divides &= degrees[divisor] < sizes[row]
+        found[row[divides]] = True
+    return found
+
+
+def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array, Array]:
+    """The rows that have the rarest token of each divisor that is no constant.
+
+    Returns
+    -------
+    first, counts
+        Which of the holders they are.
+    holders
+        Rows, by segment and token.
+    """
+    present = rows.tokens != ABSENT
+    wide = max(len(rows.texts), 1)
+    holders = np.repeat(np.arange(len(rows.tokens)), present.sum(axis=1))
+    keys = rows.owners[holders] * wide + rows.tokens[present]
+    order = np.argsort(keys, kind="stable")
+    holders, keys = holders[order], keys[order]
+    if not divisors.tokens.shape[1]:
+        none = np.zeros(len(divisors.tokens), dtype=np.int64)
+        return none, none, holders
+    wanted = divisors.owners[:, None] * wide + divisors.tokens
+    first = np.searchsorted(keys, wanted)
+    counts = np.searchsorted(keys, wanted, side="right") - first
+    counts[divisors.tokens == ABSENT] = len(keys) + 1
+    rarest = counts.argmin(axis=1)
+    every = np.arange(len(counts))
+    first, counts = first[every, rarest], counts[every, rarest]
+    return first, np.where(counts > len(keys), 0, counts), holders
+
+
+def _divides(divisors: Derivations, divisor: Array, rows: Derivations, row: Array) -> Array:
+    """Where one monomial divides another, pair by pair."""
+    tokens, powers = rows.tokens[row], divisors.exponents
+    exponents = None if powers is None else exponents_of(rows)[row]
+    divides = np.ones(len(row), dtype=np.bool_)
+    for column in range(divisors.tokens.shape[1]):
+        wanted = divisors.tokens[divisor, column]
+        has = tokens == wanted[:, None]
+        if powers is not None:
+            has &= exponents >= powers[divisor, column][:, None]
+        divides &= has.any(axis=1) | (wanted == ABSENT)
+    return divides

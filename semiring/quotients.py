@@ -1,0 +1,51 @@
+"""Semirings that are N[X] with more laws: what their columns need to know of them.
+
+Source: Green, *Containment of Conjunctive Queries on Annotated Relations*, ICDT 2009, section 3.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, TypeVar
+
+import pyarrow as pa
+
+from semiring.base import Semiring
+from semiring.derivations import Derivations, Terms
+from semiring.token import Token
+
+K = TypeVar("K")
+
+
+class Quotient(Semiring[K]):
+    """A semiring whose elements are sums of monomials, N[X] but for laws that identify some.
+
+    Those are a + a = a where `idempotent`, 1 + a = 1 where `absorptive` too, and x·x = x where
+    `flat`. A token is itself unless told.
+    """
+
+    flat: ClassVar[bool] = False
+    """x·x = x for tokens x."""
+
+    @abstractmethod
+    def terms(self, value: K) -> Terms:
+        """An element as a sum of monomials."""
+
+    def tokens_in(self, value: K) -> Iterator[Token]:
+        """The tokens that occur in an element, some more than once."""
+        return (token for monomial, _ in self.terms(value) for token, _ in monomial)
+
+    def delta_column(self, derivations: Derivations) -> Derivations:
+        """δ of every segment: the identity where + is idempotent, so that others override this.
+
+        Raises
+        ------
+        CapabilityError
+            Where the semiring has none of a segment.
+        """
+        return derivations
+
+    @abstractmethod
+    def write(self, derivations: Derivations) -> pa.Array:
+        """What `to_arrow` gives of every segment, whose rows are elements' monomials, sorted."""

@@ -1,0 +1,129 @@
+"""Sets of tokens, held as columns: no Python object per set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array
+from semiring.exact import reduce_segments
+from semiring.segments import bounds, owners_of, places_in
+from semiring.token import Token
+from semiring.vocabulary import ABSENT
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSets:
+    """Sets of tokens or ⊥: set i has the tokens from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Attributes
+    ----------
+    texts
+        The text of every token, as large strings, by its number; numbers are in tokens' order.
+    tokens
+        Token numbers, of each set ascending and once.
+    offsets
+        int64, one more than there are sets.
+    present
+        Boolean array: which are sets; the others are ⊥ and have no tokens.
+    """
+
+    texts: pa.Array
+    tokens: Array
+    offsets: Array
+    present: Array
+
+    @classmethod
+    def of_tokens(cls, texts: pa.Array, numbers: Array) -> TokenSets:
+        """The set of one token, or the empty one for `ABSENT`."""
+        there = numbers != ABSENT
+        return cls(texts, numbers[there], bounds(there), np.ones(len(numbers), dtype=np.bool_))
+
+    @classmethod
+    def empty(cls, texts: pa.Array, present: Array) -> TokenSets:
+        """Empty sets, and ⊥ where `present` is False."""
+        offsets = np.zeros(len(present) + 1, dtype=np.int64)
+        return cls(texts, np.zeros(0, dtype=np.int32), offsets, present)
+
+    @classmethod
+    def of_sets(
+        cls,
+        texts: pa.Array,
+        sets: Sequence[Collection[Token] | None],
+        numbers: Mapping[Token, int],
+    ) -> TokenSets:
+        """Given sets, None for ⊥, from a number for each of their tokens."""
+        found = [sorted(numbers[token] for token in one or ()) for one in sets]
+        tokens = np.array([number for one in found for number in one], dtype=np.int32)
+        present = np.array([one is not None for one in sets], dtype=np.bool_)
+        return cls(texts, tokens, bounds(np.array([*map(len, found)], dtype=np.int64)), present)
+
+    def __len__(self) -> int:
+        """The number of sets."""
+        return len(self.present)
+
+    @property
+    def owners(self) -> Array:
+        """The set of every token."""
+        return owners_of(self.offsets)
+
+    def take(self, places: Array) -> TokenSets:
+        """Some of the sets."""
+        rows, offsets = places_in(self.offsets, places)
+        return replace(
+            self, tokens=self.tokens[rows], offsets=offsets, present=self.present[places]
+        )
+
+    def summed(self, offsets: Array) -> TokenSets:
+        """The unions of consecutive sets; ⊥ of none but ⊥."""
+        there = reduce_segments(np.maximum, self.present.view(np.uint8), offsets, 0)
+        wide = replace(self, offsets=self.offsets[offsets], present=there.view(np.bool_))
+        return wide._of(wide.owners, wide.tokens, wide.present)
+
+    def times(self, *others: TokenSets) -> TokenSets:
+        """The unions with as many other sets; ⊥ where one is."""
+        parts = (self, *others)
+        present = np.logical_and.reduce([part.present for part in parts])
+        owners = np.concatenate([part.owners for part in parts])
+        tokens = np.concatenate([part.tokens for part in parts])
+        if not present.all():
+            owners, tokens = owners[present[owners]], tokens[present[owners]]
+        return self._of(owners, tokens, present)
+
+    def minus(self, other: TokenSets) -> TokenSets:
+        """The differences from as many others: ⊥ of what is ⊥ or within the other."""
+        mine, others = self._pairs(), other._pairs()
+        left = ~np.isin(mine, others)
+        kept = bounds(left)[self.offsets]
+        present = self.present & (~other.present | (np.diff(kept) > 0))
+        return replace(self, tokens=self.tokens[left], offsets=kept, present=present)
+
+    def _pairs(self) -> Array:
+        found: Array = self.owners * max(len(self.texts), 1) + self.tokens
+        return found
+
+    def _of(self, owners: Array, tokens: Array, present: Array) -> TokenSets:
+        """Sets of some tokens in any order."""
+        wide = max(len(self.texts), 1)
+        pairs = owners * wide + tokens
+        if not bool((pairs[1:] > pairs[:-1]).all()):
+            pairs.sort()
+            pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])]
+        owners, tokens = np.divmod(pairs, wide)
+        offsets = bounds(np.bincount(owners, minlength=len(present)))
+        return replace(self, tokens=tokens.astype(np.int32), offsets=offsets, present=present)
+
+
+def concatenated(parts: Sequence[TokenSets]) -> TokenSets:
+    """The sets of all parts, one part after the other."""
+    starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
+    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return TokenSets(
+        parts[0].texts,
+        np.concatenate([part.tokens for part in parts]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+        np.concatenate([part.present for part in parts]),
+    )

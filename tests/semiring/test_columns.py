@@ -1,0 +1,179 @@
+"""Columns of token numbers compute what arrays of their elements do, element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semiring import CapabilityError, semirings
+from semiring.base import Semiring
+from semiring.column_texts import polynomials
+from semiring.columns import Source, columns_of
+from semiring.columns.arrays import ArrayColumns
+from semiring.columns.base import Columns
+from semiring.derivations import Derivations
+from semiring.polynomial import Polynomial
+from semiring.quotients import Quotient
+from semiring.semirings import Counting, Polynomials, PosBool, Sensitivity, Trio, Which, Why
+from semiring.token import Token
+from semiring.valuation import Valuation
+from semiring.vocabulary import Scan, number_tokens
+
+NUMBERED = [one for one in semirings.ALL if isinstance(one, Quotient | Which | Sensitivity)]
+LENGTH = 4
+"""How many places each column has."""
+
+PLACES = st.integers(0, LENGTH - 1)
+KEYS = st.lists(st.none() | st.integers(-1, 2), min_size=LENGTH, max_size=LENGTH)
+OPERANDS = st.integers(0, 20)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("product"), st.lists(OPERANDS, max_size=3)),
+        st.tuples(st.just("fold"), OPERANDS, st.lists(PLACES, min_size=LENGTH, max_size=LENGTH)),
+        st.tuples(st.just("take"), OPERANDS, st.lists(PLACES, min_size=LENGTH, max_size=LENGTH)),
+        st.tuples(st.just("plus"), OPERANDS, OPERANDS),
+        st.tuples(st.just("monus"), OPERANDS, OPERANDS),
+        st.tuples(st.just("delta"), OPERANDS),
+        st.tuples(st.just("repeat"), st.lists(st.integers(0, 3), min_size=4, max_size=4)),
+        st.tuples(st.just("put"), OPERANDS, OPERANDS, st.sets(PLACES)),
+    ),
+    max_size=5,
+)
+"""What to compute from the columns that there are, by number, in turn."""
+
+VALUES = st.lists(
+    st.tuples(st.lists(st.lists(st.integers(0, 3), max_size=3), max_size=3), st.booleans()),
+    max_size=3,
+)
+"""Given values: sums of products of tokens, by number; of tokens that are there, or of others."""
+
+
+@pytest.mark.parametrize("semiring", NUMBERED, ids=lambda one: one.name)
+@given(keys=st.tuples(KEYS, KEYS, KEYS), values=VALUES, steps=STEPS)
+def test_columns_compute_what_arrays_do(
+    semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any], steps: list[Any]
+) -> None:
+    sources = _sources(semiring, keys, values)
+    found = _run(columns_of(semiring, sources), sources, steps)
+    assert found == _run(ArrayColumns(semiring, sources), sources, steps)
+
+
+def _sources(
+    semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any]
+) -> dict[Hashable, Source]:
+    """Two scans of r, whose tokens are themselves, and one of s, some of whose have values."""
+    given_values = {
+        key: semiring.sum(
+            semiring.product(semiring.default(Token("r" if there else "q", n)) for n in factors)
+            for factors in terms
+        )
+        for key, (terms, there) in enumerate(values)
+    }
+    itself = Valuation.compile(semiring, "r")
+    valuations = (itself, itself, Valuation.compile(semiring, "s", given_values))
+
+    def scan(number: int) -> Callable[[], Scan]:
+        column = pa.array(keys[number], pa.int64())
+        absent = column.is_null().to_numpy(zero_copy_only=False)
+        return lambda: Scan("rrs"[number], [column], LENGTH, absent)
+
+    return {number: Source(one, scan(number)) for number, one in enumerate(valuations)}
+
+
+def _run(columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]) -> list[Any]:
+    """All columns that steps make, as text; up to the error that one ends in."""
+    made = [columns.zeros(LENGTH), columns.ones(LENGTH), *map(columns.tokens, sources)]
+    texts: list[Any] = []
+    for step in steps:
+        try:
+            made.append(_step(columns, made, *step))
+        except CapabilityError as error:
+            return [*texts, str(error)]
+        texts.append(columns.to_arrow(made[-1]).to_pylist())
+    return [*texts, *(columns.to_arrow(one).to_pylist() for one in made)]
+
+
+def _step(columns: Columns[Any], made: list[Any], name: str, *given_: Any) -> Any:
+    def at(number: int) -> Any:
+        return made[number % len(made)]
+
+    if name == "product":
+        return columns.product([at(number) for number in given_[0]], LENGTH)
+    if name == "fold":
+        owners = sorted(given_[1])
+        return columns.fold(at(given_[0]), np.searchsorted(owners, np.arange(LENGTH + 1)))
+    if name == "take":
+        return columns.take(at(given_[0]), np.array(given_[1]))
+    if name == "repeat":
+        return columns.repeat(np.array(given_[0]))
+    if name == "delta":
+        return columns.delta(at(given_[0]))
+    if name == "monus":
+        return columns.monus(at(given_[0]), at(given_[1]))
+    if name == "plus":
+        return columns.plus(at(given_[0]), at(given_[1]), LENGTH)
+    old, new, places = at(given_[0]), at(given_[1]), sorted(given_[2])
+    chosen = np.arange(LENGTH)
+    chosen[places] = LENGTH + np.array(places, dtype=np.int64)
+    return columns.take(columns.concatenate((old, new)), chosen)
+
+
+def test_elements_made_of_tokens_are_computed_on_their_numbers() -> None:
+    assert {one.name for one in NUMBERED} == {
+        "Why",
+        "Which",
+        "PosBool",
+        "BooleanPolynomials",
+        "Trio",
+        "Sorp",
+        "Polynomials",
+        "Sensitivity",
+    }
+    assert isinstance(columns_of(Counting(), {}), ArrayColumns)
+
+
+def _two(semiring: Semiring[Any], given_values: Any) -> Any:
+    """The values of the tokens r:0, r:1."""
+    scan = Scan("r", [pa.array([0, 1])], 2)
+    source = Source(Valuation.compile(semiring, "r", given_values), lambda: scan)
+    return columns_of(semiring, {"r": source})
+
+
+@pytest.mark.parametrize("semiring", [Polynomials(), Trio()], ids=lambda one: one.name)
+def test_coefficients_do_not_overflow(semiring: Semiring[Any]) -> None:
+    many = {0: semiring.from_int(10**12), 1: semiring.from_int(2**70)}
+    columns = _two(semiring, many)
+    values = columns.tokens("r")
+    squared = columns.product([values, values], 2)
+    assert columns.to_arrow(squared).to_pylist() == [str(10**24), str(2**140)]
+    total = columns.fold(squared, np.array([0, 2]))
+    assert columns.to_arrow(total).to_pylist() == [str(10**24 + 2**140)]
+
+
+def test_of_many_witnesses_the_minimal_ones_are_found() -> None:
+    """Divisors are held against rows in pieces."""
+    random = np.random.default_rng(3)
+    tokens = [[Token("t", int(n)) for n in row] for row in random.integers(0, 40, (900, 4))]
+    witnesses = [frozenset(row[: 2 + place % 3]) for place, row in enumerate(tokens)]
+    some = frozenset(witnesses)
+    columns = _two(PosBool(), {0: PosBool().check(some), 1: PosBool().zero})
+    whys = _two(Why(), {0: some, 1: some})
+    expected = PosBool().render(PosBool().check(some))
+    assert columns.to_arrow(columns.tokens("r")).to_pylist() == [expected, "{}"]
+    assert whys.to_arrow(whys.tokens("r")).to_pylist() == [Why().render(some)] * 2
+
+
+def test_terms_past_the_limit_are_counted() -> None:
+    (codes,), _, tokens = number_tokens([Scan("r", [pa.array(range(9))], 9)])
+    sums = Derivations.of_tokens(tokens, codes).summed(np.array([0, 5, 9, 9]))
+    expected = [
+        Polynomial.sum(Polynomial.token(Token("r", i)) for i in one).truncated(2)
+        for one in (range(5), range(5, 9))
+    ]
+    assert polynomials(sums, 2).to_pylist() == [*expected, "0"]
