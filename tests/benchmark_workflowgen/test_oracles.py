@@ -119,6 +119,7 @@ def _left(graph: ProvenanceGraph) -> list[dict[str, float | None]]:
     return found
 
 
+@pytest.mark.slow
 def test_stations_give_the_same_without_provenance(
     stations: Run, spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -201,6 +201,7 @@ def test_difference(build: Build) -> None:
         spark.difference(0, 9)
 
 
+@pytest.mark.slow
 def test_dealership(bidding: SparkGraph) -> None:
     """Examples 4.2 to 4.5, with the count computed anew and the bid unknown."""
     memory = ProvenanceGraph.build(*dealership().data)
@@ -245,6 +246,7 @@ def counted() -> Builder:
     return b
 
 
+@pytest.mark.slow
 def test_counting(build: Build) -> None:
     """Annotations in N, of zoomed graphs too; other semirings and counts too large are refused."""
     graph, memory = build(counted()), ProvenanceGraph.build(*counted().data)

@@ -195,7 +195,7 @@ def test_rerun_gives_the_same_as_annotations(dealer: lipstick.Session) -> None:
             "SELECT c.Model, sum(c.Price) AS s FROM Cars c JOIN Requests r ON c.Model = r.Model "
             "WHERE c.Model IN (SELECT Model FROM Cars GROUP BY Model HAVING count(*) > 1) "
             "GROUP BY c.Model",
-            marks=pytest.mark.classic,
+            marks=[pytest.mark.classic, pytest.mark.slow],
         ),
         pytest.param(
             "SELECT max(n) AS most FROM (SELECT Model, count(*) AS n FROM Cars GROUP BY Model)",

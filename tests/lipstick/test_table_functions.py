@@ -96,15 +96,24 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         "SELECT * FROM best(TABLE(bids) PARTITION BY car ORDER BY id)",
         "SELECT what, n FROM best(TABLE(SELECT id, car, amount FROM bids WHERE id > 1)"
         " WITH SINGLE PARTITION ORDER BY (amount DESC NULLS LAST, id)) b WHERE n > 1",
-        "SELECT c.car, b.what, b.n FROM cars c JOIN best(bid => TABLE(bids) PARTITION BY (car,"
-        " id % 2) ORDER BY id, step => 2) b ON c.car = b.car AND c.price < b.n + 4",
+        pytest.param(
+            "SELECT c.car, b.what, b.n FROM cars c JOIN best(bid => TABLE(bids) PARTITION BY (car,"
+            " id % 2) ORDER BY id, step => 2) b ON c.car = b.car AND c.price < b.n + 4",
+            marks=pytest.mark.slow,
+        ),
         "SELECT b.what, sum(b.n) AS n FROM best(TABLE(bids) PARTITION BY car ORDER BY (id), 1) b"
         " GROUP BY b.what",
-        "SELECT c.car, c.price FROM cars c WHERE NOT EXISTS (SELECT 1 FROM best(TABLE(bids)"
-        " PARTITION BY car ORDER BY id) b WHERE b.car = c.car AND b.what = 'count')",
-        "SELECT a.id, b.n FROM until(TABLE(bids) WITH SINGLE PARTITION ORDER BY (id), 9) a"
-        " LEFT JOIN best(TABLE(SELECT car, max(amount) AS amount FROM bids GROUP BY car)"
-        " PARTITION BY car) b ON a.amount = b.n",
+        pytest.param(
+            "SELECT c.car, c.price FROM cars c WHERE NOT EXISTS (SELECT 1 FROM best(TABLE(bids)"
+            " PARTITION BY car ORDER BY id) b WHERE b.car = c.car AND b.what = 'count')",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "SELECT a.id, b.n FROM until(TABLE(bids) WITH SINGLE PARTITION ORDER BY (id), 9) a"
+            " LEFT JOIN best(TABLE(SELECT car, max(amount) AS amount FROM bids GROUP BY car)"
+            " PARTITION BY car) b ON a.amount = b.n",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_function_of_partitions(on: Oracles, sql: str) -> None:
