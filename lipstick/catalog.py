@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
 from lipstick.tracking import Tracked
+from lipstick.views import quoted_name
 from rewriter.catalog import TrackedRelation, Variable, View
 from rewriter.errors import UntrackedError
 
@@ -44,7 +45,7 @@ class SessionCatalog:
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:
         """Return the session variable of a name that is no column's; None if there is none."""
-        name = ".".join(f"`{part}`" for part in parts)
+        name = quoted_name(parts)
         try:
             row = self._spark.sql(f"SELECT CAST({name} AS STRING), typeof({name})").head()
         except PySparkException:
@@ -52,7 +53,7 @@ class SessionCatalog:
         return None if row is None else Variable(row[0], row[1])
 
     def _view(self, name: str) -> View | None:
-        quoted = ".".join(f"`{part}`" for part in name.split("."))
+        quoted = quoted_name(name.split("."))
         try:
             rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {quoted}").collect()
         except PySparkException:

@@ -53,25 +53,25 @@ class Views:
     def shadow(self, frame: DataFrame, name: str) -> None:
         """Make a view under a name of the user's; what it covers comes back in :meth:`drop`."""
         name = name.lower()
-        if name not in self._covered:
+        first = name not in self._covered
+        if first or self.is_replaced(name):
             self._covered[name] = self._keep(name)
+        if first:
             _OWNERS.setdefault(self._spark, {}).setdefault(name, []).append(self)
-        elif self.is_replaced(name):
-            self._covered[name] = self._keep(name)
         frame.createOrReplaceTempView(f"`{name}`")
-        self._pin(frame, name)
+        self._pin(frame, name, temporary=True)
 
     def pin(self, frame: DataFrame, name: str) -> None:
         """Remember the frame that a name of the user's, of a view or a table, stands for."""
         name = name.lower()
         if name in self._covered and self.is_replaced(name):
             self._uncover(name, self._covered.pop(name))
-        self._pin(frame, name)
+        self._pin(frame, name, temporary=self._is_temporary(name))
 
-    def _pin(self, frame: DataFrame, name: str) -> None:
+    def _pin(self, frame: DataFrame, name: str, *, temporary: bool) -> None:
         view = f"_lipstick_{self._label}_pinned_{name.replace('.', '_')}"
         self.put(frame, view)
-        self._pinned[name] = view, self._is_temporary(name)
+        self._pinned[name] = view, temporary
 
     def is_replaced(self, name: str) -> bool:
         """Tell whether a pinned name stands for another view by now, made by the user.
@@ -85,7 +85,7 @@ class Views:
             return False
         view, temporary = self._pinned[name]
         try:
-            if self._spark.table(_quoted(name)).sameSemantics(self._spark.table(view)):
+            if self._table(name).sameSemantics(self._spark.table(view)):
                 return False
         except PySparkException:  # there is nothing of that name
             return False
@@ -128,13 +128,17 @@ class Views:
         if not self._is_temporary(name):
             return None
         kept = f"_lipstick_{self._label}_covered_{name}"
-        self._spark.table(_quoted(name)).createOrReplaceTempView(f"`{kept}`")
+        self._table(name).createOrReplaceTempView(f"`{kept}`")
         return kept
 
+    def _table(self, name: str) -> DataFrame:
+        return self._spark.table(quoted_name(name.split(".")))
+
     def _is_temporary(self, name: str) -> bool:
-        catalog, quoted = self._spark.catalog, _quoted(name)
+        catalog, quoted = self._spark.catalog, quoted_name(name.split("."))
         return catalog.tableExists(quoted) and catalog.getTable(quoted).isTemporary
 
 
-def _quoted(name: str) -> str:
-    return ".".join(f"`{part}`" for part in name.split("."))
+def quoted_name(parts: Iterable[str]) -> str:
+    """Return a dotted name with each of its parts in backticks."""
+    return ".".join(f"`{part}`" for part in parts)
