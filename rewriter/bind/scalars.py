@@ -18,6 +18,7 @@ from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.stars import expand_star, is_star
 from rewriter.bind.subqueries import Subqueries
+from rewriter.bind.time_windows import time_of
 from rewriter.catalog import Variable
 from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError
@@ -159,6 +160,8 @@ class ScalarBinder:
                 return self._draw(node)
             case exp.Anonymous() if str(node.this).lower() == "arrays_zip":
                 return self._zipped(self._expanded(node.expressions))
+            case exp.Anonymous(expressions=[window]) if node.name.lower() == "window_time":
+                return time_of(self.bind(window))
             case exp.Func():
                 self._check_call(node)
                 self._expand_arguments(node)

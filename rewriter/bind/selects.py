@@ -38,6 +38,7 @@ from rewriter.bind.registered import group_without_keys
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
 from rewriter.bind.subqueries import Subqueries, rename
+from rewriter.bind.time_windows import with_time_window
 from rewriter.bind.windows import Windowing, with_named_windows
 
 
@@ -140,6 +141,12 @@ def bind_rows(
         binder = rows.binder("LATERAL VIEW", "cannot stand in LATERAL VIEW")
         from_ = bind_laterals(from_, select, binder)
         rows = replace(rows, relation=from_.relation, scope=from_.scope)
+    return _with_time_window(_restricted(rows, correlate=correlate))
+
+
+def _restricted(rows: Rows, *, correlate: bool) -> Rows:
+    """Return the rows that WHERE keeps."""
+    select, context, outer, subqueries = rows.select, rows.context, rows.outer, rows.subqueries
     where = select.args.get("where")
     if where is None:
         return rows
@@ -151,7 +158,15 @@ def bind_rows(
     span = context.source.keyword_before(where, "WHERE")
     relation = restrict(rows.relation, inner, subqueries, span)
     relation, correlated = subqueries.attach(relation, correlated)
-    return Rows(select, context, outer, subqueries, relation, rows.scope, correlated)
+    return replace(rows, relation=relation, correlated=correlated)
+
+
+def _with_time_window(rows: Rows) -> Rows:
+    """Return the rows repeated for each time window that they are in, if the clauses have one."""
+    bound, select = Bound(rows.relation, rows.scope), rows.select
+    binder = rows.binder("a time window", "cannot stand in a time window")
+    select, bound = with_time_window(bound, select, binder, grouped=is_grouped(select))
+    return replace(rows, select=select, relation=bound.relation, scope=bound.scope)
 
 
 def _split(

@@ -37,6 +37,7 @@ from rewriter.catalyst.selects import (
     unique,
 )
 from rewriter.catalyst.stated import stated
+from rewriter.catalyst.time_windows import TimeWindow, time_window_of
 from rewriter.catalyst.tree import Node
 from rewriter.catalyst.unpivot import unpivot_of, unpivoted
 from rewriter.catalyst.windows import ordered
@@ -114,7 +115,11 @@ class Plans:
 
         What its expressions use are columns of FROM.
         """
-        rows = self.rows(node.children[0])
+        return self._below(node.children[0], stage, used)
+
+    def _below(self, node: Node, stage: Stage, used: Sequence[Node] = ()) -> Rows:
+        """Return the rows of an operator as the input of one whose clause comes after a stage."""
+        rows = self.rows(node)
         ids = frozenset[int]().union(*map(references, used))
         if rows.stage > stage or rows.query is not None or not rows.is_plain(ids):
             return self._closed(rows)
@@ -156,6 +161,9 @@ class Plans:
         return self.rows(node.children[0])
 
     def _project(self, node: Node) -> Rows:
+        window = time_window_of(node)
+        if window is not None:
+            return self._time_window(window)
         pivot = pivot_of(node)
         if pivot is not None:
             return self._pivot(pivot)
@@ -181,7 +189,15 @@ class Plans:
             rows = self._closed(replace(rows, columns=used))
         return pivoted(pivot, rows, self._scope(rows))
 
+    def _time_window(self, window: TimeWindow) -> Rows:
+        rows = self._below(window.input, Stage.WHERE, (window.time,))
+        columns = (window.column(self._scope(rows)), *rows.columns)
+        return replace(rows, columns=columns, stage=Stage.ITEMS)
+
     def _filter(self, node: Node) -> Rows:
+        window = time_window_of(node)
+        if window is not None:
+            return self._time_window(window)
         rows = self.rows(node.children[0])
         if self._around and rows.stage is Stage.ITEMS and _is_grouped(rows):
             return self._restricted(rows, "having", node, Stage.ITEMS)

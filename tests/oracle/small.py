@@ -35,6 +35,9 @@ _ARROW: Final[dict[str, pa.DataType]] = {
     "string": pa.string(),
     "double": pa.float64(),
     "array<int>": pa.list_(pa.int32()),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
 }
 
 Rows = Sequence[tuple[Any, ...]]

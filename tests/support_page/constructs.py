@@ -105,7 +105,7 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "FROM r |> WHERE x > 1 |> SELECT id",
         "SELECT TRANSFORM (id) USING 'cat' AS (id) FROM r",
         "SELECT /*+ BROADCAST(s) */ r.id FROM r JOIN s ON r.k = s.k",
-        "SELECT count(*) AS n FROM r GROUP BY window(x, '1 day')",
+        "SELECT window.start, count(*) AS n FROM r GROUP BY window(x, '1 day')",
     ),
     "Other statements": (
         "INSERT INTO t SELECT * FROM r",

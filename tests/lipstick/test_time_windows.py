@@ -1,0 +1,105 @@
+"""Time windows: a row is repeated for each that its time is in, and grouped by its column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from tests.oracle.rows import assert_same_bag, from_spark
+from tests.oracle.small import Oracles, annotated, oracles, small
+
+
+def _at(day: int, hour: int, minute: int, second: int = 0, micro: int = 0) -> datetime:
+    return datetime(2024, 3, day, hour, minute, second, micro)
+
+
+READINGS = small(
+    "readings",
+    "id int, sensor string, at timestamp, local timestamp_ntz, day date, value int",
+    [
+        (1, "a", _at(30, 23, 59, 59, 999_999), _at(30, 23, 59), date(2024, 3, 30), 5),
+        (2, "a", _at(31, 0, 0), _at(31, 0, 0), date(2024, 3, 31), 7),
+        (3, "b", _at(31, 0, 7), _at(31, 0, 7), date(2024, 3, 31), 1),
+        (4, "b", _at(31, 2, 30), None, None, 2),
+        (5, "a", None, _at(31, 3, 30), date(2024, 3, 31), 3),
+        (6, "a", datetime(1969, 12, 31, 23, 50), _at(31, 9, 0), date(1969, 12, 31), None),
+        (7, "b", _at(31, 2, 45), _at(31, 2, 30), date(2024, 4, 1), 9),
+    ],
+)
+
+
+@pytest.fixture(scope="module")
+def on(spark: SparkSession) -> Iterator[Oracles]:
+    """Readings of two sensors, some without a time, one of before 1970."""
+    with oracles(spark, READINGS) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT window(at, '1 hour') AS w, sum(value) AS s FROM readings GROUP BY 1",
+        "SELECT window.start, window.end, sensor, count(*) AS n FROM readings"
+        " GROUP BY window(local, '30 minutes', '30 minutes', '7 minutes'), sensor"
+        " HAVING count(*) > 0 ORDER BY window.end DESC",
+        "SELECT window(day, '1 week').start AS s, avg(value) AS v FROM readings"
+        " GROUP BY window(day, '1 week')",
+        "SELECT window, max(value) AS m FROM readings WHERE id < 7"
+        " GROUP BY window(at, 'interval 1 hour 30 minutes', '20 minutes', '-3 seconds')",
+        "SELECT window(at, '36 hours', '1 day') AS w, count(value) AS n FROM readings GROUP BY ALL",
+        "SELECT id, window(at, 7200000000, 3600000000) AS w FROM readings",
+        "SELECT *, window(at, '1 day') AS w FROM readings ORDER BY id",
+        "SELECT sensor, window(at, '1 day') AS w, count(*) AS n FROM readings"
+        " GROUP BY ROLLUP (sensor, window(at, '1 day'))",
+        "SELECT t, n FROM (SELECT window_time(w) AS t, n FROM (SELECT window(at, '1 hour') AS w,"
+        " count(*) AS n FROM readings GROUP BY 1)) WHERE n > 0",
+        "SELECT r.id, d.n FROM readings r JOIN (SELECT window(at, '2 hours', '1 hour') AS w,"
+        " count(*) AS n FROM readings GROUP BY 1) d ON r.at = d.w.start",
+    ],
+)
+def test_of_one_answer(on: Oracles, sql: str) -> None:
+    on.hold(sql, {"readings": [2]}, {"readings": [1, 3, 7]}, offline=False)
+
+
+def test_a_tuple_is_a_member_of_each_of_its_windows(on: Oracles) -> None:
+    q = on.ls.sql(
+        "SELECT window.start AS s, count(*) AS n FROM readings WHERE sensor = 'b' AND value < 9"
+        " GROUP BY window(local, '20 minutes', '10 minutes')"
+    )
+    shown = {row["s"]: str(found) for row, found in q.polynomials()}
+    assert shown == {
+        datetime(2024, 3, 30, 23, 50): "δ(readings:3)",
+        datetime(2024, 3, 31, 0, 0): "δ(readings:3)",
+    }
+
+
+FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
+    "tumbling": (
+        lambda t: t.groupBy(F.window("at", "1 hour"), "sensor").agg(F.sum("value").alias("v")),
+        "SELECT window(at, '1 hour') AS window, sensor, sum(value) AS v FROM readings"
+        " GROUP BY 1, sensor",
+    ),
+    "sliding": (
+        lambda t: t.groupBy(F.window("local", "30 minutes", "10 minutes", "1 minute")).count(),
+        "SELECT window(local, '30 minutes', '10 minutes', '1 minute') AS window,"
+        " count(1) AS count FROM readings GROUP BY 1",
+    ),
+    "selected": (
+        lambda t: t.select("id", F.window("at", "1 day").alias("w")).select("id", "w.start"),
+        "SELECT id, w.start FROM (SELECT id, window(at, '1 day') AS w FROM readings)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FRAMES)
+def test_of_data_frames(on: Oracles, case: str) -> None:
+    """The same answer and annotations as of the query in SQL."""
+    build, sql = FRAMES[case]
+    q = on.ls.annotate(build(on.ls.tracked["readings"].source.frame))
+    expected = on.ls.sql(sql)
+    assert annotated(q) == annotated(expected)
+    assert_same_bag(from_spark(expected.df), from_spark(q.df), case)

@@ -1,1 +1,0 @@
-SELECT window(sold, '1 day'), count(*) FROM cars GROUP BY 1

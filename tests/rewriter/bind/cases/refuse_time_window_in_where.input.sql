@@ -1,0 +1,1 @@
+SELECT id FROM cars WHERE window(sold, '1 day').start > now()

@@ -1,0 +1,1 @@
+SELECT window(sold, '1 month') AS a FROM cars
