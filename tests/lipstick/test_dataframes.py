@@ -290,7 +290,6 @@ def test_files_read_again(on: Oracles, spark: SparkSession, tmp_path: Path) -> N
         on.ls.untrack("files")
 
 
-@pytest.mark.classic
 def test_source_tracked_twice(on: Oracles, frames: tuple[DataFrame, DataFrame]) -> None:
     """Its name says which relation is meant."""
     on.ls.track("same", frames[0], key="id")
