@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--interpreted",
         action="store_true",
-        help="let Spark interpret expressions, where many small queries are sooner run than compiled",
+        help="let Spark interpret expressions: sooner done for hundreds of small queries",
     )
 
 
