@@ -57,12 +57,31 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         " GROUP BY ROLLUP (sensor, window(at, '1 day'))",
         "SELECT t, n FROM (SELECT window_time(w) AS t, n FROM (SELECT window(at, '1 hour') AS w,"
         " count(*) AS n FROM readings GROUP BY 1)) WHERE n > 0",
+        "SELECT window(w, '1 day').end AS e, sum(n) AS n FROM (SELECT window AS w, count(*) AS n"
+        " FROM readings GROUP BY window(at, '3 hours')) GROUP BY window(w, '1 day')",
         "SELECT r.id, d.n FROM readings r JOIN (SELECT window(at, '2 hours', '1 hour') AS w,"
         " count(*) AS n FROM readings GROUP BY 1) d ON r.at = d.w.start",
     ],
 )
 def test_of_one_answer(on: Oracles, sql: str) -> None:
     on.hold(sql, {"readings": [2]}, {"readings": [1, 3, 7]}, offline=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT session_window.start AS s, session_window.end AS e, sensor, count(*) AS n,"
+        " sum(value) AS v FROM readings GROUP BY session_window(at, '15 minutes'), sensor",
+        "SELECT session_window(local, '7 minutes') AS w, collect_list(id) AS ids FROM readings"
+        " WHERE id <> 5 GROUP BY 1 HAVING count(*) > 1",
+        "SELECT sensor AS name, session_window AS w, max(value) AS m FROM readings"
+        " GROUP BY name, session_window(at, CASE WHEN value > 6 THEN '3 hours' ELSE '30 minutes'"
+        " END)",
+    ],
+)
+def test_sessions(on: Oracles, sql: str) -> None:
+    """Deletions divide sessions, and shorten them."""
+    on.hold(sql, {"readings": [2]}, {"readings": [3, 4]}, {"readings": [1, 7]}, offline=False)
 
 
 def test_a_tuple_is_a_member_of_each_of_its_windows(on: Oracles) -> None:
