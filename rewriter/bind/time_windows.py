@@ -29,7 +29,8 @@ WINDOW, SESSION = "window", "session_window"
 _QUALIFIER = "time window"
 """What stands before the column where a call stood: no relation of a text is called so."""
 
-_CLAUSES = ("expressions", "group", "having", "qualify", "order")
+_CLAUSES = ("expressions", "group")
+"""Where calls are of one operator in Spark: in ORDER BY and QUALIFY they repeat rows once more."""
 
 _UNITS = {
     "microsecond": 1,
