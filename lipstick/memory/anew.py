@@ -133,4 +133,5 @@ def _doubles(values: pa.Array) -> Array:
     unscaled, scale = decimal_to_integers(values), values.type.scale
     if magnitude(unscaled) > _EXACT_INTEGER or not 0 <= scale <= _EXACT_POWER:
         raise UninterpretableError(f"a percentile of large {values.type}")
-    return unscaled.astype(np.float64) / 10.0**scale
+    quotients: Array = unscaled.astype(np.float64) / 10.0**scale
+    return quotients
