@@ -364,6 +364,13 @@ class Block:
         return tuple(places[name] for name in names) if set(names) <= places.keys() else None
 
     @property
+    def columns(self) -> frozenset[str]:
+        """The names that columns of its members and of its rows have."""
+        named = [*self.keys, *self.aggregates, *(self.core.select if self.core else ())]
+        outputs = (output.name for output in self.outputs)
+        return frozenset((*self.identity, *outputs, *(name for name, _ in named)))
+
+    @property
     def limited(self) -> bool:
         """Whether LIMIT or OFFSET cuts the rows."""
         return self.limit is not None or self.offset > 0

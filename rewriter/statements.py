@@ -14,6 +14,7 @@ from sqlglot import exp
 from rewriter.aggregates import arguments
 from rewriter.algebra import Scalar
 from rewriter.blocks import (
+    KEYS,
     MEMBER,
     Block,
     BlockSource,
@@ -37,6 +38,7 @@ from rewriter.emit import (
     comparisons,
     contributions,
     dependent,
+    exists_in,
     extents,
     members_query,
     program,
@@ -116,11 +118,10 @@ def members_sql(
 
 
 def _of_groups(query: exp.Select, block: Block, kept: str) -> exp.Select:
-    inner = exp.select(exp.Literal.number(1)).from_(table(kept, "k"))
-    for name, key in block.keys:
-        inner = inner.where(exp.NullSafeEQ(this=qualified("k", name), expression=key.copy()))
+    names = [name for name, _ in block.keys]
+    inside = exists_in(kept, KEYS, names, block.keys)
     members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
-    return members.from_(query.subquery(MEMBER)).where(exp.Exists(this=inner))
+    return members.from_(query.subquery(MEMBER)).where(inside)
 
 
 def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
@@ -392,10 +393,7 @@ def _surviving(
         if token.relation not in deleted:
             continue
         gone, columns = deleted[token.relation]
-        inner = exp.select(exp.Literal.number(1)).from_(table(gone, "d"))
-        for mine, its in zip(token.columns, columns, strict=True):
-            inner = inner.where(
-                exp.NullSafeEQ(this=qualified("d", its), expression=qualified(MEMBER, mine))
-            )
-        members = members.where(exp.Not(this=exp.Exists(this=inner)))
+        mine = [qualified(MEMBER, name) for name in token.columns]
+        found = exists_in(gone, "d", columns, zip(columns, mine, strict=True))
+        members = members.where(exp.Not(this=found))
     return members

@@ -13,7 +13,17 @@ from rewriter.emit.extents import Extent, extents
 from rewriter.emit.potential import dependent, potential_query, uncertain_having
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import answer_query, rows_query
-from rewriter.emit.trees import BRANCH, PRESENT, PROVENANCE, SIDE, SORT, VALUE, table, visible
+from rewriter.emit.trees import (
+    BRANCH,
+    PRESENT,
+    PROVENANCE,
+    SIDE,
+    SORT,
+    VALUE,
+    exists_in,
+    table,
+    visible,
+)
 
 __all__ = [
     "BRANCH",
@@ -31,6 +41,7 @@ __all__ = [
     "comparisons",
     "contributions",
     "dependent",
+    "exists_in",
     "extents",
     "members_query",
     "potential_query",

@@ -30,7 +30,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import DerivedValues
-from rewriter.emit.trees import from_, named, table, union_all, where
+from rewriter.emit.trees import exists_in, from_, named, table, union_all, where
 
 _ELEMENT = "_element"
 
@@ -190,8 +190,9 @@ def _constant(source: ConstantSource) -> exp.Expr:
 
 def exists(semi: Semi, name: str) -> exp.Expr:
     """Return what a membership asks of the named table of the block's tuples."""
-    inner = exp.select(exp.Literal.number(1)).from_(table(name, KEYS))
-    found: exp.Expr = exp.Exists(this=where(inner, equalities(semi, KEYS)))
+    pairs = ((column, left) for left, column in semi.pairs)
+    equal = exp.NullSafeEQ if semi.null_safe else exp.EQ
+    found: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, equal)
     if semi.negated:
         found = exp.Not(this=found)
     if semi.guard is not None:

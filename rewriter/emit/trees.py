@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar
-from rewriter.blocks import Named
+from rewriter.algebra import Scalar, bracketed
+from rewriter.blocks import Named, qualified
 
 PROVENANCE = "_prov"
 PRESENT = "_present"
@@ -55,6 +55,40 @@ def where(select: exp.Select, conditions: Sequence[Scalar]) -> exp.Select:
     """Put more conditions in WHERE."""
     whole = conjunction(conditions)
     return select if whole is None else select.where(whole)
+
+
+def exists_in(
+    name: str,
+    alias: str,
+    columns: Iterable[str],
+    pairs: Iterable[tuple[str, Scalar]],
+    equal: type[exp.Binary] = exp.NullSafeEQ,
+) -> exp.Exists:
+    """Return that a table has a row whose columns are equal to values of the row around.
+
+    To Spark ``a.b`` is a field of the table's own column ``a`` before it is a column of what is
+    called ``a`` outside. Where there is such a column, the compared ones alone are in scope, under
+    names that no text has.
+
+    Parameters
+    ----------
+    columns
+        All that the table may have.
+    """
+    pairs = list(pairs)
+    outside = {column.table.lower() for _, value in pairs for column in value.find_all(exp.Column)}
+    source: exp.Expr = table(name, alias)
+    if not outside.isdisjoint(map(str.lower, columns)):
+        apart = [(f"{alias} {number}", own) for number, (own, _) in enumerate(pairs)]
+        select = exp.select(*named((new, qualified(alias, own)) for new, own in apart))
+        source = select.from_(source).subquery(alias)
+        pairs = [(new, value) for (new, _), (_, value) in zip(apart, pairs, strict=True)]
+    inner = exp.select(exp.Literal.number(1)).from_(source)
+    found = [
+        equal(this=qualified(alias, own), expression=bracketed(value.copy()))
+        for own, value in pairs
+    ]
+    return exp.Exists(this=where(inner, found))
 
 
 def named(columns: Iterable[Named]) -> list[exp.Expr]:

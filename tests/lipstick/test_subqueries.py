@@ -21,6 +21,10 @@ RIGHT = small(
 )
 OTHER = small("o", "oid int, k int, z int", [(1, 1, 1), (2, 5, 2), (3, 5, 2)])
 EMPTY = small("e", "eid int, k int, u int", [])
+NAMED = small(
+    "d", "m int, k int, d int", [(1, 1, 2), (2, 1, 3), (3, 2, 1), (4, None, 1), (5, 2, 5)]
+)
+"""Columns with the names of what the rewritten text calls relations and members."""
 DELETIONS = (
     {"r": [4]},
     {"r": [1, 2], "o": [2]},
@@ -33,7 +37,7 @@ DELETIONS = (
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Relations with NULLs on both sides, with duplicates, and without any row."""
-    with oracles(spark, LEFT, RIGHT, OTHER, EMPTY) as made:
+    with oracles(spark, LEFT, RIGHT, OTHER, EMPTY, NAMED) as made:
         yield made
 
 
@@ -111,6 +115,20 @@ def test_correlated_by_any_predicate(on: Oracles, sql: str) -> None:
 )
 def test_lateral(on: Oracles, sql: str) -> None:
     on.hold(sql, *DELETIONS, offline=False)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT a.m, a.d FROM d a WHERE NOT EXISTS (SELECT 1 FROM d b WHERE b.k = a.k"
+        " AND b.m > a.m)",
+        "SELECT a.m FROM d a WHERE EXISTS (SELECT 1 FROM (SELECT k, max(d) AS d FROM d GROUP BY k)"
+        " b WHERE b.k = a.k AND b.d > a.m)",
+        "SELECT k, count(*) AS m FROM d WHERE EXISTS (SELECT 1 FROM l WHERE l.g >= d.m) GROUP BY k",
+    ],
+)
+def test_columns_called_like_what_is_around(on: Oracles, sql: str) -> None:
+    on.hold(sql, {"d": [2]}, {"d": [1, 5]}, {"l": [2], "d": [3]}, offline=False)
 
 
 def test_maps_of_the_outer_query(on: Oracles) -> None:
