@@ -132,6 +132,25 @@ def with_parameters(spark: SparkSession, node: Plan, values: dict[int, Any]) -> 
     return node.makeCopy(array)
 
 
+def frame_of(spark: SparkSession, plan: Plan) -> DataFrame:
+    """Return the data frame of a plan."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    dataset = jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def alias(spark: SparkSession, value: Plan, name: str, expression_id: Any) -> Plan:
+    """Return the naming of a value, with an id."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    empty = sequence(spark, [])
+    made = jvm.org.apache.spark.sql.catalyst.expressions.Alias
+    return made(value, name, expression_id, empty, jvm.scala.Option.empty(), empty)
+
+
 def elements(values: Any) -> list[Any]:
     """Return the elements of a sequence of Scala."""
     return [values.apply(number) for number in range(values.size())]

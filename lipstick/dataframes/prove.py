@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
+    alias,
     analysed,
     changed,
     described,
@@ -205,11 +206,7 @@ def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Pla
     name = origins.get(int(item.exprId().id()))
     if name is None:
         return item
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    alias = jvm.org.apache.spark.sql.catalyst.expressions.Alias
-    empty = sequence(spark, [])
-    return alias(item.child(), name, item.exprId(), empty, jvm.scala.Option.empty(), empty)
+    return alias(spark, item.child(), name, item.exprId())
 
 
 def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:
