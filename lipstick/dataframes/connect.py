@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes import FUNCTION_PREFIX
+from lipstick.dataframes.applied_connect import with_ordinary_operators
 from lipstick.dataframes.explained import comparable
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
@@ -54,7 +55,7 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     NotUnderstoodError
         With the first line of the optimised plans that differs.
     """
-    relation = _relation(spark, frame)
+    relation = with_ordinary_operators(spark, _relation(spark, frame))
     known = {_key(_relation(spark, one.source.frame)): one for one in tracked}
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,23 @@ Json: TypeAlias = list[dict[str, Any]]
 """What ``TreeNode.toJSON`` writes of it."""
 
 _SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
+
+
+@contextmanager
+def active(spark: SparkSession) -> Iterator[None]:
+    """Make a session that of the JVM's thread, whose settings the optimiser asks for."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def analysed(frame: DataFrame) -> Plan:

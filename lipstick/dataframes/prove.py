@@ -18,6 +18,7 @@ from pyspark.errors import PySparkException
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
+    active,
     alias,
     analysed,
     changed,
@@ -70,7 +71,7 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
     if _columns(frame) != _columns(other):
         problem = "The text made of this data frame has other columns than the frame"
         raise NotUnderstoodError(problem, _ADVICE, text)
-    with settings(spark, _SETTINGS):
+    with settings(spark, _SETTINGS), active(spark):
         for prepare in (_renamed, _inlined):
             theirs, ours = (_optimised(spark, analysed(each), prepare) for each in (frame, other))
             if same_result(spark, theirs, ours):

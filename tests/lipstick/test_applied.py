@@ -171,6 +171,53 @@ def test_function_of_groups(on: Oracles, build: Build) -> None:
     )
 
 
+@pytest.mark.classic
+def test_values_are_those_of_the_plain_frame(on: Oracles, spark: SparkSession) -> None:
+    """Of every type, with NULLs, as pandas and as Arrow; in a time zone whose hours come twice."""
+    others = (
+        "id int, b boolean, da date, tn timestamp_ntz, de decimal(10,2), bi binary, "
+        "ar array<int>, mp map<string, int>, n int, fl float, sm smallint, big long, one int"
+    )
+    types = f"{others}, ts timestamp, st struct<u: int, v: timestamp>"
+    hour = "timestamp_seconds(1729987200 + id * 1800)"
+    columns = [
+        "id",
+        "amount > 3 AS b",
+        "date_add(DATE'2024-01-01', amount) AS da",
+        f"if(amount > 2, {hour}, NULL) AS ts",
+        "CAST(concat('2024-03-31 02:30:0', id) AS TIMESTAMP_NTZ) AS tn",
+        "CAST(share AS DECIMAL(10, 2)) AS de",
+        "encode(car, 'utf-8') AS bi",
+        "array(amount, NULL, id) AS ar",
+        "named_struct('u', amount, 'v', timestamp_seconds(id)) AS st",
+        "map('a', amount, 'b', id) AS mp",
+        "amount AS n",
+        "CAST(share AS FLOAT) AS fl",
+        "CAST(id AS SMALLINT) AS sm",
+        "CAST(id AS LONG) * 9007199254740993 AS big",
+        "1 AS one",
+    ]
+
+    def typed(bids: DataFrame, cars: DataFrame) -> DataFrame:
+        rows = bids.selectExpr(*columns).where("id <> 2")
+        zeroes = rows.groupBy("b").applyInPandas(lambda frame: frame, types)
+        return zeroes.groupBy("one").applyInPandas(lambda key, frame: frame, types)
+
+    def untimed(bids: DataFrame, cars: DataFrame) -> DataFrame:
+        rows = bids.selectExpr(*(c for c in columns if "timestamp_seconds" not in c))
+        return rows.groupBy("b").applyInArrow(lambda table: table, others)
+
+    before = str(spark.conf.get("spark.sql.session.timeZone"))
+    for session in (spark, on.plain.spark):
+        session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+    try:
+        _hold(on, typed, {"bids": [3, 5]})
+        _hold(on, untimed, {"bids": [3, 5]})
+    finally:
+        for session in (spark, on.plain.spark):
+            session.conf.set("spark.sql.session.timeZone", before)
+
+
 def test_row_depends_on_its_group(on: Oracles) -> None:
     bids, cars = _tracked(on)
     q = on.ls.annotate(_best(bids, cars))
