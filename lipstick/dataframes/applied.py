@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, conversion
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 from pyspark.util import PythonEvalType
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 EVALUATION = getattr(PythonEvalType, "SQL_SCALAR_ARROW_UDF", None)
 """The kind of a function of arrays; None where this version of PySpark has none."""
+_CONVERSIONS = ("enforce_schema", "to_pandas")
+"""What workers use of PySpark's ``ArrowBatchTransformer``."""
 _KINDS = {
     getattr(PythonEvalType, name): name
     for name in on_workers.KINDS
@@ -95,12 +97,12 @@ class Applied:
         ------
         UnsupportedError
             The function makes rows without columns, keys of two frames have other types, or
-            PySpark has no functions of arrays.
+            PySpark lacks functions of arrays or the conversions that workers use.
         """
-        if EVALUATION is None:
+        if not _is_supported():
             raise UnsupportedError(
-                f"{self.name} is applied to groups, which needs functions of Arrow arrays",
-                "They come with PySpark 4.1. Or track the frame that is returned.",
+                f"{self.name} is applied to groups, for which this version of PySpark is too old",
+                "Use PySpark 4.3, or track the frame that is returned.",
             )
         if not self.made.fields:
             raise UnsupportedError(
@@ -135,6 +137,15 @@ class Applied:
         names = [name for name in both.columns if name.startswith("rows")]
         groups = both.groupBy(*keys).agg(*(F.collect_list(name).alias(name) for name in names))
         return groups.select(F.inline(call(*map(F.col, names))))
+
+
+def _is_supported() -> bool:
+    known = getattr(conversion, "ArrowBatchTransformer", None)
+    return (
+        EVALUATION is not None
+        and hasattr(conversion, "PandasToArrowConversion")
+        and all(hasattr(known, name) for name in _CONVERSIONS)
+    )
 
 
 def named_by_place(rows: StructType) -> StructType:

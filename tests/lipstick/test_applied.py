@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, conversion
 from pyspark.sql import functions as F
 
 import lipstick
@@ -272,3 +272,11 @@ def _by_other_types(bids: DataFrame, cars: DataFrame) -> DataFrame:
 def test_refused(on: Oracles, build: Build, problem: str) -> None:
     with pytest.raises(UnsupportedError, match=problem):
         on.ls.annotate(build(*_tracked(on)))
+
+
+@pytest.mark.classic
+def test_older_versions_are_refused(on: Oracles, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = _best(*_tracked(on))
+    monkeypatch.delattr(conversion, "PandasToArrowConversion")
+    with pytest.raises(UnsupportedError, match="too old"):
+        on.ls.annotate(frame)
