@@ -52,6 +52,16 @@ class SessionCatalog:
             return None
         return None if row is None else Variable(row[0], row[1])
 
+    def made_columns(self, function: str) -> tuple[str, ...] | None:
+        """Return the columns of the rows that a registered function makes; None if not known.
+
+        A call without arguments has them too, unless the function finds them by its arguments.
+        """
+        try:
+            return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
+        except PySparkException:
+            return None
+
     def _view(self, name: str) -> View | None:
         quoted = quoted_name(name.split("."))
         try:

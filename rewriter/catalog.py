@@ -51,7 +51,7 @@ class TableFunction:
 
 
 class Catalog(Protocol):
-    """Resolves the names of relations and variables as Spark does, without regard to case."""
+    """Resolves the names of relations, variables and functions as Spark does, in any case."""
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
         """Return what the name, of one to three parts, stands for; None if it is unknown."""
@@ -61,20 +61,29 @@ class Catalog(Protocol):
         """Return the session variable of a name that is no column's; None if there is none."""
         ...
 
+    def made_columns(self, function: str) -> tuple[str, ...] | None:
+        """Return the columns of the rows that a registered function makes; None if not known."""
+        ...
+
 
 class MemoryCatalog:
-    """A catalog of given relations and variables, found by the last part of a name."""
+    """A catalog of what is given, relations and variables found by the last part of a name."""
 
     def __init__(
         self,
         relations: Iterable[TrackedRelation | View],
         variables: Mapping[str, Variable] | None = None,
+        made_columns: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self._relations = {relation.name.lower(): relation for relation in relations}
         self._variables = dict(variables or {})
+        self._made_columns = dict(made_columns or {})
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
         return self._relations.get(parts[-1].lower())
 
     def variable(self, parts: tuple[str, ...]) -> Variable | None:
         return self._variables.get(parts[-1].lower())
+
+    def made_columns(self, function: str) -> tuple[str, ...] | None:
+        return self._made_columns.get(function.lower())

@@ -37,6 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="make the `spark` fixture a Spark Connect session over a server in this process",
     )
     parser.addoption("--slow", action="store_true", help="run the tests marked `slow` too")
+    parser.addoption(
+        "--interpreted",
+        action="store_true",
+        help="let Spark interpret expressions: sooner done for hundreds of small queries",
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -73,7 +78,8 @@ def spark(
         for name in ("PYTHONPATH", "SPARK_API_MODE", "SPARK_HOME", "SPARK_REMOTE"):
             patch.delenv(name, raising=False)
         patch.setenv("PYSPARK_PYTHON", str(_write_worker_python(home)))
-        patch.setenv("SPARK_CONF_DIR", str(_write_configuration(home, port)))
+        interpreted = bool(request.config.getoption("--interpreted"))
+        patch.setenv("SPARK_CONF_DIR", str(_write_configuration(home, port, interpreted)))
         if over_connect:
             from pyspark.sql.connect.client.core import DefaultChannelBuilder
 
@@ -135,7 +141,7 @@ def _write_worker_python(home: Path) -> Path:
     return python
 
 
-def _write_configuration(home: Path, connect_port: int) -> Path:
+def _write_configuration(home: Path, connect_port: int, interpreted: bool) -> Path:
     """A SPARK_CONF_DIR for the session: it reaches a classic and a Connect server alike."""
     folder = home / "conf"
     folder.mkdir()
@@ -155,6 +161,9 @@ def _write_configuration(home: Path, connect_port: int) -> Path:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
+    if interpreted:
+        options["spark.sql.codegen.wholeStage"] = "false"
+        options["spark.sql.codegen.factoryMode"] = "NO_CODEGEN"
     lines = [f"{name} {value}\n" for name, value in options.items()]
     (folder / "spark-defaults.conf").write_text("".join(lines))
     (folder / "log4j2.properties").write_text(

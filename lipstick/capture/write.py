@@ -24,6 +24,7 @@ from lipstick.capture.files import Files, storable
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.errors import UnsupportedError
 from rewriter.monotone import monotone_having
 from rewriter.statements import kept_groups_sql, members_sql, rows_sql, value_columns
 
@@ -76,6 +77,7 @@ class CaptureWriter:
             again = bool(referenced) and not whole
             sql = rows_sql(block, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
+            _refuse_maps(block, frame)
             path = self._dataset(block, "rows", frame)
             if block is not self._root:
                 view = self._view(f"{block.name}_rows", self._files.read(path, frame))
@@ -132,6 +134,17 @@ class CaptureWriter:
         self.counts.setdefault(block.name, {})[name] = rows
         self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
         return path
+
+
+def _refuse_maps(block: Block, rows: DataFrame) -> None:
+    """Refuse tuples told apart by maps: Spark groups by them, but compares none with another."""
+    for name in block.identity:
+        kind = rows.schema[name].dataType.simpleString()
+        if "map<" in kind:
+            raise UnsupportedError(
+                f"a capture of groups by {name}, which is of the type {kind}, is not supported",
+                "Group by its sorted entries: array_sort(map_entries(...)).",
+            )
 
 
 def _joins(block: Block) -> bool:

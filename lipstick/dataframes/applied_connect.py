@@ -37,22 +37,14 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     value = {key: with_ordinary_operators(spark, one) for key, one in value.items()}
-    if "common" not in value:
+    message = value.get("group_map")
+    if "common" not in value or not message:
         return value
-    if message := value.get("group_map"):
-        inputs = [(message["input"], message.get("grouping_expressions", []))]
-    elif message := value.get("co_group_map"):
-        inputs = [
-            (message[name], message.get(f"{name}_grouping_expressions", []))
-            for name in ("input", "other")
-        ]
-    else:
-        return value
-    sides = tuple(_side(spark, *each) for each in inputs)
-    return {**_stand_in(spark, message["func"], sides), "common": value["common"]}
+    side = _side(spark, message["input"], message.get("grouping_expressions", []))
+    return {**_stand_in(spark, message["func"], side), "common": value["common"]}
 
 
-def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -> Message:
+def _stand_in(spark: SparkSession, function: Message, side: Side) -> Message:
     """Return a relation with the rows that a function makes."""
     python_function = function["python_udf"]
     returned = ParseDict(python_function["output_type"], DataType())
@@ -63,7 +55,7 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
         int(python_function["eval_type"]),
         b64decode(python_function["command"]),
         made,
-        sides,
+        (side,),
     )
     one.check()
 

@@ -23,9 +23,10 @@ from lipstick.dataframes.jvm import (
     sizes,
     with_subqueries,
 )
+from lipstick.dataframes.named import only
 from lipstick.dataframes.prove import prove
 from lipstick.dataframes.stated import with_texts
-from lipstick.errors import SourceChangedError, TrackingError
+from lipstick.errors import SourceChangedError
 from rewriter import catalyst
 from rewriter.errors import NotUnderstoodError, QueryError
 
@@ -110,7 +111,7 @@ def _mark_relations(plan: Plan, nodes: Json, relations: Sequence[_Relation]) -> 
         if not found:
             position += 1
             continue
-        chosen = _only(found, name)
+        chosen = only(found, name)
         _check_files(here, chosen)
         columns = [
             [_expression_id(here.output().apply(number)), column]
@@ -119,19 +120,6 @@ def _mark_relations(plan: Plan, nodes: Json, relations: Sequence[_Relation]) -> 
         node["tracked"] = {"name": chosen.name, "columns": columns}
         position += size[position]
         name = ""
-
-
-def _only(found: Sequence[Tracked], name: str) -> Tracked:
-    """Return the relation that is meant where several are of one source."""
-    named = [one for one in found if one.name.lower().rpartition(".")[2] == name.lower()]
-    chosen = named or found
-    if len(chosen) > 1:
-        names = ", ".join(one.name for one in chosen)
-        raise TrackingError(
-            f"This data frame reads a source that is tracked more than once: {names}.\n"
-            f'Say which is meant by spark.table("{chosen[0].name}"), or untrack the others.'
-        )
-    return chosen[0]
 
 
 def _check_files(node: Plan, tracked: Tracked) -> None:

@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.applied_connect import with_ordinary_operators
 from lipstick.dataframes.explained import comparable
+from lipstick.dataframes.named import only
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
 from rewriter import connect_plan
@@ -56,7 +57,9 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         With the first line of the optimised plans that differs.
     """
     relation = with_ordinary_operators(spark, _relation(spark, frame))
-    known = {_key(_relation(spark, one.source.frame)): one for one in tracked}
+    known: dict[str, list[Tracked]] = {}
+    for one in tracked:
+        known.setdefault(_key(_relation(spark, one.source.frame)), []).append(one)
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)
     _register_functions(spark, relation)
@@ -121,14 +124,17 @@ def _without_common(value: Any) -> Any:
 
 
 def _mark_relations(
-    value: Any, known: Mapping[str, Tracked], by_name: Mapping[str, Tracked]
+    value: Any, known: Mapping[str, Sequence[Tracked]], by_name: Mapping[str, Tracked]
 ) -> Iterator[Tracked]:
     """Mark the relations that are a tracked one, from the top down; yield those."""
     if isinstance(value, list):
         for one in value:
             yield from _mark_relations(one, known, by_name)
     elif isinstance(value, dict):
-        found = _table(value, by_name) or (known.get(_key(value)) if "common" in value else None)
+        found = _table(value, by_name)
+        alike = known.get(_key(value), ()) if found is None and "common" in value else ()
+        if alike:
+            found = only(alike)
         if found is not None:
             value["tracked"] = {"name": found.name, "columns": list(found.columns)}
             yield found

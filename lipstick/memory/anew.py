@@ -14,6 +14,12 @@ from lipstick.memory.order import Key, order
 from rewriter.interpret import Anew, UninterpretableError
 from semiring.aggregates import aggregate
 from semiring.base import Array
+from semiring.decimals import decimal_to_integers
+from semiring.exact import magnitude
+
+_EXACT_INTEGER, _EXACT_POWER = 2**53, 22
+"""Up to these, integers and powers of ten are doubles: the quotient of two is rounded once."""
+_BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}
 
 
 def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Array:
@@ -32,11 +38,28 @@ def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Arr
         return values.take(_modes(call, values, owners, len(offsets) - 1))
     if call.name == "percentile":
         return _percentiles(call, values, owners, len(offsets) - 1)
+    if call.name in _BITS:
+        return _bits(call, values, owners, len(offsets) - 1)
     ones = np.ones(len(values), dtype=np.int64)
     if call.name == "count_if":
         held = pc.if_else(values.fill_null(False), pa.scalar(1), pa.scalar(None, pa.int64()))
         return aggregate("COUNT", ones, held, offsets)
     return aggregate("MAX" if call.name == "bool_or" else "MIN", ones, values, offsets)
+
+
+def _bits(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
+    """The bits of every group's values that are not NULL, taken together; NULL: none."""
+    if not pa.types.is_signed_integer(values.type):
+        raise UninterpretableError(f"bits of {values.type}")
+    rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+    mine = values.take(pa.array(rows)).to_numpy(zero_copy_only=False)
+    there, starts = np.unique(owners[rows], return_index=True)
+    found = np.zeros(groups, dtype=mine.dtype)
+    mask = np.ones(groups, dtype=np.bool_)
+    mask[there] = False
+    if len(rows):
+        found[there] = _BITS[call.name].reduceat(mine, starts)
+    return pa.array(found, values.type, mask=mask)
 
 
 def _extremes(call: Anew, compared: list[pa.Array], owners: Array, groups: int) -> pa.Array:
@@ -76,12 +99,10 @@ def _first_of_each(rows: Array, keys: list[Key], owners: Array, groups: int) -> 
 
 def _percentiles(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
     """The percentile of every group, between two values in proportion."""
-    if not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
-        raise UninterpretableError(f"a percentile of {values.type}")
     rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
     mine = values.take(pa.array(rows))
     keys = [Key(pa.array(owners[rows])), Key(mine, call.descending)]
-    numbers = mine.to_numpy(zero_copy_only=False).astype(np.float64)[order(keys, len(rows))]
+    numbers = _doubles(mine)[order(keys, len(rows))]
     sizes = np.bincount(owners[rows], minlength=groups)
     starts = np.cumsum(sizes) - sizes
     there = sizes > 0
@@ -94,3 +115,23 @@ def _percentiles(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa
     found = np.zeros(groups)
     found[there] = np.where((lower == higher) | (low == high), low, between)
     return pa.array(found, mask=~there)
+
+
+def _doubles(values: pa.Array) -> Array:
+    """Numbers as the doubles next to them.
+
+    Raises
+    ------
+    UninterpretableError
+        For other types, and for decimals that no one division of doubles gives.
+    """
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        numbers: Array = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        return numbers
+    if not pa.types.is_decimal128(values.type):
+        raise UninterpretableError(f"a percentile of {values.type}")
+    unscaled, scale = decimal_to_integers(values), values.type.scale
+    if magnitude(unscaled) > _EXACT_INTEGER or not 0 <= scale <= _EXACT_POWER:
+        raise UninterpretableError(f"a percentile of large {values.type}")
+    quotients: Array = unscaled.astype(np.float64) / 10.0**scale
+    return quotients

@@ -1,6 +1,7 @@
 """Tuples of column values as integers: compared as Spark groups them.
 
-NULL is a value, -0.0 is 0.0, and there is one NaN.
+NULL is a value, -0.0 is 0.0, and there is one NaN. A struct is the tuple of its fields, and
+another value where it is NULL.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:
         int64, a row of every tuple.
     """
     codes = np.zeros(length, dtype=np.int64)
-    for position, column in enumerate(columns):
+    for position, column in enumerate(_leaves(columns)):
         inner, width = _encoded(normal(column))
         codes = inner if position == 0 else _dense(codes * width + inner)
     if length == 0:
@@ -50,6 +51,17 @@ def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:
     first = np.empty(count, dtype=np.int64)
     first[codes[::-1]] = np.arange(length - 1, -1, -1)
     return codes, first
+
+
+def _leaves(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Return columns with those of their fields, and of whether they are NULL, for structs."""
+    found: list[pa.Array] = []
+    for column in columns:
+        if pa.types.is_struct(column.type):
+            found += [column.is_null(), *_leaves(column.flatten())]
+        else:
+            found.append(column)
+    return found
 
 
 def _refuse_nested(column: pa.Array) -> None:
@@ -86,10 +98,11 @@ class KeyTable:
 
     def __init__(self, columns: Sequence[pa.Array], length: int = 1) -> None:
         self._length = length
-        self._parts = [_Part(normal(_decoded(column))) for column in columns]
+        leaves = _leaves(columns)
+        self._parts = [_Part(normal(_decoded(column))) for column in leaves]
         self._steps: list[Array] = []
         combined = np.zeros(length if columns else 1, dtype=np.int64)
-        for position, (part, column) in enumerate(zip(self._parts, columns, strict=True)):
+        for position, (part, column) in enumerate(zip(self._parts, leaves, strict=True)):
             combined = combined * part.width + part.codes(_decoded(column))
             if position:
                 step, combined = np.unique(combined, return_inverse=True)
@@ -111,11 +124,12 @@ class KeyTable:
             return np.full(length, -1, dtype=np.int64)
         found = np.zeros(length, dtype=np.int64)
         missing = np.zeros(length, dtype=np.bool_)
-        for position, (part, column) in enumerate(zip(self._parts, columns, strict=True)):
-            code = part.codes(column)
-            missing |= code < 0
+        for column in columns:
             if not nulls and column.null_count:
                 missing |= column.is_null().to_numpy(zero_copy_only=False)
+        for position, (part, column) in enumerate(zip(self._parts, _leaves(columns), strict=True)):
+            code = part.codes(column)
+            missing |= code < 0
             found = found * part.width + np.maximum(code, 0)
             if position:
                 step = self._steps[position - 1]

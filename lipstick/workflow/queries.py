@@ -115,6 +115,9 @@ class _Catalog:
     def variable(self, parts: tuple[str, ...]) -> None:
         """None: a module has no variables, whose values are those of a session."""
 
+    def made_columns(self, function: str) -> None:
+        """None: no session has the functions yet, so that a text names their columns."""
+
 
 def _columns(
     specification: Specification, step: Step, visible: dict[str, tuple[str, ...]]

@@ -69,9 +69,6 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     elif name in functions.WINDOW_FUNCTIONS:
         problem = f"window function {name} without OVER"
         advice = "Say over which rows: OVER (PARTITION BY ... ORDER BY ...)."
-    elif name == "session_window":
-        problem = "a session window is not supported"
-        advice = "Number the sessions in a derived table, with lag and a running sum of its marks."
     elif name in functions.TIME_WINDOWS:
         problem = "a time window cannot stand here"
         advice = "Compute it in the select list of a derived table."

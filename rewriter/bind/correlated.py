@@ -56,7 +56,7 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
     rows = bind_rows(select, context, outer, correlate=True)
     if not rows.correlated:
         return answer(rows)
-    source = context.source
+    select, source = rows.select, context.source
     bounded = any(select.args.get(clause) for clause in ("order", "limit", "offset", "distinct"))
     if bounded or select.args.get("group") or not is_grouped(select):
         problem = "a correlated scalar subquery that is not one aggregate is not supported"

@@ -223,6 +223,7 @@ def _called(
     if call.find(TableArgument) is not None:
         problem = f"LATERAL with the table function {call.this} of a relation is not supported"
         raise source.unsupported(problem, "Leave out LATERAL: it sees no columns.", span)
+    names = names or binder.context.catalog.made_columns(str(call.this)) or ()
     if not names:
         problem = f"the table function {call.this} without names for its columns is not supported"
         raise source.unsupported(problem, f"Name them: LATERAL {call.this}(...) t(a, b).", span)

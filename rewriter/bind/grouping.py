@@ -70,6 +70,11 @@ class Grouping:
         return self._keys[known][0]
 
     @property
+    def keys(self) -> tuple[Scalar, ...]:
+        """The expressions over the input that it is by, so far."""
+        return tuple(scalar for _, scalar in self._keys.values())
+
+    @property
     def has_keys(self) -> bool:
         """Whether it is by keys, or by grouping sets: no input, no group."""
         return bool(self._keys) or self._sets is not None

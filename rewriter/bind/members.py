@@ -41,6 +41,7 @@ def bind_members(
     if refusal(select):
         return None
     rows = bind_rows(select, context, outer, correlate=True)
+    select = rows.select
     grouped = is_grouped(select)
     qualify = select.args.get("qualify")
     if qualify is not None and rows.correlated:

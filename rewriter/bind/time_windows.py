@@ -2,31 +2,35 @@
 
 The call stands in the clauses of a SELECT. Under them Spark puts an operator that repeats every
 row for each window that its time is in, and a column called ``window``; so it is bound here.
+``session_window(time, gap)`` gives each row one window, which a grouping merges into sessions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from sqlglot import exp
 
-from rewriter.algebra import Generate, Scalar
+from rewriter.algebra import Aggregate, Generate, Project, Relation, Scalar, walk
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.scope import Bound, Entry, Scope
+from rewriter.bind.sessions import SessionWindow
 from rewriter.bind.text import Source
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
 
-_COLUMN = "window"
+WINDOW, SESSION = "window", "session_window"
+"""The functions, and what their columns are called."""
 _QUALIFIER = "time window"
 """What stands before the column where a call stood: no relation of a text is called so."""
 
-_CLAUSES = ("expressions", "group", "having", "qualify", "order")
+_CLAUSES = ("expressions", "group")
+"""Where calls are of one operator in Spark: in ORDER BY and QUALIFY they repeat rows once more."""
 
 _UNITS = {
     "microsecond": 1,
@@ -68,7 +72,7 @@ class _Windows:
         """Return Spark's window of a time among those as long as the slide."""
         lengths = (self.slide, self.slide, self.start)
         texts = (exp.Literal.string(f"{length} microseconds") for length in lengths)
-        return _call("window", time.copy(), *texts)
+        return _call(WINDOW, time.copy(), *texts)
 
     def _before(self, time: Scalar, number: int) -> Scalar:
         """Return the window that starts this number of slides before the slide of a time."""
@@ -85,36 +89,50 @@ class _Windows:
 
 def with_time_window(
     bound: Bound, select: exp.Select, binder: ScalarBinder, *, grouped: bool
-) -> tuple[exp.Select, Bound]:
+) -> tuple[exp.Select, Bound, SessionWindow | None]:
     """Bind the time window of a SELECT's clauses; there, its column takes the place of the call.
 
     Raises
     ------
     UnsupportedError
-        There are several, or a length is none that can be read.
+        There are several, a length is none that can be read, or sessions are no grouping.
     """
     source = binder.context.source
     found = list(_calls(select))
     if not found:
-        return select, bound
-    select = select.copy()
-    windows: set[object] = set()
-    for call in list(_calls(select)):
-        time, *lengths = call.expressions
-        scalar, read = binder.bind(time), _read(lengths, call, source)
-        windows.add((fingerprint(scalar), read))
-        call.replace(exp.column(_COLUMN, table=exp.to_identifier(_QUALIFIER, quoted=True)))
-    if len(windows) > 1:
+        return select, bound, None
+    copy = select.copy()
+    name = str(found[0].this).lower()
+    arrays: dict[Hashable, Scalar] = {}
+    for call in list(_calls(copy)):
+        one = _windows(call, bound.relation, binder)
+        arrays[fingerprint(one)] = one
+        call.replace(exp.column(name, table=exp.to_identifier(_QUALIFIER, quoted=True)))
+    if len(arrays) > 1:
         advice = "Compute one of them in a derived table."
         raise source.unsupported("several time windows are not supported", advice, found[-1])
-    relation, (scalar,) = binder.subqueries.attach(bound.relation, [scalar])
-    attribute_of = binder.context.names.attribute
-    attribute = attribute_of(_COLUMN)
-    generated = Generate(
-        relation, read.of(scalar), attribute_of("pos"), (attribute,), span=source.span(found[0])
-    )
-    entry = Entry(attribute, _COLUMN, (_QUALIFIER,), hidden=not grouped, origin=attribute.id)
-    return select, Bound(generated, Scope((*bound.scope.entries, entry)))
+    if name == SESSION and not select.args.get("group"):
+        advice = "Group by it."
+        raise source.unsupported("a session window without GROUP BY has no rule", advice, found[0])
+    relation, (array,) = binder.subqueries.attach(bound.relation, [*arrays.values()])
+    attribute_of, span = binder.context.names.attribute, source.span(found[0])
+    attribute = attribute_of(name)
+    generated = Generate(relation, array, attribute_of("pos"), (attribute,), span=span)
+    session = SessionWindow(attribute, attribute_of(name), span) if name == SESSION else None
+    shown = attribute if session is None else session.session
+    entry = Entry(shown, name, (_QUALIFIER,), hidden=not grouped, origin=shown.id)
+    return copy, Bound(generated, Scope((*bound.scope.entries, entry))), session
+
+
+def _windows(call: exp.Anonymous, rows: Relation, binder: ScalarBinder) -> Scalar:
+    """Return the array of the windows that a row is in; a window stands for its last moment."""
+    time, *lengths = call.expressions
+    scalar = binder.bind(time)
+    if isinstance(scalar, exp.Column) and _is_window(scalar.name, rows):
+        scalar = time_of(scalar)
+    if str(call.this).lower() == SESSION:
+        return _call("array", _call(SESSION, scalar, *map(binder.bind, lengths)))
+    return _read(lengths, call, binder.context.source).of(scalar)
 
 
 def time_of(window: Scalar) -> Scalar:
@@ -123,19 +141,35 @@ def time_of(window: Scalar) -> Scalar:
     return exp.paren(_moved(end, -1))
 
 
-def is_time_window(node: exp.Expr) -> bool:
-    """Tell whether a node calls ``window``."""
-    return isinstance(node, exp.Anonymous) and str(node.this).lower() == _COLUMN
-
-
 def _calls(select: exp.Select) -> Iterator[exp.Anonymous]:
     """Yield the calls in a SELECT's clauses, without those of subqueries."""
     for clause in _CLAUSES:
         part = select.args.get(clause) or []
         for node in part if isinstance(part, list) else [part]:
             for inner in node.walk(prune=lambda one: isinstance(one, exp.Query)):
-                if is_time_window(inner) and inner.expressions:
+                if _is_call(inner):
                     yield inner
+
+
+def _is_call(node: exp.Expr) -> TypeGuard[exp.Anonymous]:
+    named = isinstance(node, exp.Anonymous) and node.name.lower() in (WINDOW, SESSION)
+    return named and len(node.expressions) > 1
+
+
+def _is_window(identity: str, rows: Relation) -> bool:
+    """Tell whether an attribute of rows is a window, under whichever names."""
+    named: dict[str, Scalar] = {}
+    made: set[str] = set()
+    for one in walk(rows):
+        if isinstance(one, Project):
+            named |= zip((attribute.id for attribute in one.output), one.scalars, strict=True)
+        elif isinstance(one, Aggregate):
+            named |= zip((attribute.id for attribute in one.key_output), one.keys, strict=True)
+        elif isinstance(one, Generate) and any(map(_is_call, one.argument.find_all(exp.Anonymous))):
+            made.update(attribute.id for attribute in one.output)
+    while isinstance(found := named.get(identity), exp.Column):
+        identity = found.name
+    return identity in made
 
 
 def _read(lengths: list[exp.Expr], call: exp.Expr, source: Source) -> _Windows:

@@ -46,19 +46,19 @@ def time_window_of(node: Node) -> TimeWindow | None:
     else:
         return None
     times = [one.child for one in struct.walk() if one.kind == _TIME and _is_long(one)]
-    if struct.kind != _STRUCT or not times:
+    within = next((one for one in struct.walk() if one.kind == "Remainder"), None)
+    if struct.kind != _STRUCT or not times or within is None:
         return None
-    return TimeWindow(below.children[0], attribute, times[0], _lengths(struct))
+    return TimeWindow(below.children[0], attribute, times[0], _lengths(struct, within))
 
 
 def _is_long(conversion: Node) -> bool:
     return conversion.fields.get("toType") == "long"
 
 
-def _lengths(struct: Node) -> tuple[int, int, int]:
+def _lengths(struct: Node, within: Node) -> tuple[int, int, int]:
     """Return width, slide and start, of ``... + width`` and ``(time - start) % slide``."""
     end = next(one for one in struct.children[3].walk() if one.kind == "Add")
-    within = next(one for one in struct.walk() if one.kind == "Remainder")
     width, slide = _number(end.children[1]), _number(within.children[1])
     return width, slide, _number(within.children[0].children[1])
 

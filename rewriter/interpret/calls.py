@@ -27,6 +27,7 @@ _BOOLEAN = {
     "every": "bool_and",
     "some": "bool_or",
 }
+_BITS = {"bit_and", "bit_or", "bit_xor"}
 _PERCENTILES = {"median", "percentile", "percentile_cont"}
 
 
@@ -38,7 +39,7 @@ class Anew:
     ----------
     name
         ``max_by`` or ``min_by``, of the first argument by the others; ``mode``, ``percentile``,
-        ``bool_and``, ``bool_or`` or ``count_if``.
+        ``bool_and``, ``bool_or``, ``count_if``, ``bit_and``, ``bit_or`` or ``bit_xor``.
     of_all
         Whether rows take part of which ``max_by`` and ``min_by`` compare NULL.
     descending
@@ -97,6 +98,8 @@ def _anew(call: Scalar, arguments: list[Scalar]) -> tuple[Anew | None, list[Scal
         return Anew(name, of_all), [arguments[0], *parts]
     if name in _BOOLEAN and len(arguments) == 1:
         return Anew(_BOOLEAN[name]), arguments
+    if name in _BITS and len(arguments) == 1:
+        return Anew(name), arguments
     if name == "mode" and (keys or arguments[1:] == [exp.true()]):
         return Anew("mode", descending=descending), arguments[:1]
     if name in _PERCENTILES:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.interpret import arithmetic, logic
+from rewriter.interpret import arithmetic, logic, structs
 from rewriter.interpret.functions import function
 from rewriter.interpret.once import once
 from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
@@ -117,6 +117,9 @@ def _compile(node: Scalar) -> Run:
         return _unary(arithmetic.negative, node.this)
     if isinstance(node, exp.Cast):
         return _cast(node)
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+        name = node.expression.name
+        return _unary(lambda struct: structs.field(struct, name), node.this)
     if isinstance(node, (exp.Extract, exp.Anonymous, exp.Func)) and not isinstance(
         node, (exp.Case, exp.If, exp.Coalesce, exp.Connector, exp.Nullif)
     ):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rewriter.interpret import structs
 from rewriter.interpret.arithmetic import absolute
 from rewriter.interpret.logic import coalesce
 from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
@@ -89,6 +90,7 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("length", 1): _length,
     ("char_length", 1): _length,
     ("concat", None): _concat,
+    ("named_struct", None): structs.named,
     ("substring", 3): _substring,
     ("substr", 3): _substring,
 }

@@ -226,6 +226,11 @@ def test_row_depends_on_its_group(on: Oracles) -> None:
     assert annotated(q)[row] == 2
     assert {one for one in annotated(q) if of_a in one} == {row}
     assert q.lineage()["bids"].count() == 5
+
+
+@pytest.mark.classic
+def test_row_of_a_cogroup_depends_on_both_groups(on: Oracles) -> None:
+    bids, cars = _tracked(on)
     both = (token("bids", 5) + token("bids", 6) + token("cars", 3)).delta()
     found = annotated(on.ls.annotate(_sides(bids, cars)))
     assert found[((None, 2, 9), both)] == 1

@@ -7,10 +7,10 @@ from typing import Any
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
-from lipstick.errors import CaptureError, SourceChangedError, TrackingError
+from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
 
 COUNTS = "SELECT Model, count(*) AS n, sum(Price) AS total FROM Cars GROUP BY Model"
 
@@ -109,6 +109,20 @@ def test_unknown_kind_of_values_is_refused(dealer: lipstick.Session, tmp_path: P
     with pytest.raises(ValueError, match="'copy' or 'reference', not 'both'"):
         dealer.sql(COUNTS).save(tmp_path / "c", values="both")
     assert not (tmp_path / "c").exists()
+
+
+def test_groups_by_maps_are_refused(spark: SparkSession, dealer: lipstick.Session) -> None:
+    frame = spark.sql("SELECT id, map('k', id % 2) AS m FROM range(4)")
+    dealer.track("maps", frame, key="id")
+    q = dealer.sql("SELECT m, count(*) AS n FROM maps GROUP BY m")
+    assert q.df.count() == 2
+    with pytest.raises(UnsupportedError, match="map_entries"):
+        q.polynomials()
+    entries = "array_sort(map_entries(m))"
+    q = dealer.sql(f"SELECT {entries} AS e, count(*) AS n FROM maps GROUP BY {entries}")
+    shown = {str(found) for _, found in q.polynomials()}
+    assert shown == {"δ(maps:0 + maps:2)", "δ(maps:1 + maps:3)"}
+    dealer.untrack("maps")
 
 
 def test_only_groups_that_a_monotone_having_keeps_are_captured(

@@ -1,6 +1,7 @@
 """Both oracles over random queries, as text and, more briefly, as data frames.
 
-``LIPSTICK_GENERATED`` sets how many (2; none over Connect), ``LIPSTICK_SEED`` the first seed (20).
+``LIPSTICK_GENERATED`` sets how many (2; none over Connect), ``LIPSTICK_SEED`` the first seed (20);
+hundreds are sooner done with ``--interpreted``.
 A failure names the command that shows its database and query.
 """
 

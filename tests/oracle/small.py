@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.errors import NeedsSparkError
@@ -121,6 +121,13 @@ class Oracles:
         if offline:
             assert tally.methods["offline"] == tally.asked, f"{tally}\n{sql}"
         return q
+
+    def hold_frame(self, frame: DataFrame, sql: str) -> None:
+        """Hold a data frame against plain Spark, and its annotations against those of a query."""
+        q = self.ls.annotate(frame)
+        assert q.schema.names == frame.columns
+        assert_same_bag(from_spark(frame), from_spark(q.df), q.query)
+        assert annotated(q) == annotated(self.ls.sql(sql))
 
     def _delete(
         self, q: AnnotatedFrame, sql: str, deletion: Deletion, capture: Any, *, spark: bool

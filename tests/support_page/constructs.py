@@ -106,6 +106,7 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "SELECT TRANSFORM (id) USING 'cat' AS (id) FROM r",
         "SELECT /*+ BROADCAST(s) */ r.id FROM r JOIN s ON r.k = s.k",
         "SELECT window.start, count(*) AS n FROM r GROUP BY window(x, '1 day')",
+        "SELECT k, session_window(x, '1 hour') AS w, sum(id) AS n FROM r GROUP BY 1, 2",
     ),
     "Other statements": (
         "INSERT INTO t SELECT * FROM r",

@@ -24,6 +24,7 @@ SETS = "of grouping sets"
 WINDOW = "with OVER"
 GENERATOR = "makes rows of a row"
 TABLE = "makes a relation"
+SESSION = "a key of GROUP BY"
 REFUSED = "refused"
 
 _CATALOG = MemoryCatalog([TrackedRelation("r", ("a", "b"))])
@@ -110,6 +111,7 @@ def _uses(name: str) -> Iterator[tuple[str, str]]:
     yield GENERATOR, f"SELECT f FROM r LATERAL VIEW {name}(a) t AS f"
     yield GENERATOR, f"SELECT f FROM r LATERAL VIEW {name}(a) t AS f, g"
     yield SETS, f"SELECT {name}(a) AS f FROM r GROUP BY ROLLUP (a)"
+    yield SESSION, f"SELECT count(*) AS n FROM r GROUP BY {name}(a, '1 day')"
     yield TABLE, f"SELECT * FROM {name}(3)"
 
 

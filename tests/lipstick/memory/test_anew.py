@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from lipstick.errors import NeedsSparkError
+from lipstick.memory.anew import computed_anew
+from rewriter.interpret import Anew, UninterpretableError
 from tests.oracle.test_aggregates import DATABASE, DELETIONS
 from tests.oracle.written import check_written, written
 
@@ -24,6 +28,9 @@ from tests.oracle.written import check_written, written
         " GROUP BY k",
         "SELECT k, bool_or(x > 2) AS o, bool_and(x > 2) AS a, count_if(x > 2) AS n FROM r"
         " GROUP BY k",
+        "SELECT k, bit_and(x) AS a, bit_or(x) AS o, bit_xor(x + id) AS e FROM r GROUP BY k",
+        "SELECT s.a, s.b, n FROM (SELECT named_struct('a', k, 'b', x > 2) AS s, count(*) AS n"
+        " FROM r GROUP BY named_struct('a', k, 'b', x > 2))",
         "SELECT k, x, max_by(t, id) AS m FROM r GROUP BY ROLLUP (k, x)",
         "SELECT k FROM r GROUP BY k HAVING max_by(x, id) > 3 ORDER BY k LIMIT 1",
         "SELECT s.id, t.m FROM s LEFT JOIN (SELECT k, max_by(x, id) AS m FROM r GROUP BY k) t"
@@ -34,6 +41,16 @@ from tests.oracle.written import check_written, written
 )
 def test_what_if(sql: str, tmp_path: Path) -> None:
     assert check_written(sql, DATABASE, DELETIONS, tmp_path, grouping=True) >= 3
+
+
+def test_percentiles_of_decimals_are_doubles() -> None:
+    values = pa.array([Decimal("0.10"), None, Decimal("-7.30"), Decimal("0.35")])
+    call = Anew("percentile", share=0.5)
+    offsets = np.array([0, 2, 2, 4])
+    assert computed_anew(call, [values], offsets).to_pylist() == [0.1, None, -3.475]
+    large = pa.array([Decimal(2**60)])
+    with pytest.raises(UninterpretableError, match="large"):
+        computed_anew(call, [large], np.array([0, 1]))
 
 
 def test_rows_that_tie(tmp_path: Path) -> None:

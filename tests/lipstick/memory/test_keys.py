@@ -41,6 +41,17 @@ def test_null_is_found_where_it_is_a_value_and_nowhere_where_it_is_not() -> None
     assert table.find(wanted, 3, nulls=False).tolist() == [-1, 0, -1]
 
 
+def test_structs_are_the_tuples_of_their_fields() -> None:
+    structs = [{"a": 0.0, "b": None}, None, {"a": None, "b": {"c": 1}}, {"a": -0.0, "b": None}]
+    column = pa.array(structs)
+    codes, first = distinct([column], 4)
+    assert (codes.tolist(), first.tolist()) == ([0, 1, 2, 0], [0, 1, 2])
+    table = KeyTable([column.take(pa.array(first))], 3)
+    wanted = pa.array([structs[2], None, {"a": None, "b": None}, structs[3]], column.type)
+    assert table.find([wanted], 4).tolist() == [2, 1, -1, 0]
+    assert table.find([wanted], 4, nulls=False).tolist() == [2, -1, -1, 0]
+
+
 def test_dictionaries_are_looked_up_by_value() -> None:
     table = KeyTable([pa.array(["x", "y", None])], 3)
     wanted = pa.array(["y", None, "z", "x"]).dictionary_encode()

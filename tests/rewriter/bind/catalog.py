@@ -38,5 +38,6 @@ CATALOG = _Catalog(
         "share": Variable("0.50", "decimal(4,2)"),
         "listed": Variable("[1]", "array<int>"),
     },
+    {"parts": ("part", "place")},
 )
 """Two relations of cars, some of short names, and views over them."""

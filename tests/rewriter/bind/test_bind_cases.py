@@ -18,8 +18,8 @@ from tests.rewriter.cases import check, names, orphans
 
 CASES = Path(__file__).parent / "cases"
 KINDS = ("expected.txt", "error.txt")
-FUNCTIONS = {"words", "middle"}
-"""Registered functions; of these `middle` is an aggregate, and `words` makes tables."""
+FUNCTIONS = {"words", "parts", "middle"}
+"""Registered functions: `middle` is an aggregate, the others make tables."""
 
 
 def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:

@@ -26,6 +26,7 @@ COLUMNS = {
     "s": pa.array(["ab", "Zoë", None]),
     "t": pa.array([date(2020, 2, 29), date(1969, 1, 1), None]),
     "b": pa.array([True, False, None]),
+    "o": pa.array([{"x": 1, "Y": {"z": "u"}}, {"x": None, "Y": None}, None]),
 }
 
 
@@ -39,6 +40,9 @@ def _evaluate(sql: str) -> list[Any]:
     ("sql", "expected"),
     [
         ("m.i = m.d", [True, False, None]),
+        ("m.o.x", [1, None, None]),
+        ("m.o.y.Z", ["u", None, None]),
+        ("NAMED_STRUCT('a', m.i + 1, 'b', m.o).b.X", [1, None, None]),
         ("m.i <> 1", [False, True, None]),
         ("m.d > 1.25", [False, True, None]),
         ("m.f > 1e300", [True, False, None]),

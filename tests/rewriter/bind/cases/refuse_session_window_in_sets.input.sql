@@ -1,0 +1,1 @@
+SELECT session_window(sold, '5 minutes') AS w, model FROM cars GROUP BY CUBE (session_window(sold, '5 minutes'), model)
