@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from lipstick.dataframes.applied_classic import applies_functions, with_ordinary_operators
 from lipstick.dataframes.hidden import (
     register_functions,
     show_constants,
@@ -52,6 +53,10 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     """
     plan = analysed(frame)
     nodes = described(plan)
+    if applies_functions(nodes):
+        frame = with_ordinary_operators(spark, plan, nodes)
+        plan = analysed(frame)
+        nodes = described(plan)
     relations = [_Relation(one) for one in tracked]
     for part, described_part in with_subqueries(plan, nodes):
         _mark_relations(part, described_part, relations)

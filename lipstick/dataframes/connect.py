@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes import FUNCTION_PREFIX
+from lipstick.dataframes.applied_connect import with_ordinary_operators
 from lipstick.dataframes.explained import comparable
 from lipstick.dataframes.named import only
 from lipstick.errors import SourceChangedError
@@ -55,7 +56,7 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     NotUnderstoodError
         With the first line of the optimised plans that differs.
     """
-    relation = _relation(spark, frame)
+    relation = with_ordinary_operators(spark, _relation(spark, frame))
     known: dict[str, list[Tracked]] = {}
     for one in tracked:
         known.setdefault(_key(_relation(spark, one.source.frame)), []).append(one)

@@ -42,12 +42,12 @@ def _registered(spark: SparkSession, function: Plan) -> str:
     """Return the name of a function, registered unless it is."""
     own = f"{FUNCTION_PREFIX}{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
     if not spark.catalog.functionExists(own):
-        spark._jsparkSession.udf().registerPython(own, _made(spark, function))
+        spark._jsparkSession.udf().registerPython(own, callable_function(spark, function))
     return own
 
 
-def _made(spark: SparkSession, function: Plan) -> Any:
-    """Return a function that can be registered: what calls it is ``function``."""
+def callable_function(spark: SparkSession, function: Plan) -> Any:
+    """Return a function that can be registered and called: what calls it is ``function``."""
     jvm = spark.sparkContext._jvm
     assert jvm is not None
     made = jvm.org.apache.spark.sql.execution.python.UserDefinedPythonFunction

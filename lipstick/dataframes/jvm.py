@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,6 +18,23 @@ Json: TypeAlias = list[dict[str, Any]]
 """What ``TreeNode.toJSON`` writes of it."""
 
 _SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
+
+
+@contextmanager
+def active(spark: SparkSession) -> Iterator[None]:
+    """Make a session that of the JVM's thread, whose settings the optimiser asks for."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    sessions = jvm.org.apache.spark.sql.classic.SparkSession
+    before = sessions.getActiveSession()
+    sessions.setActiveSession(spark._jsparkSession)
+    try:
+        yield
+    finally:
+        if before.isDefined():
+            sessions.setActiveSession(before.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def analysed(frame: DataFrame) -> Plan:
@@ -130,6 +148,25 @@ def with_parameters(spark: SparkSession, node: Plan, values: dict[int, Any]) -> 
     for place in range(node.productArity()):
         array[place] = values[place] if place in values else node.productElement(place)
     return node.makeCopy(array)
+
+
+def frame_of(spark: SparkSession, plan: Plan) -> DataFrame:
+    """Return the data frame of a plan."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    dataset = jvm.org.apache.spark.sql.classic.Dataset
+    return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def alias(spark: SparkSession, value: Plan, name: str, expression_id: Any) -> Plan:
+    """Return the naming of a value, with an id."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    empty = sequence(spark, [])
+    made = jvm.org.apache.spark.sql.catalyst.expressions.Alias
+    return made(value, name, expression_id, empty, jvm.scala.Option.empty(), empty)
 
 
 def elements(values: Any) -> list[Any]:

@@ -18,6 +18,8 @@ from pyspark.errors import PySparkException
 from lipstick.dataframes.jvm import (
     Json,
     Plan,
+    active,
+    alias,
     analysed,
     changed,
     described,
@@ -69,7 +71,7 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
     if _columns(frame) != _columns(other):
         problem = "The text made of this data frame has other columns than the frame"
         raise NotUnderstoodError(problem, _ADVICE, text)
-    with settings(spark, _SETTINGS):
+    with settings(spark, _SETTINGS), active(spark):
         for prepare in (_renamed, _inlined):
             theirs, ours = (_optimised(spark, analysed(each), prepare) for each in (frame, other))
             if same_result(spark, theirs, ours):
@@ -205,11 +207,7 @@ def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Pla
     name = origins.get(int(item.exprId().id()))
     if name is None:
         return item
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    alias = jvm.org.apache.spark.sql.catalyst.expressions.Alias
-    empty = sequence(spark, [])
-    return alias(item.child(), name, item.exprId(), empty, jvm.scala.Option.empty(), empty)
+    return alias(spark, item.child(), name, item.exprId())
 
 
 def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:

@@ -31,11 +31,14 @@ _UNTRACKED = frozenset(
         "StreamingRelationV2",
     ]
 )
-_PYTHON_ROWS = {
+_OF_GROUPS = {
     "FlatMapCoGroupsInArrow": "cogroup().applyInArrow",
     "FlatMapCoGroupsInPandas": "cogroup().applyInPandas",
     "FlatMapGroupsInArrow": "groupBy().applyInArrow",
     "FlatMapGroupsInPandas": "groupBy().applyInPandas",
+}
+"""Operators for which others stand, outside subqueries, before a plan is written."""
+_PYTHON_ROWS = {
     "MapInArrow": "mapInArrow",
     "MapInPandas": "mapInPandas",
     "MapPartitionsInR": "dapply",
@@ -54,6 +57,10 @@ def refusal(node: Node) -> QueryError:
         return untracked(node.kind)
     if node.kind in _PYTHON_ROWS:
         return rows_of_python(_PYTHON_ROWS[node.kind])
+    if node.kind in _OF_GROUPS:
+        return unsupported(
+            f"{_OF_GROUPS[node.kind]} in a subquery has no rule", "Write the subquery as a join."
+        )
     if node.kind == "UnionLoop":
         return unsupported(
             "a recursion stands in a part that no text was kept of", "Give its text to sql()."

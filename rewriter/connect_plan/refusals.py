@@ -18,7 +18,6 @@ _UNTRACKED = (
 _PYTHON_ROWS: Mapping[str, str] = {
     "apply_in_pandas_with_state": "groupBy().applyInPandasWithState",
     "co_group_map": "cogroup().applyInPandas, or applyInArrow,",
-    "group_map": "groupBy().applyInPandas, or one of its kin,",
     "map_partitions": "mapInPandas, or mapInArrow,",
 }
 _AGGREGATE = "Call the aggregates that you need: agg(), or groupBy().agg()."

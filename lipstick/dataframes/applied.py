@@ -1,0 +1,162 @@
+"""Functions of groups in data frames, as queries of the groups' rows.
+
+``groupBy(k).applyInPandas(f, schema)`` is a grouping that collects the rows of each group into an
+array, a function of arrays that calls ``f``, and ``inline``, which takes apart what it returns. The
+rows of two frames are the union of both, collected into an array for each frame. Operators of the
+one kind are replaced by those of the other before anything else is asked of a frame, so that the
+text, the proof and the capture know of ordinary operators alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame, conversion
+from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
+from pyspark.util import PythonEvalType
+
+from lipstick.dataframes import on_workers
+from rewriter.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, SparkSession
+
+EVALUATION = getattr(PythonEvalType, "SQL_SCALAR_ARROW_UDF", None)
+"""The kind of a function of arrays; None where this version of PySpark has none."""
+_CONVERSIONS = ("enforce_schema", "to_pandas")
+"""What workers use of PySpark's ``ArrowBatchTransformer``."""
+_KINDS = {
+    getattr(PythonEvalType, name): name
+    for name in on_workers.KINDS
+    if hasattr(PythonEvalType, name)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The rows of a frame, in groups.
+
+    Attributes
+    ----------
+    keys
+        The places of the columns that it is grouped by.
+    columns
+        The names of the columns that the function sees, which are the last ones.
+    """
+
+    frame: DataFrame
+    keys: tuple[int, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def row(self) -> StructType:
+        """The type of a row, its columns named by place."""
+        return named_by_place(self.frame.schema)
+
+    @property
+    def key_types(self) -> list[DataType]:
+        """The types of the keys."""
+        return [self.frame.schema[place].dataType for place in self.keys]
+
+    def rows(self, sides: Sequence[Side]) -> DataFrame:
+        """Return the keys, and beside them a row of this side and none of the others."""
+        names = self.row.names
+        # Without keys all are a group, but there is none where there are no rows.
+        keys = [F.col(names[place]) for place in self.keys] or [F.lit("")]
+        rows = [F.struct(*names) if one is self else F.lit(None).cast(one.row) for one in sides]
+        return self.frame.toDF(*names).select(*_numbered("key", keys), *_numbered("rows", rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function of groups.
+
+    Attributes
+    ----------
+    evaluation
+        Its kind, one of PySpark's.
+    command
+        The function and the type of its rows, as PySpark pickled them.
+    """
+
+    name: str
+    evaluation: int
+    command: bytes
+    made: StructType
+    sides: tuple[Side, ...]
+
+    def check(self) -> None:
+        """Refuse what nothing can stand for.
+
+        Raises
+        ------
+        UnsupportedError
+            The function makes rows without columns, keys of two frames have other types, or
+            PySpark lacks functions of arrays or the conversions that workers use.
+        """
+        if not _is_supported():
+            raise UnsupportedError(
+                f"{self.name} is applied to groups, for which this version of PySpark is too old",
+                "Use PySpark 4.3, or track the frame that is returned.",
+            )
+        if not self.made.fields:
+            raise UnsupportedError(
+                f"{self.name}, which is applied to groups, makes rows without columns",
+                "Give its rows a column.",
+            )
+        if any(side.key_types != self.sides[0].key_types for side in self.sides):
+            raise UnsupportedError(
+                f"{self.name} is applied to groups of two frames by keys of other types",
+                "Cast the keys to the same types.",
+            )
+
+    @property
+    def returned(self) -> ArrayType:
+        """What the function of arrays returns."""
+        return ArrayType(named_by_place(self.made), containsNull=False)
+
+    def of_arrays(self, spark: SparkSession) -> Callable[..., pa.Array]:
+        """Return the function of arrays that calls it on the workers."""
+        settings = {
+            name: str(spark.conf.get(key, default)).strip()
+            for name, (key, default) in on_workers.SETTINGS.items()
+        }
+        sides = [(one.keys, one.columns) for one in self.sides]
+        return on_workers.caller(_KINDS[self.evaluation], self.command, sides, settings)
+
+    def rows(self, call: Callable[..., Column]) -> DataFrame:
+        """Return the rows that it makes, where ``call`` calls the function of arrays."""
+        rows = [side.rows(self.sides) for side in self.sides]
+        both = reduce(DataFrame.unionAll, rows)
+        keys = [name for name in both.columns if name.startswith("key")]
+        names = [name for name in both.columns if name.startswith("rows")]
+        groups = both.groupBy(*keys).agg(*(F.collect_list(name).alias(name) for name in names))
+        return groups.select(F.inline(call(*map(F.col, names))))
+
+
+def _is_supported() -> bool:
+    known = getattr(conversion, "ArrowBatchTransformer", None)
+    return (
+        EVALUATION is not None
+        and hasattr(conversion, "PandasToArrowConversion")
+        and all(hasattr(known, name) for name in _CONVERSIONS)
+    )
+
+
+def named_by_place(rows: StructType) -> StructType:
+    """Return a type of rows whose columns have the names ``c0``, ``c1`` ..."""
+    return StructType(
+        [
+            StructField(f"c{place}", field.dataType, field.nullable)
+            for place, field in enumerate(rows.fields)
+        ]
+    )
+
+
+def _numbered(name: str, columns: Sequence[Column]) -> list[Column]:
+    return [column.alias(f"{name}{number}") for number, column in enumerate(columns)]

@@ -1,0 +1,126 @@
+"""Functions of groups in the plan of a classic session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StructType
+
+from lipstick.dataframes.applied import EVALUATION, Applied, Side
+from lipstick.dataframes.hidden import callable_function
+from lipstick.dataframes.jvm import (
+    Json,
+    Plan,
+    alias,
+    analysed,
+    changed,
+    elements,
+    frame_of,
+    kind,
+    sequence,
+    with_parameters,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_OF_A_GROUP = ("FlatMapGroupsInArrow", "FlatMapGroupsInPandas")
+_OF_TWO = ("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas")
+
+
+def applies_functions(nodes: Json) -> bool:
+    """Tell whether a plan applies functions to groups, outside its subqueries."""
+    return any(kind(node) in (*_OF_A_GROUP, *_OF_TWO) for node in nodes)
+
+
+def with_ordinary_operators(spark: SparkSession, plan: Plan, nodes: Json) -> DataFrame:
+    """Return the frame of a plan in which ordinary operators apply the functions of groups.
+
+    Raises
+    ------
+    UnsupportedError
+        See :meth:`lipstick.dataframes.applied.Applied.check`.
+    """
+    positions = {n for n, node in enumerate(nodes) if applies_functions([node])}
+    return frame_of(spark, changed(spark, plan, nodes, positions, partial(_stand_in, spark)))
+
+
+def _stand_in(spark: SparkSession, node: Plan) -> Plan:
+    """Return what makes the same rows, in columns of the same ids, as an operator."""
+    function = node.functionExpr()
+    made = StructType.fromJson(json.loads(function.dataType().json()))
+    one = Applied(
+        function.name(),
+        function.evalType(),
+        _bytes(spark, function.func().command()),
+        made,
+        tuple(_sides(spark, node)),
+    )
+    one.check()
+    rows = analysed(one.rows(partial(_called, spark, one, function)))
+    pairs = zip(elements(rows.output()), elements(node.output()), strict=True)
+    items = [alias(spark, own, to.name(), to.exprId()) for own, to in pairs]
+    return _jvm(spark).org.apache.spark.sql.catalyst.plans.logical.Project(
+        sequence(spark, items), rows
+    )
+
+
+def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
+    inputs = elements(node.children())
+    if node.getClass().getSimpleName() in _OF_TWO:
+        keys = [node.leftGroupingLen(), node.rightGroupingLen()]
+    else:
+        keys = [node.groupingAttributes().size()]
+    for own, number in zip(inputs, keys, strict=True):
+        yield _side(spark, own, number)
+
+
+def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:
+    """Return the rows of a plan whose first columns are keys, which may be among the others."""
+    attributes = elements(plan.output())
+    ids = [int(one.exprId().id()) for one in attributes]
+    added = [place for place in range(keys) if ids[place] not in ids[keys:]]
+    places = [*added, *range(keys, len(ids))]
+    chosen = sequence(spark, [attributes[place] for place in places])
+    project = _jvm(spark).org.apache.spark.sql.catalyst.plans.logical.Project(chosen, plan)
+    kept = [ids[place] for place in places]
+    columns = tuple(one.name() for one in attributes[keys:])
+    return Side(frame_of(spark, project), tuple(kept.index(one) for one in ids[:keys]), columns)
+
+
+def _called(spark: SparkSession, one: Applied, function: Plan, *arrays: Column) -> Column:
+    """Return the call of the function of arrays, which has what a function of groups needs."""
+    from pyspark.sql.classic.column import Column, _to_seq
+    from pyspark.sql.udf import _wrap_function
+
+    own = function.func()
+    wrapped = _wrap_function(spark.sparkContext, one.of_arrays(spark), one.returned)
+    python_function = _jvm(spark).SimplePythonFunction(
+        wrapped.command(),
+        own.envVars(),
+        own.pythonIncludes(),
+        own.pythonExec(),
+        own.pythonVer(),
+        own.broadcastVars(),
+        own.accumulator(),
+    )
+    returned = spark._jsparkSession.parseDataType(one.returned.json())
+    values = {1: python_function, 2: returned, 4: EVALUATION}
+    known = callable_function(spark, with_parameters(spark, function, values))
+    given = _to_seq(spark.sparkContext, [each._jc for each in arrays])
+    return Column(known.apply(given))
+
+
+def _bytes(spark: SparkSession, values: Any) -> bytes:
+    """Return a sequence of bytes of Scala."""
+    found = values.toArray(_jvm(spark).scala.reflect.ClassTag.Byte())
+    return bytes(found)
+
+
+def _jvm(spark: SparkSession) -> Any:
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    return jvm

@@ -1,0 +1,297 @@
+"""Functions of groups as workers run them: what PySpark's worker does with a group, over an array.
+
+Workers have PySpark, pandas and pyarrow, and not this distribution: what stands here is pickled by
+value. Rows come as the Arrow structs that Spark itself would send, values are converted by PySpark,
+and so a function sees and returns what it would in ``applyInPandas`` and ``applyInArrow``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pyspark import cloudpickle
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+
+Side: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
+"""Which fields of a row are the keys, and what the function calls its columns, the last fields."""
+Settings: TypeAlias = Mapping[str, str]
+"""The settings of the session that PySpark's worker reads."""
+Groups: TypeAlias = "list[pa.RecordBatch]"
+"""The rows of a group of each side."""
+Group: TypeAlias = Callable[[Groups], "Iterable[pa.RecordBatch]"]
+"""What makes rows of a group."""
+
+SETTINGS = {
+    "assign by name": (
+        "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName",
+        "true",
+    ),
+    "decimals of integers": (
+        "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
+        "false",
+    ),
+    "extension integers": (
+        "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype",
+        "false",
+    ),
+    "large types": ("spark.sql.execution.arrow.useLargeVarTypes", "false"),
+    "rows of a batch": ("spark.sql.execution.arrow.maxRecordsPerBatch", "10000"),
+    "safe": ("spark.sql.execution.pandas.convertToArrowArraySafely", "false"),
+    "time zone": ("spark.sql.session.timeZone", "UTC"),
+}
+"""What is asked of the session: the setting and its default."""
+
+
+def caller(
+    kind: str, command: bytes, sides: Sequence[Side], settings: Settings
+) -> Callable[..., pa.Array]:
+    """Return the function of arrays of rows that calls a function for the groups they are.
+
+    Parameters
+    ----------
+    kind
+        One of :data:`KINDS`.
+    command
+        The function and the type of its rows, as PySpark pickled them.
+    sides
+        One, or two for a function of two groups: an array each. Where there are no rows at all,
+        there is no group.
+    """
+    of_function = KINDS[kind]
+    known: list[tuple[Group, StructType]] = []
+
+    def call(*arrays: pa.Array) -> pa.Array:
+        if not known:
+            function, made = _unpickled(command)
+            known.append((of_function(function, made, sides, settings), made))
+        ((group, made),) = known
+        found = []
+        for at in range(len(arrays[0])):
+            groups = [_rows(array, at, side) for array, side in zip(arrays, sides, strict=True)]
+            found.append(list(group(groups)) if any(one.num_rows for one in groups) else [])
+        return _lists(found, made, settings)
+
+    return call
+
+
+def _unpickled(command: bytes) -> tuple[Callable[..., Any], StructType]:
+    import pickle
+
+    found = pickle.loads(command)
+    if not isinstance(found, tuple):
+        # PySpark sends long functions as broadcast variables.
+        found = pickle.loads(found.value)
+    function, made = found
+    return function, made
+
+
+def _rows(array: pa.Array, at: int, side: Side) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    columns = array[at].values.flatten()
+    names = [""] * (len(columns) - len(side[1]))
+    return pa.RecordBatch.from_arrays(columns, [*names, *side[1]])
+
+
+def _lists(
+    found: Sequence[Sequence[pa.RecordBatch]], made: StructType, settings: Settings
+) -> pa.Array:
+    """Return an array of structs for each group, whose fields are named by their places."""
+    import pyarrow as pa
+
+    types = [field.type for field in _arrow_type(made, settings)]
+    fields = [
+        pa.field(f"c{number}", kind, field.nullable)
+        for number, (kind, field) in enumerate(zip(types, made.fields, strict=True))
+    ]
+    offsets, parts = [0], [pa.array([], pa.struct(fields))]
+    for batches in found:
+        for batch in batches:
+            pairs = zip(batch.columns, types, strict=True)
+            columns = [column.cast(kind) for column, kind in pairs]
+            parts.append(pa.StructArray.from_arrays(columns, fields=fields))
+        offsets.append(offsets[-1] + sum(batch.num_rows for batch in batches))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.concat_arrays(parts))
+
+
+def _arrow_type(made: StructType, settings: Settings) -> pa.StructType:
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    large = settings["large types"] == "true"
+    return to_arrow_type(made, timezone="UTC", prefers_large_types=large)
+
+
+def _arguments(function: Callable[..., Any]) -> int:
+    from inspect import getfullargspec
+
+    return len(getfullargspec(function).args)
+
+
+def _batches(rows: pa.RecordBatch, settings: Settings) -> Iterator[pa.RecordBatch]:
+    """Yield the parts of a group that Spark would send one after the other."""
+    size = int(settings["rows of a batch"])
+    size = size if size > 0 else rows.num_rows
+    for start in range(0, rows.num_rows, size):
+        yield rows.slice(start, size)
+
+
+# -- pandas --------------------------------------------------------------------------------
+
+
+def _series(rows: pa.RecordBatch, settings: Settings) -> list[Any]:
+    import pyarrow as pa
+    from pyspark.sql.conversion import ArrowBatchTransformer
+
+    return ArrowBatchTransformer.to_pandas(
+        pa.Table.from_batches([rows]).combine_chunks(),
+        timezone=settings["time zone"],
+        prefer_int_ext_dtype=settings["extension integers"] == "true",
+    )
+
+
+def _frame(series: Sequence[Any], side: Side) -> Any:
+    import pandas as pd  # type: ignore[import-untyped]
+
+    return pd.concat(series[len(series) - len(side[1]) :], axis=1)
+
+
+def _key(series: Sequence[Any], side: Side) -> tuple[Any, ...]:
+    return tuple(series[place].iloc[0] for place in side[0])
+
+
+def _from_pandas(result: Any, made: StructType, settings: Settings) -> pa.RecordBatch:
+    import pyarrow as pa
+    from pyspark.sql.conversion import PandasToArrowConversion
+    from pyspark.sql.types import StructField, StructType
+    from pyspark.worker import verify_pandas_result
+
+    by_name = settings["assign by name"] == "true"
+    verify_pandas_result(result, made, by_name, truncate_return_schema=False)
+    batch = PandasToArrowConversion.convert(
+        [result],
+        StructType([StructField("_0", made)]),
+        timezone=settings["time zone"],
+        safecheck=settings["safe"] == "true",
+        arrow_cast=True,
+        prefers_large_types=settings["large types"] == "true",
+        assign_cols_by_name=by_name,
+        int_to_decimal_coercion_enabled=settings["decimals of integers"] == "true",
+    )
+    struct = batch.column(0)
+    return pa.RecordBatch.from_arrays(struct.flatten(), made.names)
+
+
+def _of_frames(
+    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+) -> Group:
+    keyed = _arguments(function) > len(sides)
+
+    def group(groups: Groups) -> Iterable[pa.RecordBatch]:
+        series = [_series(rows, settings) for rows in groups]
+        pairs = list(zip(series, sides, strict=True))
+        frames = [_frame(*pair) for pair in pairs]
+        keys = [_key(*pairs[_first(groups)])] if keyed else []
+        yield _from_pandas(function(*keys, *frames), made, settings)
+
+    return group
+
+
+def _of_iterators_of_frames(
+    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+) -> Group:
+    (side,), keyed = sides, _arguments(function) > 1
+
+    def group(groups: Groups) -> Iterable[pa.RecordBatch]:
+        parts = (_series(rows, settings) for rows in _batches(groups[0], settings))
+        first = next(_batches(groups[0], settings))
+        keys = [_key(_series(first, settings), side)] if keyed else []
+        for result in function(*keys, (_frame(series, side) for series in parts)):
+            yield _from_pandas(result, made, settings)
+
+    return group
+
+
+# -- Arrow ---------------------------------------------------------------------------------
+
+
+def _columns(rows: pa.RecordBatch, side: Side) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays(rows.columns[-len(side[1]) :], list(side[1]))
+
+
+def _arrow_key(rows: pa.RecordBatch, side: Side) -> tuple[Any, ...]:
+    return tuple(rows.column(place)[0] for place in side[0])
+
+
+def _enforced(result: Any, made: StructType, settings: Settings) -> Any:
+    import pyarrow as pa
+    from pyspark.sql.conversion import ArrowBatchTransformer
+
+    return ArrowBatchTransformer.enforce_schema(
+        result,
+        pa.schema(list(_arrow_type(made, settings))),
+        arrow_cast=False,
+        reorder_by_name=settings["assign by name"] == "true",
+    )
+
+
+def _of_tables(
+    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+) -> Group:
+    keyed = _arguments(function) > len(sides)
+
+    def group(groups: Groups) -> Iterable[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark.worker import verify_return_type
+
+        pairs = list(zip(groups, sides, strict=True))
+        tables = [pa.Table.from_batches([_columns(*pair)]) for pair in pairs]
+        keys = [_arrow_key(*pairs[_first(groups)])] if keyed else []
+        result = verify_return_type(function(*keys, *tables), pa.Table)
+        if result.num_columns:
+            yield from _enforced(result, made, settings).combine_chunks().to_batches()
+
+    return group
+
+
+def _of_iterators_of_batches(
+    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+) -> Group:
+    (side,), keyed = sides, _arguments(function) > 1
+
+    def group(groups: Groups) -> Iterable[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark.worker import verify_return_type
+
+        keys = [_arrow_key(groups[0], side)] if keyed else []
+        parts = (_columns(rows, side) for rows in _batches(groups[0], settings))
+        made_of = function(*keys, parts)
+        for result in verify_return_type(made_of, Iterator[pa.RecordBatch]):
+            if result.num_columns:
+                yield _enforced(result, made, settings)
+
+    return group
+
+
+def _first(groups: Groups) -> int:
+    """Return the first side that has rows, which has the keys."""
+    return next(number for number, rows in enumerate(groups) if rows.num_rows)
+
+
+KINDS: Mapping[str, Callable[..., Group]] = {
+    "SQL_COGROUPED_MAP_ARROW_UDF": _of_tables,
+    "SQL_COGROUPED_MAP_PANDAS_UDF": _of_frames,
+    "SQL_GROUPED_MAP_ARROW_ITER_UDF": _of_iterators_of_batches,
+    "SQL_GROUPED_MAP_ARROW_UDF": _of_tables,
+    "SQL_GROUPED_MAP_PANDAS_ITER_UDF": _of_iterators_of_frames,
+    "SQL_GROUPED_MAP_PANDAS_UDF": _of_frames,
+}
+"""Kinds of functions of groups, by PySpark's names: how each is called."""
