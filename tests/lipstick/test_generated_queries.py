@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.dataframes import classic
 from lipstick.sessions import Session
-from rewriter.errors import QueryError, UnsupportedError
+from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 from tests.oracle.bag import PROVENANCE, check_bag
 from tests.oracle.database import Deletion
 from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_keys
@@ -37,6 +38,7 @@ KNOWN: dict[int, str] = {}
 """Seeds whose annotated answer Spark itself cannot plan."""
 REFUSED_AT_MOST = 0.02
 FAULT_OF_SPARK = "XX000"
+UNPLANNED = "Spark cannot plan this query"
 
 
 @dataclass(slots=True)
@@ -46,7 +48,7 @@ class Run:
     started: int = 0
     refused: list[int] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
-    """Seeds of queries that Spark itself fails to analyse, by a fault of its own."""
+    """Seeds of queries that Spark itself fails to analyse or to plan, by a fault of its own."""
     refused_frames: list[int] = field(default_factory=list)
     refused_plans: list[int] = field(default_factory=list)
     deletions: Tally = field(default_factory=Tally)
@@ -91,10 +93,10 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> Deletion | N
     except UnsupportedError:
         run.refused.append(case.seed)
         return None
-    except AnalysisException as error:
-        if error.getSqlState() != FAULT_OF_SPARK:
+    except (AnalysisException, NotUnderstoodError) as error:
+        if not _of_spark(error):
             raise
-        with pytest.raises(AnalysisException):
+        with pytest.raises((AnalysisException, Py4JJavaError)):
             plain.answer(case.sql)
         run.broken.append(case.seed)
         return None
@@ -121,6 +123,13 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> Deletion | N
         )
     )
     return deletions[-1]
+
+
+def _of_spark(error: AnalysisException | NotUnderstoodError) -> bool:
+    """Tell whether Spark fails to analyse or to plan a query, by a fault of its own."""
+    if isinstance(error, NotUnderstoodError):
+        return error.problem.startswith(UNPLANNED)
+    return error.getSqlState() == FAULT_OF_SPARK
 
 
 def _check_frame(ls: Session, plain: PlainSpark, case: Case, deletion: Deletion, run: Run) -> None:

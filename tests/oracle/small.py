@@ -71,7 +71,16 @@ def absent(*tuples: Expression) -> Expression:
 def annotated(q: AnnotatedFrame) -> Annotated:
     """Return the rows of an answer with their annotations, as a bag."""
     pairs = q.polynomials(limit=None)
-    return Counter((tuple(row.values()), Expression.of(found)) for row, found in pairs)
+    return Counter((_hashable(row), Expression.of(found)) for row, found in pairs)
+
+
+def _hashable(value: Any) -> Any:
+    """Return values with tuples for structs and arrays."""
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return value
+    return tuple(map(_hashable, value))
 
 
 @dataclass(frozen=True, slots=True)
