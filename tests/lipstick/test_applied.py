@@ -159,7 +159,13 @@ def _two_tables(bids: DataFrame, cars: DataFrame) -> DataFrame:
 
 
 @pytest.mark.classic
-@pytest.mark.parametrize("build", [_best, _keyed, _all, _twice, _tables, _sides, _two_tables])
+@pytest.mark.parametrize(
+    "build",
+    [
+        *(_best, _keyed, _tables, _sides),
+        *(pytest.param(build, marks=pytest.mark.slow) for build in (_all, _twice, _two_tables)),
+    ],
+)
 def test_function_of_groups(on: Oracles, build: Build) -> None:
     _hold(
         on,

@@ -161,4 +161,4 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 def test_of_data_frames(on: Oracles, case: str) -> None:
     """The same answer and annotations as of the query in SQL."""
     build, sql = FRAMES[case]
-    on.hold_frame(build(on.ls.tracked["t"].source.frame), sql)
+    on.hold_frame(build(on.ls.tracked["t"].source.frame), sql, chosen=True)

@@ -131,12 +131,15 @@ class Oracles:
             assert tally.methods["offline"] == tally.asked, f"{tally}\n{sql}"
         return q
 
-    def hold_frame(self, frame: DataFrame, sql: str) -> None:
-        """Hold a data frame against plain Spark, and its annotations against those of a query."""
-        q = self.ls.annotate(frame)
+    def hold_frame(self, frame: DataFrame, sql: str, *, chosen: bool = False) -> None:
+        """Hold a data frame against plain Spark, and its annotations against those of a query.
+
+        ``chosen``: Spark leaves open which answer there is; that of the query is expected instead.
+        """
+        q, other = self.ls.annotate(frame), self.ls.sql(sql)
         assert q.schema.names == frame.columns
-        assert_same_bag(from_spark(frame), from_spark(q.df), q.query)
-        assert annotated(q) == annotated(self.ls.sql(sql))
+        assert_same_bag(from_spark(other.df if chosen else frame), from_spark(q.df), q.query)
+        assert annotated(q) == annotated(other)
 
     def _delete(
         self, q: AnnotatedFrame, sql: str, deletion: Deletion, capture: Any, *, spark: bool
