@@ -21,6 +21,10 @@ from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, difference, from_spark
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 
+pytestmark = pytest.mark.skipif(
+    not hasattr(conversion, "PandasToArrowConversion"), reason="needs PySpark 4.3"
+)
+
 NAN = float("nan")
 BIDS = small(
     "bids",
