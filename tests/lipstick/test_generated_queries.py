@@ -37,7 +37,8 @@ DELETIONS = 4
 KNOWN: dict[int, str] = {}
 """Seeds whose annotated answer Spark itself cannot plan."""
 REFUSED_AT_MOST = 0.02
-FAULT_OF_SPARK = "XX000"
+FAULTS_OF_SPARK = ("XX000", "42803")
+"""States of the errors: its own faults; a key of ROLLUP in an aggregate over a window."""
 UNPLANNED = "Spark cannot plan this query"
 
 
@@ -129,7 +130,7 @@ def _of_spark(error: AnalysisException | NotUnderstoodError) -> bool:
     """Tell whether Spark fails to analyse or to plan a query, by a fault of its own."""
     if isinstance(error, NotUnderstoodError):
         return error.problem.startswith(UNPLANNED)
-    return error.getSqlState() == FAULT_OF_SPARK
+    return error.getSqlState() in FAULTS_OF_SPARK
 
 
 def _check_frame(ls: Session, plain: PlainSpark, case: Case, deletion: Deletion, run: Run) -> None:
