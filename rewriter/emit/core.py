@@ -30,7 +30,15 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import DerivedValues
-from rewriter.emit.trees import exists_in, from_, named, table, union_all, where
+from rewriter.emit.trees import (
+    equal_columns,
+    exists_in,
+    from_,
+    named,
+    table,
+    union_all,
+    where,
+)
 
 _ELEMENT = "_element"
 
@@ -191,8 +199,7 @@ def _constant(source: ConstantSource) -> exp.Expr:
 def exists(semi: Semi, name: str) -> exp.Expr:
     """Return what a membership asks of the named table of the block's tuples."""
     pairs = ((column, left) for left, column in semi.pairs)
-    equal = exp.NullSafeEQ if semi.null_safe else exp.EQ
-    found: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, equal)
+    found: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, null_safe=semi.null_safe)
     if semi.negated:
         found = exp.Not(this=found)
     if semi.guard is not None:
@@ -202,8 +209,5 @@ def exists(semi: Semi, name: str) -> exp.Expr:
 
 def equalities(semi: Semi | OuterLookup, alias: str) -> list[exp.Expr]:
     """Return the pairs of a membership or a lookup, compared with the columns of an alias."""
-    equal = exp.NullSafeEQ if semi.null_safe else exp.EQ
-    return [
-        equal(this=qualified(alias, column), expression=bracketed(left.copy()))
-        for left, column in semi.pairs
-    ]
+    pairs = ((column, left) for left, column in semi.pairs)
+    return equal_columns(alias, pairs, null_safe=semi.null_safe)

@@ -62,7 +62,8 @@ def exists_in(
     alias: str,
     columns: Iterable[str],
     pairs: Iterable[tuple[str, Scalar]],
-    equal: type[exp.Binary] = exp.NullSafeEQ,
+    *,
+    null_safe: bool = True,
 ) -> exp.Exists:
     """Return that a table has a row whose columns are equal to values of the row around.
 
@@ -84,11 +85,18 @@ def exists_in(
         source = select.from_(source).subquery(alias)
         pairs = [(new, value) for (new, _), (_, value) in zip(apart, pairs, strict=True)]
     inner = exp.select(exp.Literal.number(1)).from_(source)
-    found = [
+    return exp.Exists(this=where(inner, equal_columns(alias, pairs, null_safe=null_safe)))
+
+
+def equal_columns(
+    alias: str, pairs: Iterable[tuple[str, Scalar]], *, null_safe: bool
+) -> list[exp.Expr]:
+    """Return the comparisons of an alias's columns with the values they are equal to."""
+    equal = exp.NullSafeEQ if null_safe else exp.EQ
+    return [
         equal(this=qualified(alias, own), expression=bracketed(value.copy()))
         for own, value in pairs
     ]
-    return exp.Exists(this=where(inner, found))
 
 
 def named(columns: Iterable[Named]) -> list[exp.Expr]:
