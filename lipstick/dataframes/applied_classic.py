@@ -19,6 +19,7 @@ from lipstick.dataframes.jvm import (
     changed,
     elements,
     frame_of,
+    jvm_of,
     kind,
     sequence,
     with_parameters,
@@ -63,7 +64,7 @@ def _stand_in(spark: SparkSession, node: Plan) -> Plan:
     rows = analysed(one.rows(partial(_called, spark, one, function)))
     pairs = zip(elements(rows.output()), elements(node.output()), strict=True)
     items = [alias(spark, own, to.name(), to.exprId()) for own, to in pairs]
-    return _jvm(spark).org.apache.spark.sql.catalyst.plans.logical.Project(
+    return jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical.Project(
         sequence(spark, items), rows
     )
 
@@ -85,7 +86,7 @@ def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:
     added = [place for place in range(keys) if ids[place] not in ids[keys:]]
     places = [*added, *range(keys, len(ids))]
     chosen = sequence(spark, [attributes[place] for place in places])
-    project = _jvm(spark).org.apache.spark.sql.catalyst.plans.logical.Project(chosen, plan)
+    project = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical.Project(chosen, plan)
     kept = [ids[place] for place in places]
     columns = tuple(one.name() for one in attributes[keys:])
     return Side(frame_of(spark, project), tuple(kept.index(one) for one in ids[:keys]), columns)
@@ -98,7 +99,7 @@ def _called(spark: SparkSession, one: Applied, function: Plan, *arrays: Column) 
 
     own = function.func()
     wrapped = _wrap_function(spark.sparkContext, one.of_arrays(spark), one.returned)
-    python_function = _jvm(spark).SimplePythonFunction(
+    python_function = jvm_of(spark).SimplePythonFunction(
         wrapped.command(),
         own.envVars(),
         own.pythonIncludes(),
@@ -116,11 +117,5 @@ def _called(spark: SparkSession, one: Applied, function: Plan, *arrays: Column) 
 
 def _bytes(spark: SparkSession, values: Any) -> bytes:
     """Return a sequence of bytes of Scala."""
-    found = values.toArray(_jvm(spark).scala.reflect.ClassTag.Byte())
+    found = values.toArray(jvm_of(spark).scala.reflect.ClassTag.Byte())
     return bytes(found)
-
-
-def _jvm(spark: SparkSession) -> Any:
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
-    return jvm

@@ -12,6 +12,7 @@ from lipstick.dataframes.jvm import (
     described_expressions,
     elements,
     expressions,
+    jvm_of,
     kind,
     node_at,
     sizes,
@@ -48,8 +49,7 @@ def _registered(spark: SparkSession, function: Plan) -> str:
 
 def callable_function(spark: SparkSession, function: Plan) -> Any:
     """Return a function that can be registered and called: what calls it is ``function``."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     made = jvm.org.apache.spark.sql.execution.python.UserDefinedPythonFunction
     (constructor,) = jvm.java.lang.Class.forName(made._fqn).getConstructors()
     known = [

@@ -20,11 +20,17 @@ Json: TypeAlias = list[dict[str, Any]]
 _SUBQUERIES = ("Exists", "LateralSubquery", "ListQuery", "ScalarSubquery")
 
 
+def jvm_of(spark: SparkSession) -> Any:
+    """Return the JVM of a classic session."""
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    return jvm
+
+
 @contextmanager
 def active(spark: SparkSession) -> Iterator[None]:
     """Make a session that of the JVM's thread, whose settings the optimiser asks for."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     sessions = jvm.org.apache.spark.sql.classic.SparkSession
     before = sessions.getActiveSession()
     sessions.setActiveSession(spark._jsparkSession)
@@ -154,16 +160,14 @@ def frame_of(spark: SparkSession, plan: Plan) -> DataFrame:
     """Return the data frame of a plan."""
     from pyspark.sql.classic.dataframe import DataFrame
 
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     dataset = jvm.org.apache.spark.sql.classic.Dataset
     return DataFrame(dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
 def alias(spark: SparkSession, value: Plan, name: str, expression_id: Any) -> Plan:
     """Return the naming of a value, with an id."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     empty = sequence(spark, [])
     made = jvm.org.apache.spark.sql.catalyst.expressions.Alias
     return made(value, name, expression_id, empty, jvm.scala.Option.empty(), empty)
@@ -176,6 +180,5 @@ def elements(values: Any) -> list[Any]:
 
 def sequence(spark: SparkSession, items: Sequence[Any]) -> Any:
     """Return a sequence of Scala."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     return jvm.PythonUtils.toSeq(list(items))

@@ -23,6 +23,7 @@ from lipstick.dataframes.jvm import (
     analysed,
     changed,
     described,
+    jvm_of,
     kind,
     sequence,
     with_parameters,
@@ -106,8 +107,7 @@ def _inlined(spark: SparkSession, plan: Plan) -> Plan:
     The optimiser does the same, later: what it says of names of columns, and of rows that are
     distinct, stops at a named query until then.
     """
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     catalyst = jvm.org.apache.spark.sql.catalyst
     for rule in (catalyst.analysis.EliminateSubqueryAliases, catalyst.analysis.EliminateView):
         plan = rule.apply(plan)
@@ -170,8 +170,7 @@ def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan
     if name == "Filter":
         return with_parameters(spark, node, {0: _present(spark, node.condition())})
     if name == "Generate":
-        jvm = spark.sparkContext._jvm
-        assert jvm is not None
+        jvm = jvm_of(spark)
         return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
     if name not in _LISTS:
         return node.children().apply(0)
@@ -183,8 +182,7 @@ def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan
 
 def _present(spark: SparkSession, condition: Plan) -> Plan:
     """Return the condition of ``dropna`` as conditions on single columns, which a text has."""
-    jvm = spark.sparkContext._jvm
-    assert jvm is not None
+    jvm = jvm_of(spark)
     catalyst = jvm.org.apache.spark.sql.catalyst.expressions
     children = condition.children()
     parts = []
