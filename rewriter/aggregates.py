@@ -10,7 +10,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, is_known
+from rewriter.algebra import Scalar, SortKey, is_known
 
 WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 """What may stand around the call of an aggregate or window function."""
@@ -19,6 +19,10 @@ EXTREMES = frozenset({"max_by", "min_by"})
 """Functions that choose a row by the value of their second argument."""
 LISTS = frozenset({"listagg", "string_agg"})
 """Functions that join the values of rows in an order."""
+SETS = frozenset({"collect_set"})
+"""Functions that collect different values."""
+ARRAYS = frozenset({"array_agg", "collect_list", *SETS})
+"""Functions that collect the values of rows, in WITHIN GROUP in an order, which Spark has not."""
 
 
 def called(call: Scalar) -> exp.Expr:
@@ -44,9 +48,25 @@ def sort_keys(call: Scalar) -> list[exp.Ordered]:
     return []
 
 
+def collects_in_order(call: Scalar) -> bool:
+    """Whether a call collects the values of rows in an order: WITHIN GROUP, maybe without keys."""
+    if name_of(call) not in ARRAYS:
+        return False
+    while isinstance(call, WRAPPERS):
+        if isinstance(call, exp.WithinGroup):
+            return True
+        call = call.this
+    return False
+
+
+def lists(call: Scalar) -> bool:
+    """Whether a call lists the values of rows in an order: joined, or as an array."""
+    return name_of(call) in LISTS or collects_in_order(call)
+
+
 def is_distinct(call: Scalar) -> bool:
     """Whether a call aggregates different values only."""
-    return isinstance(_first(called(call)), exp.Distinct)
+    return name_of(call) in SETS or isinstance(_first(called(call)), exp.Distinct)
 
 
 def arguments(call: Scalar) -> list[Scalar]:
@@ -73,6 +93,30 @@ def with_arguments(call: Scalar, scalars: Sequence[Scalar]) -> Scalar:
     return copy
 
 
+def within_group(call: Scalar, keys: Sequence[exp.Ordered]) -> Scalar:
+    """Return a copy of a call in WITHIN GROUP, sorted by these keys and no others."""
+    copy = call.copy()
+    order = exp.Order(expressions=[key.copy() for key in keys])
+    bare = called(copy)
+    if isinstance(bare.parent, exp.WithinGroup):
+        bare.parent.set("expression", order)
+        return copy
+    within = exp.WithinGroup(this=bare.copy(), expression=order)
+    if bare is copy:
+        return within
+    bare.replace(within)
+    return copy
+
+
+def in_order(call: Scalar, keys: Sequence[SortKey]) -> Scalar:
+    """Return the call of a function that collects values, in an order of rows."""
+    order = [
+        exp.Ordered(this=key.scalar.copy(), desc=key.descending, nulls_first=key.nulls_first)
+        for key in keys
+    ]
+    return within_group(call, order)
+
+
 def without_filter(call: Scalar) -> tuple[Scalar, Scalar | None]:
     """Return a copy of a call without FILTER, and the condition of that; None without it."""
     copy = call.copy()
@@ -92,14 +136,14 @@ def chooses(call: Scalar) -> bool:
     """Whether a value depends on the order of rows that tie, or on which of them is taken."""
     name = name_of(call)
     any_mode = name == "mode" and not sort_keys(call)
-    return any_mode or name in EXTREMES or name in LISTS
+    return any_mode or name in EXTREMES or lists(call)
 
 
 def deciding_argument(call: Scalar) -> int:
     """Return the place of the argument whose NULLs leave rows out of an aggregate."""
     if name_of(call) in EXTREMES:
         return 1
-    if sort_keys(call) and name_of(call) not in LISTS:
+    if sort_keys(call) and not lists(call):
         return len(_own_arguments(called(call)))
     return 0
 

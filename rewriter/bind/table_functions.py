@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from rewriter.aggregates import in_order
 from rewriter.algebra import Aggregate, Generate, Relation, Scalar, SortKey
 from rewriter.bind.clauses import refuse_table_clauses
 from rewriter.bind.context import Context
@@ -52,7 +53,7 @@ def bind_table_function(table: exp.Table, context: Context) -> Bound:
     groups, rows = _groups(bound.relation, keys, _row(bound.scope), order, context)
     carried = exp.Anonymous(
         this=function.carrier,
-        expressions=[_in_order(rows, order), *_others(call, argument, context)],
+        expressions=[rows, *_others(call, argument, context)],
     )
     attribute_of = context.names.attribute
     output = tuple(attribute_of(name) for name in function.columns)
@@ -144,68 +145,12 @@ def _groups(
     order: Sequence[SortKey],
     context: Context,
 ) -> tuple[Relation, Scalar]:
-    """Return the partitions as groups, and their rows: an array of them with their sort keys."""
-    item = _struct([*((f"key{n}", key.scalar) for n, key in enumerate(order)), ("row", row)])
-    listed = exp.AnonymousAggFunc(this="collect_list", expressions=[item])
+    """Return the partitions as groups, and their rows: an array in the order asked for."""
+    listed = in_order(exp.AnonymousAggFunc(this="collect_list", expressions=[row]), order)
     names = context.names
     output = tuple(names.attribute(f"partition{number}") for number in range(len(keys)))
     rows = names.attribute("rows")
     return Aggregate(relation, output, tuple(keys), (rows,), (listed,)), rows.column()
-
-
-def _in_order(rows: Scalar, order: Sequence[SortKey]) -> Scalar:
-    """Return the rows of a group in the order asked for; rows that tie in that of their text.
-
-    To Spark they stand in any order. The function must not see another one each time.
-    """
-    text = exp.cast(_field("e", "row"), "string")
-    with_text = _struct([("item", exp.to_identifier("e")), ("text", text)])
-    sortable = _call("transform", rows, exp.Lambda(this=with_text, expressions=_names("e")))
-    compare = exp.Lambda(this=_comparison(order), expressions=_names("l", "r"))
-    in_order = _call("array_sort", sortable, compare)
-    only = exp.Lambda(this=_field("e", "item", "row"), expressions=_names("e"))
-    return _call("transform", in_order, only)
-
-
-def _comparison(order: Sequence[SortKey]) -> exp.Case:
-    """Return -1, 0 or 1 as ``l`` stands before, with or after ``r``."""
-    before, after = exp.Literal.number(-1), exp.Literal.number(1)
-    case = exp.Case()
-    for number, key in enumerate(order):
-        left, right = (_field(of, "item", f"key{number}") for of in ("l", "r"))
-        nulls = (before, after) if key.nulls_first else (after, before)
-        case = case.when(exp.and_(_is_null(left), exp.not_(_is_null(right))), nulls[0])
-        case = case.when(exp.and_(exp.not_(_is_null(left)), _is_null(right)), nulls[1])
-        values = (after, before) if key.descending else (before, after)
-        case = _when_apart(case, left, right, values)
-    case = _when_apart(case, _field("l", "text"), _field("r", "text"), (before, after))
-    return case.else_(exp.Literal.number(0))
-
-
-def _when_apart(
-    case: exp.Case, left: exp.Expr, right: exp.Expr, values: tuple[exp.Expr, exp.Expr]
-) -> exp.Case:
-    case = case.when(exp.LT(this=left.copy(), expression=right.copy()), values[0])
-    return case.when(exp.GT(this=left.copy(), expression=right.copy()), values[1])
-
-
-def _is_null(scalar: exp.Expr) -> exp.Is:
-    return exp.Is(this=scalar.copy(), expression=exp.null())
-
-
-def _call(name: str, *arguments: exp.Expr) -> exp.Anonymous:
-    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
-
-
-def _names(*names: str) -> list[exp.Identifier]:
-    return [exp.to_identifier(name) for name in names]
-
-
-def _field(of: str, *path: str) -> exp.Expr:
-    found: exp.Expr = exp.to_identifier(of)
-    for name in path:
-        found = exp.Dot(this=found, expression=exp.to_identifier(name))
-    return found
 
 
 def _others(call: exp.Expr, argument: TableArgument, context: Context) -> list[exp.Expr]:

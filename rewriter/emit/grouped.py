@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rewriter.blocks import Named, qualified
+from rewriter.emit.collected import sorted_arrays
 from rewriter.emit.trees import named, no_ordinal, where
 from rewriter.opaque import is_opaque
 
@@ -38,5 +39,6 @@ def grouped(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]
 
 
 def _groups(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]) -> exp.Select:
-    select = rows.select(*named([*keys, *aggregates]))
+    calls = [(name, sorted_arrays(call)) for name, call in aggregates]
+    select = rows.select(*named([*keys, *calls]))
     return select.group_by(*(no_ordinal(key) for _, key in keys)) if keys else select

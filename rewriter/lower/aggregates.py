@@ -3,7 +3,7 @@
 Rows that tie in what MAX_BY compares, the order of what LISTAGG joins, the first row of a group and
 the most frequent of equally frequent values: the answer, a capture and a hypothetical answer must
 not differ for such a reason. So rows that tie are compared by their identity, and of equally
-frequent values the least is taken.
+frequent values the least is taken. An array is collected in an order where the query looks into it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from rewriter.aggregates import (
     EXTREMES,
     LISTS,
     arguments,
-    called,
     chooses,
+    collects_in_order,
     compared_row,
     deciding_argument,
     is_distinct,
+    lists,
     name_of,
     sort_keys,
     with_arguments,
+    within_group,
     without_filter,
 )
 from rewriter.algebra import Scalar, is_known
@@ -59,11 +61,22 @@ def follows_order(call: Scalar) -> bool:
     return listed or (name in _OF_ORDER and name != "any_value")
 
 
+def read_by(call: Scalar) -> list[Scalar]:
+    """Return what a call reads of a row, as far as rows can be sorted by it.
+
+    What is collected may be of a type that has no order.
+    """
+    read = arguments(call)
+    if collects_in_order(call) and not is_distinct(call):
+        read[0] = exp.cast(read[0].copy(), "string")
+    return read
+
+
 def decided(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     """Return a call in which rows that tie are compared by ``ties``."""
     if name_of(call) in EXTREMES:
         return _with_extreme_of(call, ties)
-    if name_of(call) in LISTS:
+    if lists(call):
         return _listed(call, ties)
     return _with_mode_of_least(call) if chooses(call) else call
 
@@ -95,7 +108,7 @@ def _with_extreme_of(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
 
 
 def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
-    """Return LISTAGG in a full order; of different values in theirs, if no other was given."""
+    """Return a list in a full order; of different values in theirs, if no other was given."""
     keys = sort_keys(call)
     if is_distinct(call):
         added = [] if keys else arguments(call)[:1]
@@ -105,21 +118,7 @@ def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     more = [exp.Ordered(this=one.copy(), desc=False, nulls_first=True) for one in added]
     if not more:
         return call
-    return _sorted_within(call, [*keys, *more])
-
-
-def _sorted_within(call: Scalar, keys: Sequence[exp.Ordered]) -> Scalar:
-    copy = call.copy()
-    order = exp.Order(expressions=[key.copy() for key in keys])
-    bare = called(copy)
-    if isinstance(bare.parent, exp.WithinGroup):
-        bare.parent.set("expression", order)
-        return copy
-    within = exp.WithinGroup(this=bare.copy(), expression=order)
-    if bare is copy:
-        return within
-    bare.replace(within)
-    return copy
+    return within_group(call, [*keys, *more])
 
 
 def _with_mode_of_least(call: Scalar) -> Scalar:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from rewriter.aggregates import arguments, chooses
+from rewriter.aggregates import chooses
 from rewriter.algebra import Attribute, Scalar, SortKey
 from rewriter.blocks import (
     DRAWN,
@@ -40,7 +40,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import SparkSQL
-from rewriter.lower.aggregates import decided, over_values
+from rewriter.lower.aggregates import decided, over_values, read_by
 from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
 from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
 from rewriter.lower.windows import settled, ties_of
@@ -434,7 +434,7 @@ def _aggregates(post: OpenPost, members: _Members) -> tuple[Named, ...]:
     rows = [scalar for _, scalar in identity]
     unique = not members.split.core.untokened and _unique(members.lookups)
     return tuple(
-        (name, decided(call, ties_of(rows, arguments(call), unique=unique))) for name, call in calls
+        (name, decided(call, ties_of(rows, read_by(call), unique=unique))) for name, call in calls
     )
 
 

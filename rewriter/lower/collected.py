@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from rewriter.aggregates import ARRAYS, SETS
 from rewriter.algebra import Aggregate, Attribute, Filter, Generate, Project, Relation, Scalar, Sort
-
-_LISTS = ("collect_list", "array_agg")
-_SETS = ("collect_set",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +57,10 @@ def collected_by(relation: Generate) -> Collected | None:
     if isinstance(call, exp.Filter):
         condition, call = call.expression.this, call.this
     name = _name(call)
-    if name not in (*_LISTS, *_SETS) or (not relation.inline and len(relation.output) != 1):
+    if name not in ARRAYS or (not relation.inline and len(relation.output) != 1):
         return None
     value = call.expressions[0] if isinstance(call, exp.AnonymousAggFunc) else call.this
-    distinct = name in _SETS
+    distinct = name in SETS
     if isinstance(value, exp.Distinct):
         distinct, value = True, value.expressions[0]
     if isinstance(value, exp.Order) or (relation.inline and (distinct or not _fields(value))):

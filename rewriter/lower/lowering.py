@@ -6,12 +6,13 @@ union of groupings closes a block, whose tuples the core above refers to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from sqlglot import exp
 
+from rewriter.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
 from rewriter.algebra import (
     Aggregate,
     AntiJoin,
@@ -37,6 +38,7 @@ from rewriter.algebra import (
     Scan,
     SemiJoin,
     Sort,
+    SortKey,
     UnionAll,
     Windows,
     bracketed,
@@ -61,6 +63,7 @@ from rewriter.lower.aggregates import follows_order
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
+from rewriter.lower.observed import observed
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
@@ -109,6 +112,7 @@ def lower(
 
 class _Lowering(Chance, SubqueryValues):
     def root(self, relation: Relation) -> Block:
+        self._observed = observed(relation)
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 
     # -- operators -------------------------------------------------------------------------
@@ -319,6 +323,7 @@ class _Lowering(Chance, SubqueryValues):
             advice = "Write the order in the aggregate: min_by(x, t), or LISTAGG WITHIN GROUP."
             problem = "an aggregate that follows the order of a derived table is not supported"
             self._refuse(problem, advice, relation.span)
+        order = self._order(relation.input)
         core = self._core(relation.input)
         if not relation.aggregates:
             # A group is there, or not, however often its rows are.
@@ -334,7 +339,7 @@ class _Lowering(Chance, SubqueryValues):
             for attribute, key in zip(relation.key_output, relation.keys, strict=True)
         )
         aggregates = tuple(
-            (attribute.id, core.resolve(call))
+            (attribute.id, self._in_order(attribute, core.resolve(call), order))
             for attribute, call in zip(relation.aggregate_output, relation.aggregates, strict=True)
         )
         env = {attribute.id: qualified(GROUP, attribute.id) for attribute in relation.attributes}
@@ -347,6 +352,22 @@ class _Lowering(Chance, SubqueryValues):
         )
         keys = ((number, qualified(EXPANDED, SET_NUMBER)), *keys)
         return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
+
+    def _order(self, relation: Relation) -> tuple[SortKey, ...]:
+        """Return what the rows of a derived table are sorted by, if nothing cuts them."""
+        if not _is_sorted(relation):
+            return ()
+        open_ = self._peeked.pop(id(relation), None) or self._lower(relation)
+        self._peeked[id(relation)] = open_
+        return () if isinstance(open_, OpenPost) or open_.post.final else open_.post.order
+
+    def _in_order(self, attribute: Attribute, call: Scalar, order: Sequence[SortKey]) -> Scalar:
+        """Return the call of an aggregate; of one that collects, in an order if that matters."""
+        if name_of(call) not in ARRAYS or collects_in_order(call):
+            return call
+        if not order and attribute.id not in self._observed:
+            return call
+        return in_order(call, () if is_distinct(call) else order)
 
     def _set_operation(self, relation: UnionAll | BagDifference) -> Open:
         if isinstance(relation, BagDifference):

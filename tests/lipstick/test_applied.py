@@ -18,6 +18,7 @@ from lipstick.errors import NeedsSparkError
 from lipstick.frame import AnnotatedFrame
 from rewriter.errors import UnsupportedError
 from tests.oracle.bag import PROVENANCE, check_counting
+from tests.oracle.deletion import check_changes
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, difference, from_spark
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 
@@ -64,11 +65,13 @@ def _hold(
     counted = from_spark(q.evaluate(lipstick.semirings.Counting()))
     check_counting(expected, counted, q.query, grouping=grouping)
     changed = 0
-    for asked in deletions:
+    for asked in ({}, *deletions):
         w = q.what_if(delete=asked)
         assert w.method != "rerun"
         after = _plain(on, build, asked)
-        assert_same_bag(after, from_spark(w.df), f"deleting {asked}\n{q.query}")
+        what = f"deleting {asked}\n{q.query}"
+        assert_same_bag(after, from_spark(w.df), what)
+        check_changes(expected, after, from_spark(w.changes), what, empty=not asked)
         changed += bool(difference(expected.rows, after.rows))
     assert changed
     return q

@@ -25,6 +25,10 @@ CARS = small(
     "car int, model string, price int",
     [(1, "a", 10), (2, "b", 20), (3, "b", 20), (4, "b", None), (5, None, 30)],
 )
+LATE = small(
+    "late", "car int, price int, hour int", [(4, 5, 1), (3, 9, 0), (2, 7, None), (1, 9, 2)]
+)
+LEFT = "(SELECT * FROM late WHERE car <> 4)"
 TEXTS = small(
     "texts",
     "id int, text string",
@@ -35,7 +39,7 @@ TEXTS = small(
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Arrays with duplicates, with NULLs, empty ones and NULL, and a relation to collect."""
-    with oracles(spark, NESTED, CARS, TEXTS) as made:
+    with oracles(spark, NESTED, CARS, LATE, TEXTS) as made:
         yield made
 
 
@@ -156,6 +160,53 @@ def test_collected_otherwise(on: Oracles, collected: str, view: str) -> None:
     """Filtered, ordered or changed before it is taken apart."""
     sql = f"SELECT d.model, u.x FROM {GROUPED.format(collected)} {view}"
     on.hold(sql, {"cars": [2]}, {"cars": [1, 3]}, {"cars": [2, 3]}, offline=False)
+
+
+@pytest.mark.parametrize(
+    ("collected", "shown"),
+    [
+        ("collect_list(price)", [9, 7, 9, 5]),
+        ("collect_list(DISTINCT price)", [5, 7, 9]),
+        ("collect_set(price)", [5, 7, 9]),
+        ("array(collect_list(price)[1])", [7]),
+        ("transform(collect_list(map('p', price)), e -> e['p'])", [9, 7, 9, 5]),
+        ("collect_list(price) FILTER (WHERE car <> 2)", [9, 9, 5]),
+        ("collect_list(hour)", [2, 0, 1]),
+    ],
+)
+@pytest.mark.parametrize("relation", ["late", "(SELECT * FROM late UNION ALL SELECT * FROM late)"])
+def test_arrays_that_are_looked_into(
+    on: Oracles, relation: str, collected: str, shown: list[int]
+) -> None:
+    """Their elements stand in the order of the keys, which that of the data is not."""
+    sql = "SELECT p, x FROM (SELECT {} AS xs FROM {}) LATERAL VIEW OUTER posexplode(xs) u AS p, x"
+    q = on.ls.sql(sql.format(collected, relation))
+    if relation == "late":
+        assert sorted(q.df.collect()) == list(enumerate(shown))
+    assert {row["_change"] for row in q.what_if(delete={}).changes.collect()} == {"unchanged"}
+    left = on.ls.sql(sql.format(collected, relation.replace("late", LEFT)))
+    assert sorted(q.what_if(delete={"late": [4]}).df.collect()) == sorted(left.df.collect())
+
+
+def test_arrays_of_a_sorted_table(on: Oracles) -> None:
+    """They stand in its order, and where that leaves it open in that of the keys."""
+    q = on.ls.sql(
+        "SELECT collect_list(car) AS cars, collect_list(DISTINCT price) AS prices,"
+        " collect_set(price) AS s FROM (SELECT car, price FROM late ORDER BY price DESC, hour + 1)"
+    )
+    assert q.df.collect() == [([3, 1, 2, 4], [5, 7, 9], [5, 7, 9])]
+    left = q.what_if(delete={"late": [1]})
+    assert left.df.collect() == [([3, 2, 4], [5, 7, 9], [5, 7, 9])]
+
+
+def test_arrays_of_rows_without_tokens(on: Oracles) -> None:
+    """They stand in the order of their values' texts."""
+    on.ls.track("plain_late", on.ls.tracked["late"].source.frame, provenance=False)
+    try:
+        q = on.ls.sql("SELECT collect_list(map('p', price))[1]['p'] AS p FROM plain_late")
+        assert q.df.collect() == [(7,)]
+    finally:
+        on.ls.untrack("plain_late")
 
 
 def test_collected_from_a_join_below_having(on: Oracles) -> None:

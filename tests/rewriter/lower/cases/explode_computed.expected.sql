@@ -12,7 +12,25 @@ WITH `b1_members` AS (
   FROM (
     SELECT
       m.`model_3` AS `model_3`,
-      COLLECT_LIST(m.`price`) AS `collect_list_price`
+      ARRAY_COMPACT(
+        TRANSFORM(
+          ARRAY_SORT(
+            COLLECT_LIST(NAMED_STRUCT('value', m.`price`, 'key0', m.`car_id`)),
+            (l, r) -> CASE
+              WHEN l.key0 IS NULL AND NOT r.key0 IS NULL
+              THEN -1
+              WHEN NOT l.key0 IS NULL AND r.key0 IS NULL
+              THEN 1
+              WHEN l.key0 < r.key0
+              THEN -1
+              WHEN l.key0 > r.key0
+              THEN 1
+              ELSE 0
+            END
+          ),
+          e -> e.value
+        )
+      ) AS `collect_list_price`
     FROM `b1_members` AS m
     GROUP BY
       m.`model_3`

@@ -2,14 +2,8 @@ WITH `b1_members` AS (
   SELECT
     cars.`car_id` AS `car_id`,
     cars.`dealer` AS `partition0`,
-    NAMED_STRUCT(
-      'key0',
-      cars.`price`,
-      'key1',
-      cars.`car_id`,
-      'row',
-      NAMED_STRUCT('car_id', cars.`car_id`, 'model', cars.`model`, 'price', cars.`price`, 'dealer', cars.`dealer`)
-    ) AS `rows`
+    NAMED_STRUCT('car_id', cars.`car_id`, 'model', cars.`model`, 'price', cars.`price`, 'dealer', cars.`dealer`) AS `rows`,
+    cars.`price` AS `price`
   FROM `cars` AS cars
 ), `b1` AS (
   SELECT
@@ -18,7 +12,33 @@ WITH `b1_members` AS (
   FROM (
     SELECT
       m.`partition0` AS `partition0`,
-      COLLECT_LIST(m.`rows`) AS `rows`
+      ARRAY_COMPACT(
+        TRANSFORM(
+          ARRAY_SORT(
+            COLLECT_LIST(NAMED_STRUCT('value', m.`rows`, 'key0', m.`price`, 'key1', m.`car_id`)),
+            (l, r) -> CASE
+              WHEN l.key0 IS NULL AND NOT r.key0 IS NULL
+              THEN 1
+              WHEN NOT l.key0 IS NULL AND r.key0 IS NULL
+              THEN -1
+              WHEN l.key0 < r.key0
+              THEN 1
+              WHEN l.key0 > r.key0
+              THEN -1
+              WHEN l.key1 IS NULL AND NOT r.key1 IS NULL
+              THEN -1
+              WHEN NOT l.key1 IS NULL AND r.key1 IS NULL
+              THEN 1
+              WHEN l.key1 < r.key1
+              THEN -1
+              WHEN l.key1 > r.key1
+              THEN 1
+              ELSE 0
+            END
+          ),
+          e -> e.value
+        )
+      ) AS `rows`
     FROM `b1_members` AS m
     GROUP BY
       m.`partition0`
@@ -29,38 +49,7 @@ WITH `b1_members` AS (
     generated.`at` AS `at`,
     generated.`word` AS `word_2`,
     generated.`size` AS `size_2`
-  FROM `b1` AS b1, LATERAL WORDS_CARRIER(
-    TRANSFORM(
-      ARRAY_SORT(
-        TRANSFORM(b1.`rows`, e -> NAMED_STRUCT('item', e, 'text', CAST(e.row AS STRING))),
-        (l, r) -> CASE
-          WHEN l.item.key0 IS NULL AND NOT r.item.key0 IS NULL
-          THEN 1
-          WHEN NOT l.item.key0 IS NULL AND r.item.key0 IS NULL
-          THEN -1
-          WHEN l.item.key0 < r.item.key0
-          THEN 1
-          WHEN l.item.key0 > r.item.key0
-          THEN -1
-          WHEN l.item.key1 IS NULL AND NOT r.item.key1 IS NULL
-          THEN -1
-          WHEN NOT l.item.key1 IS NULL AND r.item.key1 IS NULL
-          THEN 1
-          WHEN l.item.key1 < r.item.key1
-          THEN -1
-          WHEN l.item.key1 > r.item.key1
-          THEN 1
-          WHEN l.text < r.text
-          THEN -1
-          WHEN l.text > r.text
-          THEN 1
-          ELSE 0
-        END
-      ),
-      e -> e.item.row
-    ),
-    0
-  ) AS generated(`at`, `word`, `size`)
+  FROM `b1` AS b1, LATERAL WORDS_CARRIER(b1.`rows`, 0) AS generated(`at`, `word`, `size`)
 ), `b0_members` AS (
   SELECT
     cars_2.`car_id` AS `car_id`,
