@@ -106,8 +106,20 @@ def struct_array(rows: Sequence[Sequence[Scalar]]) -> Scalar:
 
 def selected_generator(node: exp.Expr) -> bool:
     """Tell whether an item of the select list is a generator."""
-    inner = node.this if isinstance(node, exp.Alias | exp.Aliases) else node
+    inner = called_in(node)
     return isinstance(inner, exp.Expr) and is_generator(inner)
+
+
+def called_in(item: exp.Expr) -> exp.Expr:
+    """Return an item of the select list without its names."""
+    found: exp.Expr = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+    return found
+
+
+def makes_map(node: exp.Expr) -> bool:
+    """Tell whether a node calls a function that makes a map."""
+    bare = unwrap(node)
+    return isinstance(bare, exp.Anonymous) and str(bare.this).lower() in _MAPS
 
 
 def _call(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
@@ -195,9 +207,8 @@ def _default_names(call: _Call) -> tuple[str, ...]:
     if call.width is not None:
         prefix = "c" if _makes_one(call) else "col"
         return tuple(f"{prefix}{number}" for number in range(call.width))
-    bare = unwrap(call.argument)
-    is_map = isinstance(bare, exp.Anonymous) and str(bare.this).lower() in _MAPS
-    return (_NAMES_OF_MAPS if is_map else _DEFAULT_NAMES).get(call.name, ())
+    names = _NAMES_OF_MAPS if makes_map(call.argument) else _DEFAULT_NAMES
+    return names.get(call.name, ())
 
 
 def _calls_function(lateral: exp.Lateral, binder: ScalarBinder) -> bool:

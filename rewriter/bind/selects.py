@@ -23,6 +23,7 @@ from rewriter.algebra import (
 from rewriter.bind.clauses import group_span, refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.conditions import Condition, bind_condition, restrict
 from rewriter.bind.context import Context
+from rewriter.bind.generated_groups import groups_apart
 from rewriter.bind.generators import bind_laterals, bind_selected, selected_generator
 from rewriter.bind.grouping import EVERY_ROW, Grouping, distinct
 from rewriter.bind.groups import having_lookup, is_grouped, key_scalars
@@ -82,7 +83,12 @@ class Rows:
 
 def bind_select(select: exp.Select, context: Context, outer: Outer | None) -> Bound:
     """Bind a SELECT with its ORDER BY and LIMIT."""
-    return answer(bind_rows(select, context, outer, correlate=False))
+    apart = groups_apart(select)
+    if apart is None:
+        return answer(bind_rows(select, context, outer, correlate=False))
+    groups, generated = apart
+    given = answer(bind_rows(groups, context, outer, correlate=False))
+    return answer(bind_rows(generated, context, outer, correlate=False, given=given))
 
 
 def answer(rows: Rows) -> Bound:
@@ -108,8 +114,10 @@ def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ..
     if not found:
         return rows, ()
     if grouped or len(found) > 1:
-        problem = "a generator beside a grouping or another generator is not supported"
-        advice = "Group in a derived table, and use LATERAL VIEW."
+        problem = "a generator in the select list of this grouping is not supported"
+        if len(found) > 1:
+            problem = "a generator beside another generator is not supported"
+        advice = "Use LATERAL VIEW; group in a derived table."
         raise rows.context.source.unsupported(problem, advice, found[-1])
     bound = Bound(rows.relation, rows.scope)
     refusal = "cannot stand in a generator"

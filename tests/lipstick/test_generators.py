@@ -163,6 +163,21 @@ def test_collected_otherwise(on: Oracles, collected: str, view: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT model, explode(collect_list(price)), count(*) FROM cars GROUP BY model",
+        "SELECT cars.model, posexplode(sort_array(collect_list(price))) AS (p, x) FROM cars"
+        " GROUP BY cars.model ORDER BY cars.model, x DESC LIMIT 3",
+        "SELECT DISTINCT explode(map_from_entries(collect_list(struct(car, price)))) FROM cars"
+        " GROUP BY model",
+        "SELECT model, stack(2, 'least', min(price), 'most', max(price)) FROM cars GROUP BY ALL",
+    ],
+)
+def test_groups_taken_apart_in_the_select_list(on: Oracles, sql: str) -> None:
+    on.hold(sql, {"cars": [3]}, {"cars": [1, 2]}, {}, grouping=True, offline=False)
+
+
+@pytest.mark.parametrize(
     ("collected", "shown"),
     [
         ("collect_list(price)", [9, 7, 9, 5]),
@@ -174,7 +189,13 @@ def test_collected_otherwise(on: Oracles, collected: str, view: str) -> None:
         ("collect_list(hour)", [2, 0, 1]),
     ],
 )
-@pytest.mark.parametrize("relation", ["late", "(SELECT * FROM late UNION ALL SELECT * FROM late)"])
+@pytest.mark.parametrize(
+    "relation",
+    [
+        "late",
+        pytest.param("(SELECT * FROM late UNION ALL SELECT * FROM late)", marks=pytest.mark.slow),
+    ],
+)
 def test_arrays_that_are_looked_into(
     on: Oracles, relation: str, collected: str, shown: list[int]
 ) -> None:

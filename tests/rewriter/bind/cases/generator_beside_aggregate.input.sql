@@ -1,1 +1,0 @@
-SELECT explode(array(1, 2)), count(*) FROM t
