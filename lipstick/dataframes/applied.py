@@ -54,21 +54,16 @@ class Side:
     columns: tuple[str, ...]
 
     @property
-    def row(self) -> StructType:
-        """The type of a row, its columns named by place."""
-        return named_by_place(self.frame.schema)
-
-    @property
     def key_types(self) -> list[DataType]:
         """The types of the keys."""
         return [self.frame.schema[place].dataType for place in self.keys]
 
     def rows(self, sides: Sequence[Side]) -> DataFrame:
         """Return the keys, and beside them a row of this side and none of the others."""
-        names = self.row.names
+        names = named_by_place(self.frame.schema).names
         # Without keys all are a group, but there is none where there are no rows.
         keys = [F.col(names[place]) for place in self.keys] or [F.lit("")]
-        rows = [F.struct(*names) if one is self else F.lit(None).cast(one.row) for one in sides]
+        rows = [F.struct(*names) if one is self else F.lit(None) for one in sides]
         return self.frame.toDF(*names).select(*_numbered("key", keys), *_numbered("rows", rows))
 
 

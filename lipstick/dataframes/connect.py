@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
 
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.applied_connect import with_ordinary_operators
 from lipstick.dataframes.explained import comparable
+from lipstick.dataframes.messages import Message, client_of, plan_of, relation_of
 from lipstick.dataframes.named import only
+from lipstick.dataframes.pivoted_connect import with_pivot_values
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
 from rewriter import connect_plan
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lipstick.tracking import Tracked
-
-Message: TypeAlias = dict[str, Any]
-"""A message of the protocol as data."""
 
 _PLACEMENTS = ("collect_metrics", "hint", "repartition", "repartition_by_expression")
 """Relations that say where rows are computed, or what is observed of them, not which they are."""
@@ -56,10 +54,11 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     NotUnderstoodError
         With the first line of the optimised plans that differs.
     """
-    relation = with_ordinary_operators(spark, _relation(spark, frame))
+    relation = with_ordinary_operators(spark, relation_of(spark, frame))
+    relation = with_pivot_values(spark, relation)
     known: dict[str, list[Tracked]] = {}
     for one in tracked:
-        known.setdefault(_key(_relation(spark, one.source.frame)), []).append(one)
+        known.setdefault(_key(relation_of(spark, one.source.frame)), []).append(one)
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)
     _register_functions(spark, relation)
@@ -68,28 +67,6 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     text = connect_plan.query_text(relation, names, partial(_schema, spark))
     _prove(spark, relation, text)
     return text
-
-
-def _client(spark: SparkSession) -> Any:
-    return spark.client
-
-
-def _relation(spark: SparkSession, frame: DataFrame) -> Message:
-    from google.protobuf.json_format import MessageToDict
-
-    plan: Any = frame._plan
-    message = plan.plan(_client(spark))
-    found: Message = MessageToDict(message, preserving_proto_field_name=True)
-    return found
-
-
-def _plan(relation: Mapping[str, Any]) -> Any:
-    """Return a plan of the protocol whose root is a relation."""
-    from google.protobuf.json_format import ParseDict
-    from pyspark.sql.connect.proto import Plan
-
-    plan, depth = {"root": relation}, sys.getrecursionlimit()
-    return ParseDict(plan, Plan(), ignore_unknown_fields=True, max_recursion_depth=depth)
 
 
 def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -101,7 +78,7 @@ def _schema(spark: SparkSession, relation: Mapping[str, Any]) -> list[tuple[str,
         Where the relation cannot be analysed without the one that it is laterally joined to.
     """
     try:
-        fields = _client(spark).schema(_plan(relation)).fields
+        fields = client_of(spark).schema(plan_of(relation)).fields
     except PySparkException as error:
         reason = str(error).strip().splitlines()[0]
         raise UnsupportedError(
@@ -185,7 +162,7 @@ def _registered(spark: SparkSession, function: Message) -> str:
     digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
     name = f"{FUNCTION_PREFIX}{digest}"
     if not spark.catalog.functionExists(name):
-        client = _client(spark)
+        client = client_of(spark)
         request = client._execute_plan_request_with_metadata()
         message = ParseDict({**own, "function_name": name}, CommonInlineUserDefinedFunction())
         request.plan.command.register_function.CopyFrom(message)
@@ -195,7 +172,7 @@ def _registered(spark: SparkSession, function: Message) -> str:
 
 def _prove(spark: SparkSession, relation: Message, text: str) -> None:
     try:
-        other = _relation(spark, spark.sql(text))
+        other = relation_of(spark, spark.sql(text))
         with settings(spark, _SETTINGS):
             theirs, ours = (_explained(spark, _compared(spark, one)) for one in (relation, other))
     except PySparkException as error:
@@ -224,7 +201,7 @@ def _in_order(spark: SparkSession, value: Any) -> Any:
     value = {key: _in_order(spark, one) for key, one in value.items()}
     message = value.get("replace")
     if "common" in value and message and len(message["replacements"]) > 1:
-        plan = _client(spark).explain_string(_plan(value), "extended")
+        plan = client_of(spark).explain_string(plan_of(value), "extended")
         places = [
             plan.find(f" = {connect_plan.shown(one['old_value'])}) THEN")
             for one in message["replacements"]
@@ -262,7 +239,7 @@ def _placement(relation: Message) -> str | None:
 
 def _explained(spark: SparkSession, relation: Message) -> str:
     """Return the optimised plan of a relation and its types, in comparable form."""
-    client, plan = _client(spark), _plan(relation)
+    client, plan = client_of(spark), plan_of(relation)
     text = client.explain_string(plan, "extended")
     found = _OPTIMISED.search(text)
     if found is None:

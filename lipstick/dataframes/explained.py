@@ -22,6 +22,8 @@ _GENERATED_AS = re.compile(r"(Generate .*, (?:true|false)), \w+(?=, \[)")
 _CUT_INTO = re.compile(r"(?<=, )(step=-?\d+), splits=\w+\(\d+\)\)")
 _COMMON = re.compile(r"\b_common_expr_\d+(?=#)")
 """What is computed once, which is counted over all plans."""
+_PIVOTED = re.compile(r"pivotfirst\([^#]+#\d+L?, ([^#]+)#(\d+)")
+"""What PIVOT chooses from: an aggregate, whose name is its whole text."""
 _BARE = re.compile(rf"{_NAME}#(\d+)L?")
 _RENAMED = re.compile(rf"({_NAME}#(\d+)L?) AS {_NAME}#(\d+)L?")
 """An item of a select list that only gives an attribute another name and number."""
@@ -70,6 +72,8 @@ def comparable(plan: str) -> str:
     """Return an optimised plan as it is compared: equal texts are equal queries."""
     plan = _CUT_INTO.sub(r"\1)", _GENERATED_AS.sub(r"\1", plan))
     plan = _COMMON.sub("_common_expr", plan)
+    for name, number in set(_PIVOTED.findall(plan)):
+        plan = plan.replace(f"{name}#{number}", f"pivoted#{number}")
     lines = _by_origin(_without_calls(plan)).splitlines()
     operators: Operators = [_operator(line) for line in lines]
     operators = _ordered(_without_idle(_without_renaming(operators)))

@@ -134,6 +134,10 @@ CASES: dict[str, tuple[Build, str]] = {
         lambda left, right: right.unpivot("rid", ["k", "w"], "name", "value").where("value > 1"),
         "SELECT * FROM r UNPIVOT INCLUDE NULLS (value FOR name IN (k, w)) WHERE value > 1",
     ),
+    "pivot": (
+        lambda left, right: right.groupBy("w").pivot("k").agg(F.max("rid").alias("m")),
+        "SELECT * FROM (SELECT w, k, rid FROM r) PIVOT (max(rid) FOR k IN (NULL, 1, 2))",
+    ),
     "a row for each key": (
         lambda left, right: right.dropDuplicates(["k"]).where("k > 0").select("k", "w"),
         "SELECT k, first(w) AS w FROM r GROUP BY k HAVING k > 0",

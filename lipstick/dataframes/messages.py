@@ -1,0 +1,64 @@
+"""Relations of Spark Connect's protocol as data, and the frames that they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from google.protobuf.json_format import MessageToDict, ParseDict
+from pyspark.sql.connect.dataframe import DataFrame
+from pyspark.sql.connect.plan import LogicalPlan
+from pyspark.sql.connect.proto import Plan, Relation
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client import SparkConnectClient
+
+Message: TypeAlias = dict[str, Any]
+"""A message of the protocol as data."""
+
+
+def client_of(spark: SparkSession) -> Any:
+    """Return the client of a session over Spark Connect."""
+    return spark.client
+
+
+def relation_of(spark: SparkSession, frame: Any) -> Message:
+    """Return the relation that a frame is."""
+    return as_data(frame._plan.plan(client_of(spark)))
+
+
+def frame_of(spark: SparkSession, relation: Message) -> Any:
+    """Return a relation as a frame of the session."""
+    return DataFrame(_Known(relation), spark)  # type: ignore[arg-type]
+
+
+def plan_of(relation: Mapping[str, Any]) -> Any:
+    """Return a plan of the protocol whose root is a relation."""
+    return _parsed({"root": relation}, Plan())
+
+
+def as_data(message: Any) -> Message:
+    """Return a message of the protocol as data."""
+    found: Message = MessageToDict(message, preserving_proto_field_name=True)
+    return found
+
+
+def _parsed(data: Message, message: Any) -> Any:
+    depth = sys.getrecursionlimit()
+    return ParseDict(data, message, ignore_unknown_fields=True, max_recursion_depth=depth)
+
+
+class _Known(LogicalPlan):
+    """A relation as a plan of the client."""
+
+    def __init__(self, relation: Message) -> None:
+        super().__init__(None)
+        self._relation = relation
+
+    def plan(self, session: SparkConnectClient) -> Relation:
+        """Return the relation."""
+        del session
+        found: Relation = _parsed(self._relation, Relation())
+        return found
