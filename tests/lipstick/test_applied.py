@@ -170,8 +170,11 @@ def _two_tables(bids: DataFrame, cars: DataFrame) -> DataFrame:
 @pytest.mark.parametrize(
     "build",
     [
-        *(_best, _keyed, _tables, _sides),
-        *(pytest.param(build, marks=pytest.mark.slow) for build in (_all, _twice, _two_tables)),
+        *(_best, _tables, _sides),
+        *(
+            pytest.param(build, marks=pytest.mark.slow)
+            for build in (_keyed, _all, _twice, _two_tables)
+        ),
     ],
 )
 def test_function_of_groups(on: Oracles, build: Build) -> None:
@@ -186,6 +189,7 @@ def test_function_of_groups(on: Oracles, build: Build) -> None:
 
 
 @pytest.mark.classic
+@pytest.mark.slow
 def test_values_are_those_of_the_plain_frame(on: Oracles, spark: SparkSession) -> None:
     """Of every type, with NULLs, as pandas and as Arrow; in a time zone whose hours come twice."""
     others = (

@@ -94,8 +94,11 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
     "sql",
     [
         "SELECT * FROM best(TABLE(bids) PARTITION BY car ORDER BY id)",
-        "SELECT what, n FROM best(TABLE(SELECT id, car, amount FROM bids WHERE id > 1)"
-        " WITH SINGLE PARTITION ORDER BY (amount DESC NULLS LAST, id)) b WHERE n > 1",
+        pytest.param(
+            "SELECT what, n FROM best(TABLE(SELECT id, car, amount FROM bids WHERE id > 1)"
+            " WITH SINGLE PARTITION ORDER BY (amount DESC NULLS LAST, id)) b WHERE n > 1",
+            marks=pytest.mark.slow,
+        ),
         pytest.param(
             "SELECT c.car, b.what, b.n FROM cars c JOIN best(bid => TABLE(bids) PARTITION BY (car,"
             " id % 2) ORDER BY id, step => 2) b ON c.car = b.car AND c.price < b.n + 4",

@@ -155,7 +155,7 @@ def both(spark: SparkSession) -> Iterator[Oracles]:
         spark.sql(f"DROP TABLE IF EXISTS {name}")
 
 
-ORDINARY = ("shown groups", "chain of rows", "inserted")
+ORDINARY = ("shown groups", "inserted")
 """The cases of every run; the others take as long each."""
 
 
