@@ -88,28 +88,30 @@ def check_deterministic(
     """Refuse registered functions that say they are not deterministic.
 
     A Spark Connect client is not told: there it is the user's word. A classic session tells it of
-    the whole query, which is of no use where it has ``drawn`` values: ``rand()`` and its kin.
+    the whole query; where that has ``drawn`` values, ``rand()`` and its kin, of each function that
+    is not Hive's.
 
     Raises
     ------
     UnsupportedError
         When Spark's plan of a classic session is not deterministic.
     """
-    plan = getattr(_sql(spark, sql, args), "_jdf", None)
-    if plan is not None and not plan.queryExecution().analyzed().deterministic():
-        if drawn:
-            raise UnsupportedError(
-                f"a registered function ({', '.join(functions)}) beside a random one is not "
-                "supported",
-                "Store the random values in a column of a tracked relation.",
-                sql,
-            )
+    frame = getattr(_sql(spark, sql, args), "_jdf", None)
+    plan = None if frame is None else frame.queryExecution().analyzed()
+    if plan is not None and not plan.deterministic() and not (drawn and _has_steady(plan)):
         raise UnsupportedError(
             f"a registered function ({', '.join(functions)}) is not deterministic",
             "Store its values in a column of a tracked relation.",
             sql,
             _find(sql, list(functions)),
         )
+
+
+def _has_steady(plan: Any) -> bool:
+    """Tell whether all functions of a plan that are not built in say they are deterministic."""
+    text = plan.toJSON()
+    signs = ('"udfDeterministic":false', '"isDeterministic":false', "org.apache.spark.sql.hive")
+    return not any(sign in text for sign in signs)
 
 
 def understand(spark: SparkSession, sql: str, args: Arguments = None) -> dialect.Query:

@@ -323,8 +323,8 @@ class Session:
         Raises
         ------
         QueryError
-            When an operator or expression has no rule (``mapInPandas`` and its kin, ...), when
-            rows are read that are not tracked, or when the frame is not understood.
+            When an operator or expression has no rule (``randomSplit``, ...), when rows are read
+            that are not tracked, or when the frame is not understood.
         SourceChangedError
             When a source is not what it was when it was tracked.
         """

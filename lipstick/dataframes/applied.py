@@ -2,9 +2,11 @@
 
 ``groupBy(k).applyInPandas(f, schema)`` is a grouping that collects the rows of each group into an
 array, a function of arrays that calls ``f``, and ``inline``, which takes apart what it returns. The
-rows of two frames are the union of both, collected into an array for each frame. Operators of the
-one kind are replaced by those of the other before anything else is asked of a frame, so that the
-text, the proof and the capture know of ordinary operators alone.
+rows of two frames are the union of both, collected into an array for each frame. ``mapInPandas(f,
+schema)`` is the same by the number of the partition that a row is in, which is decided once, as
+what chance decides. Operators of the one kind are replaced by those of the other before anything
+else is asked of a frame, so that the text, the proof and the capture know of ordinary operators
+alone.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from pyspark.sql import DataFrame, conversion
 from pyspark.sql import functions as F
@@ -52,6 +54,28 @@ class Side:
     frame: DataFrame
     keys: tuple[int, ...]
     columns: tuple[str, ...]
+
+    @classmethod
+    def of_partitions(
+        cls, frame: DataFrame, keys: Sequence[int] | None = None, number: int = 0
+    ) -> Self:
+        """Return the rows of a frame by partitions.
+
+        Parameters
+        ----------
+        keys, number
+            They are as many as ``number``, by the hash of the columns at the places of ``keys``, as
+            ``repartition`` makes them; without columns there is one. None: Spark decides, once.
+        """
+        columns = tuple(frame.columns)
+        if keys is not None and not keys:
+            return cls(frame, (), columns)
+        names = named_by_place(frame.schema).names
+        named = frame.toDF(*names)
+        part = F.spark_partition_id()
+        if keys is not None:
+            part = F.pmod(F.hash(*(F.col(names[place]) for place in keys)), F.lit(number))
+        return cls(named.select(part.alias("part"), *names), (0,), columns)
 
     @property
     def key_types(self) -> list[DataType]:
@@ -96,12 +120,12 @@ class Applied:
         """
         if not _is_supported():
             raise UnsupportedError(
-                f"{self.name} is applied to groups, for which this version of PySpark is too old",
+                f"{self.name} makes rows of many, for which this version of PySpark is too old",
                 "Use PySpark 4.3, or track the frame that is returned.",
             )
         if not self.made.fields:
             raise UnsupportedError(
-                f"{self.name}, which is applied to groups, makes rows without columns",
+                f"{self.name} makes rows without columns",
                 "Give its rows a column.",
             )
         if any(side.key_types != self.sides[0].key_types for side in self.sides):
@@ -132,6 +156,16 @@ class Applied:
         names = [name for name in both.columns if name.startswith("rows")]
         groups = both.groupBy(*keys).agg(*(F.collect_list(name).alias(name) for name in names))
         return groups.select(F.inline(call(*map(F.col, names))))
+
+
+def unknown_partitions(name: str) -> UnsupportedError:
+    """Return the error of a function of partitions that are no function of the data."""
+    return UnsupportedError(
+        f"{name} sees partitions that are no function of the data",
+        "Call it right after repartition(n, columns), repartition(1) or coalesce(1), with filters "
+        "and sortWithinPartitions() alone between them; or where partitions do not matter, on a "
+        "frame that is not repartitioned.",
+    )
 
 
 def _is_supported() -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.types import StructType
 
-from lipstick.dataframes.applied import EVALUATION, Applied, Side
+from lipstick.dataframes.applied import EVALUATION, Applied, Side, unknown_partitions
 from lipstick.dataframes.hidden import callable_function
 from lipstick.dataframes.jvm import (
     Json,
@@ -30,11 +30,15 @@ if TYPE_CHECKING:
 
 _OF_A_GROUP = ("FlatMapGroupsInArrow", "FlatMapGroupsInPandas")
 _OF_TWO = ("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas")
+_OF_A_PARTITION = ("MapInArrow", "MapInPandas")
+_KEEPING = ("Filter", "Generate", "Project", "Sort", "SubqueryAlias")
+"""Operators whose rows are in the partitions of those that they are made of."""
+_ALL = (*_OF_A_GROUP, *_OF_TWO, *_OF_A_PARTITION)
 
 
 def applies_functions(nodes: Json) -> bool:
-    """Tell whether a plan applies functions to groups, outside its subqueries."""
-    return any(kind(node) in (*_OF_A_GROUP, *_OF_TWO) for node in nodes)
+    """Tell whether a plan applies functions to groups or partitions, outside its subqueries."""
+    return any(kind(node) in _ALL for node in nodes)
 
 
 def with_ordinary_operators(spark: SparkSession, plan: Plan, nodes: Json) -> DataFrame:
@@ -71,12 +75,41 @@ def _stand_in(spark: SparkSession, node: Plan) -> Plan:
 
 def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
     inputs = elements(node.children())
-    if node.getClass().getSimpleName() in _OF_TWO:
+    name = node.getClass().getSimpleName()
+    if name in _OF_A_PARTITION:
+        yield _partitions(spark, name, inputs[0])
+        return
+    if name in _OF_TWO:
         keys = [node.leftGroupingLen(), node.rightGroupingLen()]
     else:
         keys = [node.groupingAttributes().size()]
     for own, number in zip(inputs, keys, strict=True):
         yield _side(spark, own, number)
+
+
+def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
+    """Return the rows of a plan in the partitions that it says, if it says any."""
+    shown = f"{name[0].lower()}{name[1:]}"
+    if plan.getClass().getSimpleName() == "Sort" and not getattr(plan, "global")():
+        plan = with_parameters(spark, plan, {1: True})
+    below, filtered = plan, True
+    while (kept := below.getClass().getSimpleName()) in _KEEPING:
+        filtered = filtered and kept != "Project"
+        below = below.child()
+    if kept not in ("RebalancePartitions", "Repartition", "RepartitionByExpression"):
+        return Side.of_partitions(frame_of(spark, plan))
+    if not filtered or kept == "RebalancePartitions":
+        raise unknown_partitions(shown)
+    if kept == "Repartition":
+        if below.numPartitions() != 1:
+            raise unknown_partitions(shown)
+        return Side.of_partitions(frame_of(spark, plan), ())
+    ids = [int(one.exprId().id()) for one in elements(plan.output())]
+    keys = elements(below.partitionExpressions())
+    if not keys or any(one.getClass().getSimpleName() != "AttributeReference" for one in keys):
+        raise unknown_partitions(shown)
+    places = [ids.index(int(one.exprId().id())) for one in keys]
+    return Side.of_partitions(frame_of(spark, plan), places, below.numPartitions())
 
 
 def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:

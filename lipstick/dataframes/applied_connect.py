@@ -12,7 +12,7 @@ from pyspark.sql.connect.types import proto_schema_to_pyspark_data_type
 from pyspark.sql.connect.udf import UserDefinedFunction
 from pyspark.sql.types import StructType
 
-from lipstick.dataframes.applied import EVALUATION, Applied, Side
+from lipstick.dataframes.applied import EVALUATION, Applied, Side, unknown_partitions
 from lipstick.dataframes.messages import Message, frame_of, relation_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,20 @@ _INPUTS = {
     ),
 }
 """Operators that apply a function to groups: their inputs, and by what each is grouped."""
+_KEEPING = (
+    "filter",
+    "project",
+    "sort",
+    "subquery_alias",
+    "to_df",
+    "with_columns",
+    "drop",
+    "with_columns_renamed",
+    "hint",
+)
+"""Operators whose rows are in the partitions of those that they are made of."""
+
+_PLACING_HINTS = ("coalesce", "rebalance", "repartition", "repartition_by_range")
 
 
 def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
@@ -47,6 +61,9 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
         if message := value.get(kind):
             sides = tuple(_side(spark, message[of], message.get(by, [])) for of, by in inputs)
             return {**_stand_in(spark, message["func"], sides), "common": value["common"]}
+    if message := value.get("map_partitions"):
+        side = _partitions(spark, message["func"]["function_name"], message["input"])
+        return {**_stand_in(spark, message["func"], (side,)), "common": value["common"]}
     return value
 
 
@@ -71,6 +88,31 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
         return known(*arrays)
 
     return relation_of(spark, one.rows(call).toDF(*made.names))
+
+
+def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
+    """Return the rows of a relation in the partitions that it says, if it says any."""
+    if (sort := relation.get("sort")) and not sort.get("is_global"):
+        relation = {**relation, "sort": {**sort, "is_global": True}}
+    below, filtered = relation, True
+    while kept := next((kind for kind in _KEEPING if kind in below), None):
+        filtered = filtered and kept in ("filter", "sort", "subquery_alias")
+        if below[kept].get("name", "").lower() in _PLACING_HINTS:
+            raise unknown_partitions(name)
+        below = below[kept]["input"]
+    frame = frame_of(spark, relation)
+    if message := below.get("repartition"):
+        if not filtered or message["num_partitions"] != 1:
+            raise unknown_partitions(name)
+        return Side.of_partitions(frame, ())
+    if message := below.get("repartition_by_expression"):
+        names = [column.lower() for column in frame.columns]
+        keys = [_column_name(key).lower() for key in message["partition_exprs"]]
+        if not filtered or any(names.count(key) != 1 for key in keys):
+            raise unknown_partitions(name)
+        number = message.get("num_partitions") or spark.conf.get("spark.sql.shuffle.partitions")
+        return Side.of_partitions(frame, [names.index(key) for key in keys], int(str(number)))
+    return Side.of_partitions(frame)
 
 
 def _side(spark: SparkSession, relation: Message, keys: Sequence[Message]) -> Side:

@@ -2,7 +2,8 @@
 
 Workers have PySpark, pandas and pyarrow, and not this distribution: what stands here is pickled by
 value. Rows come as the Arrow structs that Spark itself would send, values are converted by PySpark,
-and so a function sees and returns what it would in ``applyInPandas`` and ``applyInArrow``.
+and so a function sees and returns what it would in ``applyInPandas`` and ``applyInArrow``; and in
+``mapInPandas`` and ``mapInArrow``, whose groups are partitions.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ Group: TypeAlias = Callable[[Groups], "Iterable[pa.RecordBatch]"]
 """What makes rows of a group."""
 
 SETTINGS = {
+    "any iterable": (
+        "spark.sql.execution.pythonUDF.mapInBatch.legacy.acceptAnyIterable.enabled",
+        "true",
+    ),
     "assign by name": (
         "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName",
         "true",
@@ -166,14 +171,17 @@ def _key(series: Sequence[Any], side: Side) -> tuple[Any, ...]:
     return tuple(series[place].iloc[0] for place in side[0])
 
 
-def _from_pandas(result: Any, made: StructType, settings: Settings) -> pa.RecordBatch:
+def _from_pandas(
+    result: Any, made: StructType, settings: Settings, *, more: bool = False
+) -> pa.RecordBatch:
+    """Return the rows of a frame, which may have ``more`` columns than are asked for."""
     import pyarrow as pa
     from pyspark.sql.conversion import PandasToArrowConversion
     from pyspark.sql.types import StructField, StructType
     from pyspark.worker import verify_pandas_result
 
     by_name = settings["assign by name"] == "true"
-    verify_pandas_result(result, made, by_name, truncate_return_schema=False)
+    verify_pandas_result(result, made, by_name or more, truncate_return_schema=more)
     batch = PandasToArrowConversion.convert(
         [result],
         StructType([StructField("_0", made)]),
@@ -216,6 +224,46 @@ def _of_iterators_of_frames(
             yield _from_pandas(result, made, settings)
 
     return group
+
+
+def _of_partitions_of_frames(
+    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+) -> Group:
+    (side,) = sides
+    _refuse_rows_of_none(function, settings)
+
+    def group(groups: Groups) -> Iterable[pa.RecordBatch]:
+        import pandas as pd
+        from pyspark.worker import verify_return_type
+
+        parts = (_series(rows, settings) for rows in _batches(groups[0], settings))
+        results = _iterated(function(_frame(series, side) for series in parts), settings)
+        for result in verify_return_type(results, Iterator[pd.DataFrame]):
+            yield _from_pandas(result, made, settings, more=True)
+
+    return group
+
+
+def _refuse_rows_of_none(function: Callable[..., Any], settings: Settings) -> None:
+    """Refuse a function that makes rows of a partition without rows: they come from nothing.
+
+    Spark calls it for such partitions too. Where it fails then, it may never have met one.
+    """
+    try:
+        made = sum(len(result) for result in _iterated(function(iter(())), settings))
+    except Exception:
+        return
+    if made:
+        raise ValueError(
+            "This function of partitions makes rows of a partition that has none. What they come "
+            "from cannot be said: let it return nothing then."
+        )
+
+
+def _iterated(results: Any, settings: Settings) -> Any:
+    """Return an iterator of what can be iterated over, where the session takes that too."""
+    known = isinstance(results, Iterator) or settings["any iterable"] != "true"
+    return results if known or not hasattr(results, "__iter__") else iter(results)
 
 
 # -- Arrow ---------------------------------------------------------------------------------
@@ -281,6 +329,28 @@ def _of_iterators_of_batches(
     return group
 
 
+def _of_partitions_of_batches(
+    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+) -> Group:
+    (side,) = sides
+    _refuse_rows_of_none(function, settings)
+
+    def group(groups: Groups) -> Iterable[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark.worker import verify_return_type
+
+        types = [field.type for field in _arrow_type(made, settings)]
+        parts = (_columns(rows, side) for rows in _batches(groups[0], settings))
+        results = _iterated(function(parts), settings)
+        for result in verify_return_type(results, Iterator[pa.RecordBatch]):
+            found = [column.type for column in result.columns]
+            if found != types:
+                raise TypeError(f"a function returns columns of {found} instead of {types}")
+            yield result
+
+    return group
+
+
 def _first(groups: Groups) -> int:
     """Return the first side that has rows, which has the keys."""
     return next(number for number, rows in enumerate(groups) if rows.num_rows)
@@ -293,5 +363,7 @@ KINDS: Mapping[str, Callable[..., Group]] = {
     "SQL_GROUPED_MAP_ARROW_UDF": _of_tables,
     "SQL_GROUPED_MAP_PANDAS_ITER_UDF": _of_iterators_of_frames,
     "SQL_GROUPED_MAP_PANDAS_UDF": _of_frames,
+    "SQL_MAP_ARROW_ITER_UDF": _of_partitions_of_batches,
+    "SQL_MAP_PANDAS_ITER_UDF": _of_partitions_of_frames,
 }
-"""Kinds of functions of groups, by PySpark's names: how each is called."""
+"""Kinds of functions of groups and partitions, by PySpark's names: how each is called."""

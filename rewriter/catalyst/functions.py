@@ -28,8 +28,9 @@ RoundCeil ceil RoundFloor floor SecondsToTimestamp timestamp_seconds ShiftLeft s
 ShiftRight shiftright ShiftRightUnsigned shiftrightunsigned SoundEx soundex StringInstr instr
 StringLPad lpad StringLocate locate StringRPad rpad StringRepeat repeat StringReplace replace
 StringSpace space StringSplit split StringToMap str_to_map StringTranslate translate
-StringTrimLeft ltrim StringTrimRight rtrim ToDegrees degrees ToRadians radians
-ToUTCTimestamp to_utc_timestamp TruncDate trunc TruncTimestamp date_trunc TypeOf typeof
+SparkPartitionID spark_partition_id StringTrimLeft ltrim StringTrimRight rtrim ToDegrees degrees
+ToRadians radians ToUTCTimestamp to_utc_timestamp TruncDate trunc TruncTimestamp date_trunc
+TypeOf typeof
 UnBase32 from_base32 UnBase64 unbase64 UnaryPositive positive VariancePop var_pop
 VarianceSamp variance WeekDay weekday WeekOfYear weekofyear XPathList xpath XxHash64 xxhash64
 ZeroIfNull zeroifnull
@@ -37,7 +38,9 @@ ZeroIfNull zeroifnull
 
 _WORDS = _IRREGULAR.split()
 _BY_CLASS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
-_KNOWN = SCALAR_FUNCTIONS | AGGREGATES | WINDOW_FUNCTIONS
+_DRAWN = {"spark_partition_id"}
+"""Functions of chance that say nothing of a seed."""
+_KNOWN = SCALAR_FUNCTIONS | AGGREGATES | WINDOW_FUNCTIONS | _DRAWN
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WITH_OPTIONS = {"SchemaOfJson", "SchemaOfCsv", "SchemaOfXml"}
 """Classes with parameters that their arguments do not show."""

@@ -36,13 +36,12 @@ _OF_GROUPS = {
     "FlatMapCoGroupsInPandas": "cogroup().applyInPandas",
     "FlatMapGroupsInArrow": "groupBy().applyInArrow",
     "FlatMapGroupsInPandas": "groupBy().applyInPandas",
+    "MapInArrow": "mapInArrow",
+    "MapInPandas": "mapInPandas",
 }
 """Operators for which others stand, outside subqueries, before a plan is written."""
 _PYTHON_ROWS = {
-    "MapInArrow": "mapInArrow",
-    "MapInPandas": "mapInPandas",
     "MapPartitionsInR": "dapply",
-    "PythonMapInArrow": "mapInArrow",
 }
 
 

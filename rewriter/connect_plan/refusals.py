@@ -17,7 +17,6 @@ _UNTRACKED = (
 )
 _PYTHON_ROWS: Mapping[str, str] = {
     "apply_in_pandas_with_state": "groupBy().applyInPandasWithState",
-    "map_partitions": "mapInPandas, or mapInArrow,",
 }
 _AGGREGATE = "Call the aggregates that you need: agg(), or groupBy().agg()."
 _STATISTICS: Mapping[str, str] = {

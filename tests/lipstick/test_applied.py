@@ -6,10 +6,12 @@ The functions are local, so that workers, which have no tests, get them by value
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession, conversion
 from pyspark.sql import functions as F
 
@@ -166,14 +168,51 @@ def _two_tables(bids: DataFrame, cars: DataFrame) -> DataFrame:
     return groups.applyInArrow(sides, "counts array<int>")
 
 
+def _mapped(bids: DataFrame, cars: DataFrame) -> DataFrame:
+    """Row by row, of a join, in partitions that are Spark's own affair; with a column too many."""
+
+    def mapped(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for rows in frames:
+            twice = rows[rows["amount"] > 2].assign(twice=rows["amount"] * 2)
+            yield twice[["id", "twice", "car"]]
+
+    return bids.join(cars, "car").mapInPandas(mapped, "id int, twice double")
+
+
+def _parted(bids: DataFrame, cars: DataFrame) -> DataFrame:
+    """The first row of each partition, and how many there are."""
+
+    def first(frames: Iterator[pd.DataFrame]) -> list[pd.DataFrame]:
+        parts = list(frames)
+        if not parts:
+            return []
+        rows = pd.concat(parts)
+        return [rows.head(1).assign(n=len(rows))[["car", "id", "n"]]]
+
+    parts = bids.repartition(3, "car", "amount").where("id <> 7")
+    ordered = parts.sortWithinPartitions(F.desc("amount"), "id")
+    return ordered.mapInPandas(first, "car string, id int, n int")
+
+
+def _together(bids: DataFrame, cars: DataFrame) -> DataFrame:
+    """All rows in one partition."""
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        total = sum(batch.num_rows for batch in batches)
+        if total:
+            yield pa.record_batch({"n": pa.array([total, total], pa.int64())})
+
+    return bids.coalesce(1).mapInArrow(counted, "n long")
+
+
 @pytest.mark.classic
 @pytest.mark.parametrize(
     "build",
     [
-        *(_best, _tables, _sides),
+        *(_best, _tables, _sides, _mapped, _parted),
         *(
             pytest.param(build, marks=pytest.mark.slow)
-            for build in (_keyed, _all, _twice, _two_tables)
+            for build in (_keyed, _all, _twice, _two_tables, _together)
         ),
     ],
 )
@@ -246,11 +285,28 @@ def test_row_depends_on_its_group(on: Oracles) -> None:
     assert q.lineage()["bids"].count() == 5
 
 
+def test_row_depends_on_its_partition(on: Oracles) -> None:
+    bids, cars = _tracked(on)
+    of_all = sum((token("bids", number) for number in range(2, 8)), token("bids", 1)).delta()
+    assert annotated(on.ls.annotate(_together(bids, cars))) == {((7,), of_all): 2}
+
+
 def test_row_of_a_cogroup_depends_on_both_groups(on: Oracles) -> None:
     bids, cars = _tracked(on)
     both = (token("bids", 5) + token("bids", 6) + token("cars", 3)).delta()
     found = annotated(on.ls.annotate(_sides(bids, cars)))
     assert found[((None, 2, 9), both)] == 1
+
+
+@pytest.mark.classic
+def test_rows_of_partitions_without_rows_are_refused(on: Oracles) -> None:
+    def counted(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        yield pd.DataFrame({"n": [sum(map(len, frames))]})
+
+    bids, _ = _tracked(on)
+    q = on.ls.annotate(bids.repartition(9, "car").mapInPandas(counted, "n int"))
+    with pytest.raises(PythonException, match="makes rows of a partition that has none"):
+        q.df.collect()
 
 
 @pytest.mark.classic
@@ -276,11 +332,26 @@ def _by_other_types(bids: DataFrame, cars: DataFrame) -> DataFrame:
     return groups.applyInPandas(lambda left, right: left, "id int")
 
 
+def _in_parts(
+    place: Callable[[DataFrame], DataFrame], bids: DataFrame, cars: DataFrame
+) -> DataFrame:
+    return place(bids).mapInPandas(lambda frames: frames, "car string")
+
+
 @pytest.mark.classic
 @pytest.mark.parametrize(
     ("build", "problem"),
     [
         (_by_other_types, "keys of other types"),
+        *(
+            (partial(_in_parts, place), "partitions that are no function of the data")
+            for place in (
+                lambda bids: bids.repartition(3),
+                lambda bids: bids.repartitionByRange(2, "id"),
+                lambda bids: bids.repartition(2, "car").select("car"),
+                lambda bids: bids.repartition(2, F.col("id") % 2),
+            )
+        ),
         (
             lambda bids, cars: bids.groupBy("car").applyInPandas(lambda rows: rows, ""),
             "rows without columns",

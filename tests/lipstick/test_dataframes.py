@@ -212,11 +212,6 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
 @pytest.mark.parametrize(
     ("build", "error", "problem"),
     [
-        (
-            lambda left, right: left.mapInPandas(lambda rows: rows, "id int, k int, v string"),
-            UnsupportedError,
-            "mapInPandas",
-        ),
         (lambda left, right: left.randomSplit([0.5, 0.5], 1)[1], UnsupportedError, "part of the"),
         (
             lambda left, right: left.crossJoin(left.sparkSession.createDataFrame([(1,)], "z int")),

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.udtf import UserDefinedTableFunction
 
 from rewriter.errors import UnsupportedError
+from tests.oracle.rows import assert_same_bag, from_spark
 from tests.oracle.small import Oracles, annotated, oracles, small, token
 
 ROWS = small(
@@ -97,13 +98,19 @@ def test_function_of_a_row_has_the_annotation_of_its_row(on: Oracles) -> None:
 
 
 @pytest.mark.classic
-def test_function_that_is_not_deterministic_is_refused(on: Oracles) -> None:
+@pytest.mark.parametrize("items", ["unsteady(v) AS w", "unsteady(v) AS w, rand() AS r"])
+def test_function_that_is_not_deterministic_is_refused(on: Oracles, items: str) -> None:
     """A Connect client is not told which are."""
     with pytest.raises(UnsupportedError) as raised:
-        on.ls.sql("SELECT unsteady(v) AS w FROM t")
+        on.ls.sql(f"SELECT {items} FROM t")
     message = str(raised.value)
     assert "a registered function (unsteady) is not deterministic" in message
     assert "Store its values in a column of a tracked relation." in message
+
+
+def test_function_beside_what_chance_decides(on: Oracles) -> None:
+    q = on.ls.sql("SELECT twice(v) AS w FROM (SELECT v, rand() AS r FROM t) WHERE r >= 0")
+    assert_same_bag(on.plain.answer("SELECT twice(v) AS w FROM t"), from_spark(q.df), "rand()")
 
 
 @pytest.mark.classic
