@@ -98,8 +98,15 @@ def _of_values(values: Iterable[object]) -> Iterator[Scalar]:
 
 def _looked_into(scalar: Scalar) -> Iterator[str]:
     """Yield the attributes on whose values' order a scalar may depend."""
-    calls = (call for call in scalar.find_all(exp.Anonymous) if call.name.lower() in _WITHOUT_ORDER)
+    calls = filter(_is_free, scalar.find_all(exp.Anonymous))
     free = {id(call.expressions[0].unnest()) for call in calls if call.expressions}
     for node in scalar.find_all(exp.Column):
         if id(node) not in free:
             yield node.name
+
+
+def _is_free(call: exp.Anonymous) -> bool:
+    name = call.name.lower()
+    # Without a comparison of its own it sorts by the values.
+    by_values = name == "array_sort" and len(call.expressions) == 1
+    return by_values or name in _WITHOUT_ORDER
