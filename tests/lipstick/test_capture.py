@@ -111,6 +111,7 @@ def test_unknown_kind_of_values_is_refused(dealer: lipstick.Session, tmp_path: P
     assert not (tmp_path / "c").exists()
 
 
+@pytest.mark.classic
 def test_groups_by_maps_are_refused(spark: SparkSession, dealer: lipstick.Session) -> None:
     frame = spark.sql("SELECT id, map('k', id % 2) AS m FROM range(4)")
     dealer.track("maps", frame, key="id")
@@ -125,6 +126,7 @@ def test_groups_by_maps_are_refused(spark: SparkSession, dealer: lipstick.Sessio
     dealer.untrack("maps")
 
 
+@pytest.mark.classic
 def test_only_groups_that_a_monotone_having_keeps_are_captured(
     dealer: lipstick.Session, tmp_path: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_only_groups_that_a_monotone_having_keeps_are_captured(
     assert rows(q.what_if({"Cars": ["C2"]}).df) == []
 
 
+@pytest.mark.classic
 def test_negative_values_forbid_pruning(
     dealer: lipstick.Session, tmp_path: Path, spark: Any
 ) -> None:

@@ -31,7 +31,7 @@ from tests.oracle.duck import loosened, to_duckdb
 from tests.oracle.generator import generate
 from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
-SEEDS = range(60)
+SEEDS = range(40)
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
 NAN = math.nan
 ROWS = {

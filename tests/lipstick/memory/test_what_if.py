@@ -135,6 +135,7 @@ def test_memory_and_the_tail_in_spark_agree(
     assert_same_bag(from_spark(with_spark.df), from_arrow(without.df), name)
 
 
+@pytest.mark.classic
 def test_untouched_groups_keep_their_values_bit_for_bit(
     odd_session: Session, odd: Relation, tmp_path: Path
 ) -> None:

@@ -125,7 +125,7 @@ def test_many_scenarios_are_each_of_them(
 def test_generated_queries(tmp_path: Path) -> None:
     """Many blocks, and what cannot be answered in memory is the same error."""
     asked = changed = 0
-    for seed in range(1_000_000, 1_000_024):
+    for seed in range(1_000_000, 1_000_016):
         case = generate(seed)
         try:
             found = write_capture(case.sql, case.database, tmp_path / str(seed))
