@@ -108,6 +108,18 @@ def within_group(call: Scalar, keys: Sequence[exp.Ordered]) -> Scalar:
     return copy
 
 
+def without_order(call: Scalar) -> Scalar:
+    """Return a copy of a call that is not in WITHIN GROUP."""
+    copy = call.copy()
+    bare = called(copy)
+    if not isinstance(bare.parent, exp.WithinGroup):
+        return copy
+    if bare.parent is copy:
+        return bare.pop()
+    bare.parent.replace(bare)
+    return copy
+
+
 def in_order(call: Scalar, keys: Sequence[SortKey]) -> Scalar:
     """Return the call of a function that collects values, in an order of rows."""
     order = [

@@ -27,6 +27,7 @@ from rewriter.aggregates import (
     with_arguments,
     within_group,
     without_filter,
+    without_order,
 )
 from rewriter.algebra import Scalar, is_known
 
@@ -116,9 +117,10 @@ def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
         known = [key.this for key in keys]
         added = [tie for tie in ties if tie not in known]
     more = [exp.Ordered(this=one.copy(), desc=False, nulls_first=True) for one in added]
-    if not more:
-        return call
-    return within_group(call, [*keys, *more])
+    if not keys and not more:
+        # There is one row.
+        return without_order(call)
+    return within_group(call, [*keys, *more]) if more else call
 
 
 def _with_mode_of_least(call: Scalar) -> Scalar:
