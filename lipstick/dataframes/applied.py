@@ -163,8 +163,8 @@ def unknown_partitions(name: str) -> UnsupportedError:
     return UnsupportedError(
         f"{name} sees partitions that are no function of the data",
         "Call it right after repartition(n, columns), repartition(1) or coalesce(1), with filters "
-        "and sortWithinPartitions() alone between them; or where partitions do not matter, on a "
-        "frame that is not repartitioned.",
+        "and then sortWithinPartitions() alone between them; or where partitions do not matter, on "
+        "a frame that is not repartitioned.",
     )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _OF_A_GROUP = ("FlatMapGroupsInArrow", "FlatMapGroupsInPandas")
 _OF_TWO = ("FlatMapCoGroupsInArrow", "FlatMapCoGroupsInPandas")
 _OF_A_PARTITION = ("MapInArrow", "MapInPandas")
-_KEEPING = ("Filter", "Generate", "Project", "Sort", "SubqueryAlias")
+_KEEPING = ("Filter", "Generate", "Project", "SubqueryAlias")
 """Operators whose rows are in the partitions of those that they are made of."""
 _ALL = (*_OF_A_GROUP, *_OF_TWO, *_OF_A_PARTITION)
 
@@ -90,12 +90,14 @@ def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
 def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
     """Return the rows of a plan in the partitions that it says, if it says any."""
     shown = f"{name[0].lower()}{name[1:]}"
-    if plan.getClass().getSimpleName() == "Sort" and not getattr(plan, "global")():
-        plan = with_parameters(spark, plan, {1: True})
     below, filtered = plan, True
+    if _sorts_within_partitions(plan):
+        plan, below = with_parameters(spark, plan, {1: True}), plan.child()
     while (kept := below.getClass().getSimpleName()) in _KEEPING:
         filtered = filtered and kept != "Project"
         below = below.child()
+    if _sorts_within_partitions(below):
+        raise unknown_partitions(shown)
     if kept not in ("RebalancePartitions", "Repartition", "RepartitionByExpression"):
         return Side.of_partitions(frame_of(spark, plan))
     if not filtered or kept == "RebalancePartitions":
@@ -110,6 +112,10 @@ def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
         raise unknown_partitions(shown)
     places = [ids.index(int(one.exprId().id())) for one in keys]
     return Side.of_partitions(frame_of(spark, plan), places, below.numPartitions())
+
+
+def _sorts_within_partitions(plan: Plan) -> bool:
+    return plan.getClass().getSimpleName() == "Sort" and not getattr(plan, "global")()
 
 
 def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:

@@ -13,7 +13,7 @@ from pyspark.sql.connect.udf import UserDefinedFunction
 from pyspark.sql.types import StructType
 
 from lipstick.dataframes.applied import EVALUATION, Applied, Side, unknown_partitions
-from lipstick.dataframes.messages import Message, frame_of, relation_of
+from lipstick.dataframes.messages import Message, frame_of, relation_of, sorts_within_partitions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -29,7 +29,6 @@ _INPUTS = {
 _KEEPING = (
     "filter",
     "project",
-    "sort",
     "subquery_alias",
     "to_df",
     "with_columns",
@@ -92,14 +91,17 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
 
 def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
     """Return the rows of a relation in the partitions that it says, if it says any."""
-    if (sort := relation.get("sort")) and not sort.get("is_global"):
-        relation = {**relation, "sort": {**sort, "is_global": True}}
     below, filtered = relation, True
+    if sorts_within_partitions(relation):
+        sort = relation["sort"]
+        relation, below = {**relation, "sort": {**sort, "is_global": True}}, sort["input"]
     while kept := next((kind for kind in _KEEPING if kind in below), None):
-        filtered = filtered and kept in ("filter", "sort", "subquery_alias")
+        filtered = filtered and kept in ("filter", "hint", "subquery_alias")
         if below[kept].get("name", "").lower() in _PLACING_HINTS:
             raise unknown_partitions(name)
         below = below[kept]["input"]
+    if sorts_within_partitions(below):
+        raise unknown_partitions(name)
     frame = frame_of(spark, relation)
     if message := below.get("repartition"):
         if not filtered or message["num_partitions"] != 1:

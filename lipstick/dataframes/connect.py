@@ -14,7 +14,13 @@ from pyspark.errors import PySparkException
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.applied_connect import with_ordinary_operators
 from lipstick.dataframes.explained import comparable
-from lipstick.dataframes.messages import Message, client_of, plan_of, relation_of
+from lipstick.dataframes.messages import (
+    Message,
+    client_of,
+    plan_of,
+    relation_of,
+    sorts_within_partitions,
+)
 from lipstick.dataframes.named import only
 from lipstick.dataframes.pivoted_connect import with_pivot_values
 from lipstick.errors import SourceChangedError
@@ -232,7 +238,7 @@ def _compared(spark: SparkSession, value: Any) -> Any:
 
 def _placement(relation: Message) -> str | None:
     """Return the kind of a relation if it does not say which rows there are."""
-    if "sort" in relation and not relation["sort"].get("is_global"):
+    if sorts_within_partitions(relation):
         return "sort"
     return next((kind for kind in _PLACEMENTS if kind in relation), None)
 

@@ -350,6 +350,7 @@ def _in_parts(
                 lambda bids: bids.repartitionByRange(2, "id"),
                 lambda bids: bids.repartition(2, "car").select("car"),
                 lambda bids: bids.repartition(2, F.col("id") % 2),
+                lambda bids: bids.sortWithinPartitions("id").where("id > 1"),
             )
         ),
         (
