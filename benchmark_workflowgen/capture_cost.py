@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import lipstick
 from benchmark_workflowgen import suites, tpch
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.measure.queries import VARIANTS, folder_bytes, runs
+from benchmark_workflowgen.measure.queries import EAGER, folder_bytes, runs
 from benchmark_workflowgen.sessions import Sparks
 
 
@@ -83,11 +83,11 @@ def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) 
     text = tpch.query(number)
     query = ls.sql(text)
     every = runs(ls, text, query)
-    times: dict[str, list[float]] = {name: [] for name in VARIANTS}
+    times: dict[str, list[float]] = {name: [] for name in EAGER}
     sizes: dict[str, int] = {}
     members = 0
     for repetition in range(repetitions + 1):
-        for name in VARIANTS:
+        for name in EAGER:
             path = scratch / name
             shutil.rmtree(path, ignore_errors=True)
             started = time.perf_counter()

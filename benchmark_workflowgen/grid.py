@@ -9,7 +9,8 @@
     executions = [10, 100]             # or several, which are crossed
     cores = [1, 2]                     # local[n]: Spark is started anew for each
 
-Every kind takes `cores` and `shuffle_partitions` beside its own parameters.
+Every kind takes `cores` and `shuffle_partitions` beside its own parameters. `variants`, of
+workflows and queries, is one value: the list of what is compared.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import dataclasses
 import hashlib
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import product
@@ -27,8 +28,10 @@ from typing import Any
 
 import yaml
 
+from benchmark_workflowgen import suites
 from benchmark_workflowgen.arctic import ArcticStations
 from benchmark_workflowgen.dealerships import Dealerships
+from benchmark_workflowgen.measure import queries, workflows
 
 PRESETS = ("smoke", "paper", "scale")
 
@@ -41,8 +44,8 @@ def _fields(kind: type) -> frozenset[str]:
     return frozenset(field.name for field in dataclasses.fields(kind))
 
 
-_RUN = frozenset({"parallelism", "graph_repetitions"})
-_QUERIES = frozenset({"scale", "queries", "data", "texts", "variants"})
+_RUN = frozenset({"parallelism", "graph_repetitions", "variants"})
+_QUERIES = frozenset({"scale", "query", "data", "texts", "variants"})
 KINDS: Mapping[str, frozenset[str]] = {
     "dealerships": _fields(Dealerships) | _RUN,
     "arctic": _fields(ArcticStations) | _RUN,
@@ -145,31 +148,52 @@ def _cases(path: Path, given: Mapping[str, Any]) -> Iterator[Case]:
     repetitions, warm_up = given.get("repetitions", 1), given.get("warm_up", 1)
     if not isinstance(repetitions, int) or not isinstance(warm_up, int) or repetitions < 1:
         raise GridError(f"{path}: {name}: repetitions and warm_up are whole numbers.")
-    names = [key for key in given if key not in _OWN]
-    # Lists of queries and variants are one value; a list of lists gives several.
+    parameters = {key: value for key, value in given.items() if key not in _OWN}
+    if kind in ("tpch", "tpcds"):
+        try:
+            parameters.setdefault("query", list(_texts(kind, parameters)))
+        except suites.SuiteError as error:
+            raise GridError(f"{path}: {name}: {error}") from error
     settings = [
-        given[key]
-        if isinstance(given[key], list)
-        and (key not in ("queries", "variants") or any(isinstance(v, list) for v in given[key]))
-        else [given[key]]
-        for key in names
+        value if isinstance(value, list) and key != "variants" else [value]
+        for key, value in parameters.items()
     ]
     for repetition in range(repetitions):
         for values in product(*settings):
-            case = Case(name, kind, dict(zip(names, values, strict=True)), repetition, warm_up)
+            setting = dict(zip(parameters, values, strict=True))
+            case = Case(name, kind, setting, repetition, warm_up)
             if not repetition:
                 _check(path, case)
             yield case
 
 
 def _check(path: Path, case: Case) -> None:
-    """Check the parameters of a workload, before anything runs."""
+    """Check the parameters of a workload or a query, before anything runs."""
     try:
         if case.kind in ("dealerships", "arctic"):
-            workload = workload_of(case)
-            _ = workload.workflow
+            _of(workflows.VARIANTS, *case.parameters.get("variants", ()))
+            _ = workload_of(case).workflow
+        elif case.kind in ("tpch", "tpcds"):
+            _of(queries.VARIANTS, *case.parameters.get("variants", ()))
+            _of(_texts(case.kind, case.parameters), case.parameters["query"])
     except (TypeError, ValueError) as error:
         raise GridError(f"{path}: {case}: {error}") from error
+
+
+def _of(known: Iterable[str], *given: str) -> None:
+    for name in given:
+        if name not in known:
+            raise ValueError(f"There is no {name!r}; there are {', '.join(known)}.")
+
+
+def _texts(suite: str, parameters: Mapping[str, Any]) -> Mapping[str, str]:
+    folder = parameters.get("texts")
+    return suites.texts(suite, None if folder is None else Path(folder))
+
+
+def text_of(case: Case) -> str:
+    """Return the text of the query that a case is about."""
+    return _texts(case.kind, case.parameters)[case.parameters["query"]]
 
 
 def workload_of(case: Case) -> Dealerships | ArcticStations:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,8 +23,8 @@ from rich.progress import (
 import lipstick
 from benchmark_workflowgen import suites
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.grid import Case, GridError, workload_of
-from benchmark_workflowgen.measure import queries
+from benchmark_workflowgen.grid import Case, GridError, text_of, workload_of
+from benchmark_workflowgen.measure import queries, workflows
 from benchmark_workflowgen.measure.graphs import measure_graph
 from benchmark_workflowgen.measure.rows import Measurement
 from benchmark_workflowgen.measure.workflows import measure_runs
@@ -85,7 +85,7 @@ class Runner:
             if spark is None:
                 found = list(_generated(case))
             elif case.kind in ("tpch", "tpcds"):
-                found = list(self._queries(case, spark, folder))
+                found = list(self._query(case, spark, folder))
             else:
                 found = list(self._workflow(case, spark, folder))
         finally:
@@ -102,40 +102,32 @@ class Runner:
 
     def _workflow(self, case: Case, spark: SparkSession, folder: Path) -> Iterator[Measurement]:
         parallelism = int(case.parameters.get("parallelism", 1))
+        variants = tuple(case.parameters.get("variants", workflows.VARIANTS))
         if case.warm_up and self._first(case):
             short = workload_of(
                 replace(case, parameters={**case.parameters, "executions": case.warm_up})
             )
             warm = folder / "warm"
-            list(measure_runs(spark, short, warm, parallelism=parallelism, tracked_first=False))
-        yield from measure_runs(
-            spark,
-            workload_of(case),
-            folder,
-            parallelism=parallelism,
-            tracked_first=bool(case.repetition % 2),
-        )
+            list(measure_runs(spark, short, warm, variants, parallelism=parallelism))
+        turn = case.repetition % len(variants)
+        order = variants[turn:] + variants[:turn]
+        yield from measure_runs(spark, workload_of(case), folder, order, parallelism=parallelism)
         repetitions = int(case.parameters.get("graph_repetitions", 0))
-        if repetitions:
+        if repetitions and "tracked" in variants:
             run = open_run(folder / "tracked")
             yield from measure_graph(run.graph, repetitions, case.seed)
 
-    def _queries(self, case: Case, spark: SparkSession, folder: Path) -> Iterator[Measurement]:
+    def _query(self, case: Case, spark: SparkSession, folder: Path) -> Iterator[Measurement]:
         given = case.parameters
-        scale = float(given.get("scale", 0.1))
-        data, folder_of_texts = (
-            Path(given[name]) if name in given else None for name in ("data", "texts")
-        )
-        texts: Mapping[str, str] = suites.texts(case.kind, folder_of_texts)
-        if "queries" in given:
-            texts = {f"Q{number}": texts[f"Q{number}"] for number in given["queries"]}
-        tables = suites.tables(case.kind, scale, data, self._cache)
+        scale, data = float(given.get("scale", 0.1)), given.get("data")
+        tables = suites.tables(case.kind, scale, None if data is None else Path(data), self._cache)
         with lipstick.session(spark) as ls:
             suites.track(ls, case.kind, tables)
-            yield from queries.measure_queries(
+            yield from queries.measure_query(
                 ls,
-                texts,
-                given.get("variants", queries.VARIANTS),
+                given["query"],
+                text_of(case),
+                given.get("variants", queries.EAGER),
                 folder,
                 warm_up=case.warm_up if self._first(case) else 0,
                 log=self._sparks.log,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import lipstick
@@ -24,7 +24,9 @@ from benchmark_workflowgen.measure.rows import Measurement
 from lipstick import AnnotatedFrame
 from lipstick.errors import LipstickError
 
-VARIANTS = ("plain", "copy", "reference")
+VARIANTS = ("plain", "copy", "reference", "lazy", "asked")
+EAGER = VARIANTS[:3]
+"""Those that are measured unless others are asked for."""
 
 
 def runs(
@@ -40,23 +42,24 @@ def runs(
     }
 
 
-def measure_queries(
+def measure_query(
     ls: lipstick.Session,
-    texts: Mapping[str, str],
+    name: str,
+    text: str,
     variants: Sequence[str],
     scratch: Path,
     *,
     warm_up: int,
     log: EventLog | None,
 ) -> Iterator[Measurement]:
-    """Run queries once in each variant, in turn.
+    """Run a query once in each variant, in turn.
 
     Parameters
     ----------
-    texts
-        The queries by name.
+    name, text
+        The query.
     warm_up
-        How many rounds of each query before, which are not measured.
+        How many rounds before, which are not measured.
     log
         From which shuffled bytes and memory are read; None: they are not measured.
 
@@ -67,32 +70,31 @@ def measure_queries(
         (`<name> shuffle`) and its peak execution memory (`<name> memory`); the captured members
         (`<name> members`). `<name> refused` is 1 where a query is refused.
     """
-    for name, text in texts.items():
-        try:
-            every = runs(ls, text, ls.sql(text))
-        except LipstickError:
-            yield Measurement(f"{name} refused", "tracked", 1, "")
-            continue
-        for _ in range(warm_up):
-            for variant in variants:
-                _fresh(scratch / variant)
-                every[variant](scratch / variant)
+    try:
+        every = runs(ls, text, ls.sql(text))
+    except LipstickError:
+        yield Measurement(f"{name} refused", "tracked", 1, "")
+        return
+    for _ in range(warm_up):
         for variant in variants:
-            path = scratch / variant
-            _fresh(path)
-            began, started = time.time(), time.perf_counter()
-            made = every[variant](path)
-            seconds = time.perf_counter() - started
-            yield Measurement(name, variant, seconds, "s")
-            yield Measurement(f"{name} bytes", variant, folder_bytes(path), "B")
-            if isinstance(made, lipstick.Capture):
-                counts = made.manifest.counts.values()
-                members = sum(count.get("members", 0) for count in counts)
-                yield Measurement(f"{name} members", variant, members, "")
-            if log is not None:
-                usage = log.usage(began, time.time())
-                yield Measurement(f"{name} shuffle", variant, usage.shuffle_bytes, "B")
-                yield Measurement(f"{name} memory", variant, usage.execution_memory, "B")
+            _fresh(scratch / variant)
+            every[variant](scratch / variant)
+    for variant in variants:
+        path = scratch / variant
+        _fresh(path)
+        began, started = time.time(), time.perf_counter()
+        made = every[variant](path)
+        seconds = time.perf_counter() - started
+        yield Measurement(name, variant, seconds, "s")
+        yield Measurement(f"{name} bytes", variant, folder_bytes(path), "B")
+        if isinstance(made, lipstick.Capture):
+            counts = made.manifest.counts.values()
+            members = sum(count.get("members", 0) for count in counts)
+            yield Measurement(f"{name} members", variant, members, "")
+        if log is not None:
+            usage = log.usage(began, time.time())
+            yield Measurement(f"{name} shuffle", variant, usage.shuffle_bytes, "B")
+            yield Measurement(f"{name} memory", variant, usage.execution_memory, "B")
 
 
 def folder_bytes(path: Path) -> int:

@@ -63,9 +63,19 @@ class Paced(Sequence[Mapping[str, Any]]):
 
 
 def measure_runs(
-    spark: SparkSession, workload: Workload, folder: Path, *, parallelism: int, tracked_first: bool
+    spark: SparkSession,
+    workload: Workload,
+    folder: Path,
+    variants: Sequence[str] = VARIANTS,
+    *,
+    parallelism: int,
 ) -> Iterator[Measurement]:
     """Run a workload plainly and tracked, into the stores `plain` and `tracked` of a folder.
+
+    Parameters
+    ----------
+    variants
+        Which of them, in the order of their turns.
 
     Yields
     ------
@@ -88,9 +98,8 @@ def measure_runs(
             parallelism=parallelism,
         )
 
-    order = VARIANTS[::-1] if tracked_first else VARIANTS
-    alternate({v: lambda turns, v=v: work(v, turns) for v in order})  # type: ignore[misc]
-    for variant in VARIANTS:
+    alternate({v: lambda turns, v=v: work(v, turns) for v in variants})  # type: ignore[misc]
+    for variant in sorted(variants):
         times = paced[variant]
         yield Measurement("preparation", variant, times.preparation, "s")
         for prior, seconds in enumerate(times.seconds):

@@ -12,6 +12,8 @@ from benchmark_workflowgen.results import Result
 
 _PARALLEL = ("cores", "shuffle_partitions", "parallelism")
 _SIZES = ("nodes", "edges")
+_LINES = 12
+"""That a picture can be read with."""
 _SHORTEST = 0.1
 """Of a bar or point, where a time is too short to be told from nothing: milliseconds."""
 
@@ -19,7 +21,8 @@ _SHORTEST = 0.1
 def sections(results: Sequence[Result]) -> Iterator[Section]:
     """Yield the sections of results, experiments in the order in which they ran."""
     for experiment in dict.fromkeys(result.experiment for result in results):
-        own = settings(result for result in results if result.experiment == experiment)
+        same = [result for result in results if result.experiment == experiment]
+        own = settings(same, joined=("query",))
         if own[0].kind in ("tpch", "tpcds"):
             yield from (_queries(experiment, setting) for setting in own)
             continue
@@ -39,7 +42,9 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
         called = label(setting, names)
         for variant in ("plain", "tracked"):
             x, y = setting.series("execution", variant)
-            drawn.append(Line(f"{called}, {variant}", x, y, number, dashed=variant == "plain"))
+            if x:
+                dashed = variant == "plain"
+                drawn.append(Line(f"{called}, {variant}", x, y, number, dashed))
         rows.append(
             (
                 called,
@@ -57,17 +62,13 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
         *("setting", "runs", "executions", "plain before, s", "tracked before, s"),
         *("plain s", "tracked s", "ratio", "paper", "store B"),
     )
-    return Section(
-        experiment,
-        [
-            Picture(
-                lines(drawn, "prior executions", "seconds per execution"),
-                "Seconds per execution, by the number of executions before it; means of all runs.",
-            ),
-            Table(columns, rows),
-            "Before: what is done once, before the first execution.",
-        ],
-    )
+    content: list[str | Picture | Table] = []
+    if len(drawn) <= _LINES:
+        caption = "Seconds per execution, by the number of executions before it; means of all runs."
+        picture = lines(drawn, "prior executions", "seconds per execution")
+        content.append(Picture(picture, caption))
+    note = "Before: what is done once, before the first execution."
+    return Section(experiment, [*content, Table(columns, rows), note])
 
 
 def _improvement(experiment: str, own: Sequence[Setting]) -> Section:

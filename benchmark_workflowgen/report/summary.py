@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,12 +62,22 @@ class Setting:
         return list(dict.fromkeys(names))
 
 
-def settings(results: Iterable[Result]) -> list[Setting]:
-    """Return the settings of results, in their order."""
+def settings(results: Iterable[Result], *, joined: Collection[str] = ()) -> list[Setting]:
+    """Return the settings of results, in their order.
+
+    Parameters
+    ----------
+    joined
+        Parameters that make no setting of their own: the queries of a suite.
+    """
     found: dict[str, list[Result]] = {}
     for result in results:
-        found.setdefault(json.dumps(result.parameters, sort_keys=True), []).append(result)
-    return [Setting(same[0].kind, same[0].parameters, tuple(same)) for same in found.values()]
+        own = {name: value for name, value in result.parameters.items() if name not in joined}
+        found.setdefault(json.dumps(own, sort_keys=True), []).append(result)
+    return [
+        Setting(same[0].kind, json.loads(parameters), tuple(same))
+        for parameters, same in found.items()
+    ]
 
 
 def varied(found: Sequence[Setting]) -> tuple[str, ...]:

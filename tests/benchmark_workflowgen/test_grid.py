@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmark_workflowgen.arctic import ArcticStations
-from benchmark_workflowgen.grid import PRESETS, GridError, preset, read_grid, workload_of
+from benchmark_workflowgen.grid import PRESETS, GridError, preset, read_grid, text_of, workload_of
 
 
 def _grid(folder: Path, text: str, name: str = "grid.toml") -> Path:
@@ -59,13 +59,21 @@ experiment:
     assert {case.identity for case in first} == {case.identity for case in second}
 
 
-def test_a_list_of_queries_is_one_value(tmp_path: Path) -> None:
-    text = '[[experiment]]\nname = "q"\nkind = "tpch"\nqueries = [1, 6]\nscale = [0.1, 1]\n'
+def test_a_query_is_a_case_and_a_list_of_variants_is_one_value(tmp_path: Path) -> None:
+    text = '[[experiment]]\nname = "q"\nkind = "tpch"\nquery = ["Q1", "Q6"]\nvariants = ["plain"]\n'
     cases = read_grid(_grid(tmp_path, text))
     assert [dict(case.parameters) for case in cases] == [
-        {"queries": [1, 6], "scale": 0.1},
-        {"queries": [1, 6], "scale": 1},
+        {"query": "Q1", "variants": ["plain"]},
+        {"query": "Q6", "variants": ["plain"]},
     ]
+    assert "returnflag" in text_of(cases[0])
+
+
+def test_all_queries_are_meant_where_none_is_named(tmp_path: Path) -> None:
+    text = '[[experiment]]\nname = "q"\nkind = "tpch"\nscale = [0.1, 1]\n'
+    cases = read_grid(_grid(tmp_path, text))
+    every = [(scale, f"Q{number}") for scale in (0.1, 1) for number in range(1, 23)]
+    assert [(case.parameters["scale"], case.parameters["query"]) for case in cases] == every
 
 
 @pytest.mark.parametrize(
@@ -79,6 +87,13 @@ def test_a_list_of_queries_is_one_value(tmp_path: Path) -> None:
         ('[[experiment]]\nname = "x"\nkind = "dealerships"\ncars = -3\n', "not negative"),
         ('[[experiment]]\nname = "x"\nkind = "arctic"\ntopology = "ring"\n', "not 'ring'"),
         ('[[experiment]]\nname = "x"\nkind = "graph"\nrepetitions = 0\n', "whole numbers"),
+        ('[[experiment]]\nname = "x"\nkind = "tpch"\nquery = "Q23"\n', "no 'Q23'; there are Q1,"),
+        ('[[experiment]]\nname = "x"\nkind = "tpcds"\n', "x: The texts of TPC-DS are not"),
+        ('[[experiment]]\nname = "x"\nkind = "tpch"\nvariants = ["fast"]\n', "no 'fast'"),
+        (
+            '[[experiment]]\nname = "x"\nkind = "arctic"\nvariants = ["copy"]\n',
+            "are plain, tracked",
+        ),
     ],
 )
 def test_what_there_is_not_is_refused(tmp_path: Path, text: str, message: str) -> None:
