@@ -1,36 +1,38 @@
 """Evaluating annotations in a semiring on the cluster, through ``mapInArrow``.
 
 Per block, inner ones first: a pass over the members values their tokens, multiplies, and adds up
-what a batch holds of each tuple; a second pass adds up the batches. The evaluator travels to the
-workers by value: they need numpy and pyarrow, not this project.
+what a batch holds of each tuple; a second pass adds up the batches. See :mod:`lipstick.passes`.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
-import sys
 import uuid
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     BooleanType,
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
     DoubleType,
+    FloatType,
+    IntegerType,
     LongType,
+    ShortType,
     StringType,
     StructField,
     StructType,
 )
 
-import semiring as semiring_package
 from lipstick.errors import CapabilityError
+from lipstick.passes import Factor, Passes
 from lipstick.tracking import ROW_BITS
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import SIDE, VALUE
@@ -43,20 +45,12 @@ from rewriter.statements import (
     rows_sql,
 )
 from semiring.base import Semiring
-from semiring.evaluator import fold, product
-from semiring.expression import Expression
+from semiring.columns import Travel
+from semiring.columns.objects import unpickled
 from semiring.polynomial import Polynomial
-from semiring.semirings import Boolean, Clearance, Counting, Weight
-from semiring.semirings.formula import Name
-from semiring.tensor import Tensor
+from semiring.semirings import Boolean, Counting
 from semiring.token import Token
 from semiring.valuation import Valuation
-
-for _module in (semiring_package, sys.modules[__name__]):
-    cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
-
-Tokens = tuple[tuple[str, tuple[str, ...]], ...]
-Batches = Iterator[pa.RecordBatch]
 
 
 def check_comparisons(root: Block, semiring: Semiring[Any], valued: bool) -> None:
@@ -108,28 +102,38 @@ class Evaluation:
         self._semiring = semiring
         self._valuations = dict(valuations)
         self._id = uuid.uuid4().hex[:8]
-        self._type = _transport(semiring)
+        self._travel = Travel(semiring, self._valuations, self._key_types())
+        self._passes = Passes(self._valuations, self._travel)
+        self._type = _spark_type(self._travel.carrier)
         self._potential = not (compares_aggregates(root) or limits_inside(root))
 
     def run(self) -> DataFrame:
         """Return the root's outputs in the answer's order, then ``_value``."""
-        return self._readable(self._answer())
+        shown = self._semiring.arrow_type
+        if self._travel.carrier == shown:
+            return self._answer(None)
+        shown = shown if shown in _TYPES else pa.string()
+        if self._root.kind is not Kind.UNION:
+            return self._answer(shown)
+        answer = self._answer(None)
+        schema = StructType([*answer.schema.fields[:-1], StructField(VALUE, _TYPES[shown])])
+        return answer.mapInArrow(self._passes.shown(shown), schema)
 
     def first(self, limit: int | None) -> list[tuple[tuple[Any, ...], Any]]:
         """Return the first rows of the answer, with their annotations as values of the carrier."""
-        answer = self._answer()
+        answer = self._answer(None)
         rows = answer.collect() if limit is None else answer.limit(limit).collect()
         return [(tuple(row)[:-1], self._value(row[VALUE])) for row in rows]
 
     def _value(self, value: Any) -> Any:
-        if not isinstance(self._type, BinaryType):
-            return value
-        return _Unpickler(io.BytesIO(bytes(value))).load()
+        return unpickled(bytes(value)) if isinstance(self._type, BinaryType) else value
 
-    def _answer(self) -> DataFrame:
+    def _answer(self, shown: pa.DataType | None) -> DataFrame:
+        """The answer with its annotations, as they travel or as they are shown."""
         values: dict[str, DataFrame] = {}
         for block in topological(self._root):
-            values[block.name] = self._block(block, values)
+            last = shown if block is self._root else None
+            values[block.name] = self._block(block, values, last)
             values[block.name].createOrReplaceTempView(self._values_view(block))
         if self._root.name in self._rows_views:
             rows = self._spark.table(self._rows_views[self._root.name])
@@ -150,11 +154,14 @@ class Evaluation:
     def _values_view(self, block: Block) -> str:
         return f"_lipstick_values_{self._id}_{block.name}"
 
-    def _block(self, block: Block, values: Mapping[str, DataFrame]) -> DataFrame:
+    def _block(
+        self, block: Block, values: Mapping[str, DataFrame], shown: pa.DataType | None
+    ) -> DataFrame:
         if block.kind is Kind.UNION:
             return self._union(block, values)
         if block.kind is Kind.GROUP and not block.keys:
-            return self._spark.range(1).select(self._constant().alias(VALUE))
+            ones = self._passes.ones(shown)
+            return self._spark.range(1).mapInArrow(ones, self._schema([], shown))
         sql, found = contributions_sql(
             block,
             self._members_view,
@@ -164,33 +171,29 @@ class Evaluation:
         )
         frame = self._spark.sql(sql)
         keys = [frame.schema[name] for name in block.identity]
-        schema = StructType([*keys, StructField(VALUE, self._type)])
+        sides = [] if block.difference is None else [frame.schema[SIDE]]
         grouped = block.kind is Kind.GROUP
-        if block.difference is not None:
-            keys.append(frame.schema[SIDE])
-            schema = StructType([*keys, StructField(VALUE, self._type)])
-        member = member_values(
-            self._semiring,
-            self._valuations,
-            tuple(key.name for key in keys),
-            found.tokens,
-            tuple((r.columns[0], r.optional, r.negated) for r in found.references),
-            grouped,
-        )
-        partial = frame.mapInArrow(member, schema)
+        factors = [Factor(r.columns[0], r.optional, r.negated) for r in found.references]
+        names = [key.name for key in (*keys, *sides)]
+        kind = None if grouped else shown
+        members = self._passes.members(names, found.tokens, factors, kind, grouped=grouped)
+        partial = frame.mapInArrow(members, self._schema([*keys, *sides], kind))
         if not grouped:
             return partial
         columns = [F.col(f"`{name}`") for name in block.identity]
         if block.difference is not None:
-            sides = [F.when(F.col(SIDE) == side, F.col(VALUE)) for side in (0, 1)]
+            both = [F.when(F.col(SIDE) == side, F.col(VALUE)) for side in (0, 1)]
             lists = partial.groupBy(*columns).agg(
-                *(F.collect_list(side).alias(f"_{number}") for number, side in enumerate(sides))
+                *(F.collect_list(side).alias(f"_{number}") for number, side in enumerate(both))
             )
-            kept = [field for field in schema.fields if field.name != SIDE]
-            difference = difference_values(self._semiring, block.difference.common)
-            return lists.mapInArrow(difference, StructType(kept))
+            difference = self._passes.differences(shown, common=block.difference.common)
+            return lists.mapInArrow(difference, self._schema(keys, shown))
         lists = partial.groupBy(*columns).agg(F.collect_list(VALUE).alias(VALUE))
-        return lists.mapInArrow(total_values(self._semiring), schema)
+        return lists.mapInArrow(self._passes.totals(shown), self._schema(keys, shown))
+
+    def _schema(self, keys: Sequence[StructField], shown: pa.DataType | None) -> StructType:
+        kind = self._type if shown is None else _TYPES[shown]
+        return StructType([*keys, StructField(VALUE, kind)])
 
     def _union(self, block: Block, values: Mapping[str, DataFrame]) -> DataFrame:
         parts = []
@@ -204,18 +207,19 @@ class Evaluation:
             whole = whole.unionByName(part, allowMissingColumns=True)
         return whole.select(*(f"`{name}`" for name in block.identity), VALUE)
 
-    def _constant(self) -> Column:
-        one = _pack(self._semiring, self._semiring.ones(1))[0].as_py()
-        return F.lit(one).cast(self._type)
-
-    def _readable(self, answer: DataFrame) -> DataFrame:
-        if not isinstance(self._type, BinaryType):
-            return answer
-        shown = StructType(
-            [f for f in answer.schema.fields if f.name != VALUE]
-            + [StructField(VALUE, StringType())]
-        )
-        return answer.mapInArrow(render_values(self._semiring), shown)
+    def _key_types(self) -> Mapping[str, Sequence[pa.DataType]] | None:
+        """The types of the key columns of every relation; None where some cannot travel."""
+        keys: dict[str, tuple[pa.DataType, ...]] = {}
+        for block in topological(self._root):
+            if not block.tokens:
+                continue
+            schema = self._spark.table(self._members_view(block)).schema
+            for token in block.tokens:
+                kinds = tuple(_arrow_type(schema[name].dataType) for name in token.columns)
+                if None in kinds:
+                    return None
+                keys[token.relation] = kinds
+        return keys
 
 
 def named_token(naming: str) -> Callable[[Token], Polynomial]:
@@ -232,179 +236,33 @@ def named_token(naming: str) -> Callable[[Token], Polynomial]:
     return value
 
 
-def _transport(semiring: Semiring[Any]) -> Any:
-    """Return the type in which annotations travel between passes; pickled if not numbers."""
-    return _DIRECT.get(semiring.dtype.name, BinaryType())
-
-
-_DIRECT: dict[str, Any] = {"float64": DoubleType(), "bool": BooleanType(), "int64": LongType()}
-"""Types that hold the annotations of a numeric semiring as they are shown."""
-
-
-_CLASSES: dict[str, type] = {
-    kind.__qualname__: kind
-    for kind in (
-        Token,
-        Name,
-        Polynomial,
-        Clearance,
-        Weight,
-        Tensor,
-        Expression,
-        *Expression.__subclasses__(),
-    )
+_TYPES: Mapping[pa.DataType, DataType] = {
+    pa.bool_(): BooleanType(),
+    pa.int8(): ByteType(),
+    pa.int16(): ShortType(),
+    pa.int32(): IntegerType(),
+    pa.int64(): LongType(),
+    pa.float32(): FloatType(),
+    pa.float64(): DoubleType(),
+    pa.string(): StringType(),
+    pa.binary(): BinaryType(),
+    pa.date32(): DateType(),
 }
-"""Classes of annotations, by the names that stand for them between workers."""
 
 
-class _Pickler(pickle.Pickler):
-    """Names our classes, which workers hold by value, instead of importing their modules."""
-
-    def persistent_id(self, item: Any) -> str | None:
-        """Return the name of one of our classes."""
-        if isinstance(item, type) and _CLASSES.get(item.__qualname__) is item:
-            return item.__qualname__
-        return None
-
-
-class _Unpickler(pickle.Unpickler):
-    def persistent_load(self, name: Any) -> type:
-        """Return the class of a name."""
-        return _CLASSES[name]
+def _spark_type(kind: pa.DataType) -> DataType:
+    """The type of Spark that an Arrow type is."""
+    if pa.types.is_list(kind):
+        return ArrayType(_spark_type(kind.value_type))
+    if pa.types.is_struct(kind):
+        return StructType([StructField(field.name, _spark_type(field.type)) for field in kind])
+    if pa.types.is_decimal(kind):
+        return DecimalType(kind.precision, kind.scale)
+    return _TYPES[kind]
 
 
-def _pack(
-    semiring: Semiring[Any], array: Any, direct: Container[str] = frozenset(_DIRECT)
-) -> pa.Array:
-    if semiring.dtype.name in direct:
-        return pa.array(array)
-    packed = []
-    for value in semiring.unpack(array):
-        buffer = io.BytesIO()
-        _Pickler(buffer).dump(value)
-        packed.append(buffer.getvalue())
-    return pa.array(packed, pa.binary())
-
-
-def _unpack(
-    semiring: Semiring[Any], column: pa.Array, direct: Container[str] = frozenset(_DIRECT)
-) -> Any:
-    if semiring.dtype.name in direct:
-        return column.to_numpy(zero_copy_only=False)
-    return semiring.pack([_Unpickler(io.BytesIO(value)).load() for value in column.to_pylist()])
-
-
-def _reference(semiring: Semiring[Any], column: pa.Array, optional: bool, negated: bool) -> Any:
-    if not optional:
-        return _unpack(semiring, column)
-    there = column.is_valid().to_numpy(zero_copy_only=False)
-    values = semiring.ones(len(column))
-    if there.any():
-        found = _unpack(semiring, column.filter(pa.array(there)))
-        if negated:
-            found = semiring.monus_array(semiring.ones(len(found)), semiring.delta_array(found))
-        values[there] = found
-    return values
-
-
-def member_values(
-    semiring: Semiring[Any],
-    valuations: Mapping[str, Valuation[Any]],
-    identity: Sequence[str],
-    tokens: Tokens,
-    references: Sequence[tuple[str, bool, bool]],
-    grouped: bool,
-) -> Callable[[Batches], Batches]:
-    """Return the pass that values members and adds up those of a tuple within a batch.
-
-    ``references`` are columns of annotations, each with whether it may be NULL, for a factor 1,
-    and whether the factor is 1 ⊖ δ of it.
-    """
-    pack, reference = _pack, _reference
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            factors = [
-                valuations[relation].lookup([batch.column(name) for name in names])
-                for relation, names in tokens
-            ]
-            factors += [
-                reference(semiring, batch.column(name), optional, negated)
-                for name, optional, negated in references
-            ]
-            values = product(semiring, factors, batch.num_rows)
-            keys = batch.select(list(identity))
-            if grouped and batch.num_rows:
-                table = pa.Table.from_batches([keys])
-                simple = not any(pa.types.is_nested(field.type) for field in table.schema)
-                if simple:
-                    rows = pa.array(np.arange(batch.num_rows))
-                    lists = (
-                        table.append_column("_row", rows)
-                        .group_by(list(identity), use_threads=False)
-                        .aggregate([("_row", "list")])
-                        .combine_chunks()
-                    )
-                    order = lists.column("_row_list").combine_chunks()
-                    offsets = order.offsets.to_numpy().astype(np.int64)
-                    values = fold(semiring, values[order.values.to_numpy()], offsets)
-                    keys = lists.select(list(identity)).to_batches()[0]
-            columns = [*keys.columns, pack(semiring, values)]
-            yield pa.RecordBatch.from_arrays(columns, names=[*identity, "_value"])
-
-    return run
-
-
-def total_values(semiring: Semiring[Any]) -> Callable[[Batches], Batches]:
-    """Return the pass that adds up a list of annotations per tuple and takes δ."""
-    pack, unpack = _pack, _unpack
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            lists = batch.column(batch.num_columns - 1)
-            lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-            offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-            values = fold(semiring, unpack(semiring, lists.flatten()), offsets)
-            columns = [*batch.columns[:-1], pack(semiring, semiring.delta_array(values))]
-            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-    return run
-
-
-def difference_values(semiring: Semiring[Any], common: bool) -> Callable[[Batches], Batches]:
-    """Return the pass that takes the total of one list of annotations from that of another.
-
-    ``common``: what is left is taken away once more, which leaves what both have.
-    """
-    pack, unpack = _pack, _unpack
-
-    def total(lists: pa.Array) -> Any:
-        lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return fold(semiring, unpack(semiring, lists.flatten()), offsets)
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            *keys, left, right = batch.columns
-            totals = total(left)
-            values = semiring.monus_array(totals, total(right))
-            if common:
-                values = semiring.monus_array(totals, values)
-            names = [*batch.schema.names[:-2], "_value"]
-            yield pa.RecordBatch.from_arrays([*keys, pack(semiring, values)], names=names)
-
-    return run
-
-
-def render_values(semiring: Semiring[Any]) -> Callable[[Batches], Batches]:
-    """Return the pass that turns pickled annotations into text."""
-    unpack = _unpack
-
-    def run(batches: Batches) -> Batches:
-        for batch in batches:
-            values = unpack(semiring, batch.column(batch.num_columns - 1))
-            shown = semiring.to_arrow(values)
-            columns = [*batch.columns[:-1], shown]
-            yield pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-    return run
+def _arrow_type(kind: DataType) -> pa.DataType | None:
+    """The Arrow type that keys of a type of Spark travel in; None for types that do not."""
+    if isinstance(kind, DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return next((arrow for arrow, spark in _TYPES.items() if spark == kind), None)

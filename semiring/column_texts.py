@@ -8,8 +8,11 @@ import pyarrow.compute as pc
 
 from semiring.base import Array
 from semiring.derivations import Derivations
+from semiring.exact import digits
+from semiring.intervals import Intervals
 from semiring.render import PRINTED_TERMS, left_out, superscript
 from semiring.segments import bounds
+from semiring.token import format_value
 from semiring.token_sets import TokenSets
 from semiring.vocabulary import ABSENT, glue
 from semiring.weights import Weights
@@ -17,7 +20,7 @@ from semiring.weights import Weights
 
 def token_sets(sets: TokenSets, absent: str) -> pa.Array:
     """Each set of tokens; `absent` for ⊥."""
-    texts = _braced(_joined(sets.texts.take(pa.array(sets.tokens)), sets.offsets, ", "))
+    texts = _braced(_joined(sets.vocabulary.texts.take(pa.array(sets.tokens)), sets.offsets, ", "))
     return pc.if_else(pa.array(sets.present), texts, pa.scalar(absent, texts.type)).cast(
         pa.string()
     )
@@ -25,10 +28,20 @@ def token_sets(sets: TokenSets, absent: str) -> pa.Array:
 
 def weights(found: Weights) -> pa.Array:
     """Each weight with its derivatives; a Python call per distinct number."""
-    tokens = glue("", "·d(", found.texts.take(pa.array(found.tokens)), ")")
+    tokens = glue("", "·d(", found.vocabulary.texts.take(pa.array(found.tokens)), ")")
     slopes = glue("", " + ", _doubles(found.slopes), tokens)
     texts = glue("", _doubles(found.values), _joined(slopes, found.offsets, ""))
     return texts.cast(pa.string())
+
+
+def intervals(found: Intervals) -> pa.Array:
+    """Each union of intervals; a Python call per instant."""
+    names = [format_value(instant) for instant in found.instants]
+    instants = pa.array(["-∞", *names, "∞"], pa.large_string())
+    starts, stops = (instants.take(pa.array(ends)) for ends in (found.starts, found.stops))
+    texts = _joined(glue("", "[", starts, ", ", stops, ")"), found.offsets, " ∪ ")
+    none = pa.array(np.diff(found.offsets) == 0)
+    return pc.if_else(none, pa.scalar("∅", texts.type), texts).cast(pa.string())
 
 
 def _doubles(numbers: Array) -> pa.Array:
@@ -74,22 +87,16 @@ def _terms(derivations: Derivations) -> pa.Array:
     coefficients = derivations.coefficients
     if coefficients is None:
         return pc.if_else(constant, pa.scalar("1", rows.type), rows)
-    numbers = _numbers(coefficients, rows.type)
+    numbers = digits(coefficients).cast(rows.type)
     with_number = glue("·", numbers, rows)
     found = pc.if_else(pa.array(coefficients == 1, pa.bool_()), rows, with_number)
     return pc.if_else(constant, numbers, found)
 
 
-def _numbers(coefficients: Array, kind: pa.DataType) -> pa.Array:
-    if coefficients.dtype == np.dtype(object):
-        return pa.array(map(str, coefficients), kind)
-    return pa.array(coefficients).cast(kind)
-
-
 def _rows(derivations: Derivations, separator: str) -> pa.Array:
     """The tokens of every row, joined; powers are written where there are exponents."""
     present = derivations.tokens != ABSENT
-    texts = derivations.texts.take(pa.array(derivations.tokens[present]))
+    texts = derivations.vocabulary.texts.take(pa.array(derivations.tokens[present]))
     if derivations.exponents is not None:
         found, places = np.unique(derivations.exponents[present], return_inverse=True)
         powers = pa.array([superscript(int(n)) for n in found], texts.type)

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
-import pyarrow as pa
 
 from semiring.base import Array
 from semiring.exact import integer_array, multiply, sum_segments
 from semiring.polynomial import Monomial
 from semiring.segments import bounds, owners_of, places_in
 from semiring.token import Token
-from semiring.vocabulary import ABSENT
+from semiring.vocabulary import ABSENT, Vocabulary
 
 Terms: TypeAlias = Iterable[tuple[Monomial, int]]
 """Monomials with coefficients, to be added."""
@@ -31,8 +30,8 @@ class Derivations:
 
     Attributes
     ----------
-    texts
-        The text of every token, as large strings, by its number; numbers are in tokens' order.
+    vocabulary
+        The tokens by number; numbers are in tokens' order.
     tokens
         int32 of shape (rows, width): a monomial's token numbers, each once and ascending, then
         `ABSENT`.
@@ -44,7 +43,7 @@ class Derivations:
         int64, one more than there are segments.
     """
 
-    texts: pa.Array
+    vocabulary: Vocabulary
     tokens: Array
     exponents: Array | None
     coefficients: Array | None
@@ -53,20 +52,20 @@ class Derivations:
     # -- construction ----------------------------------------------------------------------
 
     @classmethod
-    def of_tokens(cls, texts: pa.Array, numbers: Array) -> Derivations:
+    def of_tokens(cls, vocabulary: Vocabulary, numbers: Array) -> Derivations:
         """One token, or the constant 1 for `ABSENT`, in each segment."""
-        return cls(texts, numbers[:, None], None, None, np.arange(len(numbers) + 1))
+        return cls(vocabulary, numbers[:, None], None, None, np.arange(len(numbers) + 1))
 
     @classmethod
-    def of_constants(cls, texts: pa.Array, constants: Array) -> Derivations:
+    def of_constants(cls, vocabulary: Vocabulary, constants: Array) -> Derivations:
         """A constant in each segment, from an integer array."""
         there = constants != 0
         tokens = np.zeros((int(there.sum()), 0), dtype=np.int32)
-        return cls(texts, tokens, None, constants[there], bounds(there))
+        return cls(vocabulary, tokens, None, constants[there], bounds(there))
 
     @classmethod
     def of_terms(
-        cls, texts: pa.Array, sums: Sequence[Terms], numbers: Mapping[Token, int]
+        cls, vocabulary: Vocabulary, sums: Sequence[Terms], numbers: Mapping[Token, int]
     ) -> Derivations:
         """Given sums, from a number for each of their tokens."""
         rows = [list(terms) for terms in sums]
@@ -80,7 +79,7 @@ class Derivations:
         tokens, found = _as_monomials(tokens, exponents)
         coefficients = integer_array([n for terms in rows for _, n in terms])
         offsets = bounds(np.array([len(terms) for terms in rows], dtype=np.int64))
-        return cls(texts, tokens, found, coefficients, offsets)
+        return cls(vocabulary, tokens, found, coefficients, offsets)
 
     # -- shape -----------------------------------------------------------------------------
 
@@ -190,7 +189,7 @@ def multiplied(parts: Sequence[Derivations]) -> Derivations:
             coefficients = own if coefficients is None else multiply(coefficients, own)
     tokens, exponents = _as_monomials(tokens, exponents)
     first = parts[0]
-    return Derivations(first.texts, tokens, exponents, coefficients, first.offsets)
+    return Derivations(first.vocabulary, tokens, exponents, coefficients, first.offsets)
 
 
 def concatenated(parts: Sequence[Derivations]) -> Derivations:
@@ -204,7 +203,7 @@ def concatenated(parts: Sequence[Derivations]) -> Derivations:
     starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     return Derivations(
-        parts[0].texts,
+        parts[0].vocabulary,
         np.concatenate([_wide(part.tokens, width, ABSENT) for part in parts]),
         exponents,
         coefficients,

@@ -79,7 +79,7 @@ def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array,
         Rows, by segment and token.
     """
     present = rows.tokens != ABSENT
-    wide = max(len(rows.texts), 1)
+    wide = max(len(rows.vocabulary), 1)
     holders = np.repeat(np.arange(len(rows.tokens)), present.sum(axis=1))
     keys = rows.owners[holders] * wide + rows.tokens[present]
     order = np.argsort(keys, kind="stable")

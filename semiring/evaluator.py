@@ -35,6 +35,7 @@ from semiring.base import Array, Semiring
 from semiring.errors import AnnotationError, CapabilityError, ValuationError
 from semiring.expression import delta as delta_of
 from semiring.monoid import Monoid
+from semiring.segments import list_layout
 from semiring.tensor import Tensor
 from semiring.valuation import Valuation
 
@@ -47,7 +48,6 @@ __all__ = [
     "evaluate_tensor",
     "fold",
     "group",
-    "list_layout",
     "product",
 ]
 
@@ -90,16 +90,6 @@ def group(codes: Array, count: int) -> tuple[Array | None, Array]:
     if len(codes) < 2 or bool((codes[1:] >= codes[:-1]).all()):
         return None, offsets
     return np.argsort(codes, kind="stable"), offsets
-
-
-def list_layout(array: pa.Array) -> tuple[Array, pa.Array]:
-    """The CSR offsets and the members of a list array; NULL lists and slices accounted for."""
-    lengths = array.value_lengths()
-    if lengths.null_count:
-        lengths = lengths.fill_null(0)
-    offsets = np.zeros(len(array) + 1, dtype=np.int64)
-    np.cumsum(lengths.to_numpy(zero_copy_only=False), out=offsets[1:])
-    return offsets, array.flatten()
 
 
 def evaluate_nested(

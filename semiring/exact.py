@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from semiring.base import Array
 
@@ -33,6 +34,22 @@ def integer_array(values: list[int]) -> Array:
     packed: Array = np.empty(len(values), dtype=object)
     packed[:] = values
     return packed
+
+
+def digits(values: Array) -> pa.Array:
+    """An integer array as texts."""
+    if values.dtype == np.dtype(object):
+        return pa.array(map(str, values), pa.string())
+    return pa.array(values).cast(pa.string())
+
+
+def from_digits(texts: pa.Array) -> Array:
+    """The integer array of some texts, none of them NULL."""
+    try:
+        found: Array = texts.cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        return integer_array([int(text) for text in texts.to_pylist()])
+    return found
 
 
 def magnitude(values: Array) -> int:

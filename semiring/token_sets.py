@@ -6,13 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from semiring.base import Array
 from semiring.exact import reduce_segments
 from semiring.segments import bounds, owners_of, places_in
 from semiring.token import Token
-from semiring.vocabulary import ABSENT
+from semiring.vocabulary import ABSENT, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,8 @@ class TokenSets:
 
     Attributes
     ----------
-    texts
-        The text of every token, as large strings, by its number; numbers are in tokens' order.
+    vocabulary
+        The tokens by number; numbers are in tokens' order.
     tokens
         Token numbers, of each set ascending and once.
     offsets
@@ -31,27 +30,27 @@ class TokenSets:
         Boolean array: which are sets; the others are ⊥ and have no tokens.
     """
 
-    texts: pa.Array
+    vocabulary: Vocabulary
     tokens: Array
     offsets: Array
     present: Array
 
     @classmethod
-    def of_tokens(cls, texts: pa.Array, numbers: Array) -> TokenSets:
+    def of_tokens(cls, vocabulary: Vocabulary, numbers: Array) -> TokenSets:
         """The set of one token, or the empty one for `ABSENT`."""
         there = numbers != ABSENT
-        return cls(texts, numbers[there], bounds(there), np.ones(len(numbers), dtype=np.bool_))
+        return cls(vocabulary, numbers[there], bounds(there), np.ones(len(numbers), dtype=np.bool_))
 
     @classmethod
-    def empty(cls, texts: pa.Array, present: Array) -> TokenSets:
+    def empty(cls, vocabulary: Vocabulary, present: Array) -> TokenSets:
         """Empty sets, and ⊥ where `present` is False."""
         offsets = np.zeros(len(present) + 1, dtype=np.int64)
-        return cls(texts, np.zeros(0, dtype=np.int32), offsets, present)
+        return cls(vocabulary, np.zeros(0, dtype=np.int32), offsets, present)
 
     @classmethod
     def of_sets(
         cls,
-        texts: pa.Array,
+        vocabulary: Vocabulary,
         sets: Sequence[Collection[Token] | None],
         numbers: Mapping[Token, int],
     ) -> TokenSets:
@@ -59,7 +58,9 @@ class TokenSets:
         found = [sorted(numbers[token] for token in one or ()) for one in sets]
         tokens = np.array([number for one in found for number in one], dtype=np.int32)
         present = np.array([one is not None for one in sets], dtype=np.bool_)
-        return cls(texts, tokens, bounds(np.array([*map(len, found)], dtype=np.int64)), present)
+        return cls(
+            vocabulary, tokens, bounds(np.array([*map(len, found)], dtype=np.int64)), present
+        )
 
     def __len__(self) -> int:
         """The number of sets."""
@@ -102,12 +103,12 @@ class TokenSets:
         return replace(self, tokens=self.tokens[left], offsets=kept, present=present)
 
     def _pairs(self) -> Array:
-        found: Array = self.owners * max(len(self.texts), 1) + self.tokens
+        found: Array = self.owners * max(len(self.vocabulary), 1) + self.tokens
         return found
 
     def _of(self, owners: Array, tokens: Array, present: Array) -> TokenSets:
         """Sets of some tokens in any order."""
-        wide = max(len(self.texts), 1)
+        wide = max(len(self.vocabulary), 1)
         pairs = owners * wide + tokens
         if not bool((pairs[1:] > pairs[:-1]).all()):
             pairs.sort()
@@ -122,7 +123,7 @@ def concatenated(parts: Sequence[TokenSets]) -> TokenSets:
     starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     return TokenSets(
-        parts[0].texts,
+        parts[0].vocabulary,
         np.concatenate([part.tokens for part in parts]),
         np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
         np.concatenate([part.present for part in parts]),

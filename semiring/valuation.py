@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from semiring.base import Array, Semiring
 from semiring.errors import ValuationError
 from semiring.token import Token, normal_value
+from semiring.vocabulary import all_null
 
 K = TypeVar("K")
 
@@ -104,6 +105,11 @@ class Valuation(Generic[K]):
             f" None, not {type(spec).__name__}"
         )
 
+    @property
+    def values(self) -> list[K] | None:
+        """The values of a mapping or table, and last that of every other token; else None."""
+        return None if self._values is None else self.semiring.unpack(self._values)
+
     def exceptions(self, kinds: Sequence[pa.DataType]) -> list[pa.Array] | None:
         """The key columns of the tokens that may not be 1; None where that may be any token.
 
@@ -154,7 +160,7 @@ class Valuation(Generic[K]):
         if self.constant_one:
             return self.semiring.ones(size)
         if absent is None:
-            absent = _all_null(columns)
+            absent = all_null(columns)
         if self._function is not None:
             values, places = self._call(self._function, columns, size, absent)
             found = self.semiring.pack(values)[places]
@@ -173,14 +179,13 @@ class Valuation(Generic[K]):
         """
         columns = [_flat(column) for column in key_columns]
         if absent is None:
-            absent = _all_null(columns)
+            absent = all_null(columns)
         if self.constant_one:
             values, places = [self.semiring.one], np.zeros(length, dtype=np.int64)
         elif self._function is not None:
             values, places = self._call(self._function, columns, length, absent)
         else:
-            assert self._values is not None
-            values = self.semiring.unpack(self._values)
+            values = self.values or []
             places = self._index(columns).codes(columns, length) % len(values)
         if absent is not None and absent.any():
             values, places = [*values, self.semiring.one], np.where(absent, len(values), places)
@@ -391,14 +396,6 @@ def _codes(column: pa.Array, unique: pa.Array) -> Array:
 def _dense(codes: Array) -> Array:
     result: Array = np.unique(codes, return_inverse=True)[1]
     return result
-
-
-def _all_null(columns: list[pa.Array]) -> Array | None:
-    if not columns or any(column.null_count == 0 for column in columns):
-        return None
-    masks = [column.is_null().to_numpy(zero_copy_only=False) for column in columns]
-    absent: Array = np.logical_and.reduce(masks)
-    return absent
 
 
 def _extend(semiring: Semiring[K], values: Array, other: K) -> Array:

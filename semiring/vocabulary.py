@@ -38,10 +38,78 @@ class Scan:
     length: int
     absent: Array | None = None
 
+    @classmethod
+    def of(cls, relation: str, columns: Sequence[pa.Array], length: int) -> Scan:
+        """A scan that is absent from rows whose key columns are all NULL."""
+        return cls(relation, columns, length, all_null(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The tokens of one relation with keys of one width, in their order.
+
+    Attributes
+    ----------
+    scanned
+        Boolean array: which of them a scan has; the others are those that are given.
+    columns
+        The key columns of those that a scan has.
+    given
+        The others.
+    """
+
+    relation: str
+    scanned: Array
+    columns: Sequence[pa.Array]
+    given: Sequence[Token]
+
+    def __len__(self) -> int:
+        return len(self.scanned)
+
+    def texts(self) -> pa.Array:
+        """The texts of the tokens, as large strings."""
+        words = pa.array(map(str, self.given), pa.large_string())
+        if self.columns:
+            parts = [part for column in self.columns for part in ("|", _texts(column))]
+            found = glue("", f"{format_relation(self.relation)}:", *parts[1:])
+        else:
+            word = str(Token(self.relation, ()))
+            found = pa.array([word] * int(self.scanned.sum()), words.type)
+        if not len(words):
+            return found
+        order = np.argsort(np.argsort(~self.scanned, kind="stable"))
+        return pa.concat_arrays([found, words]).take(pa.array(order))
+
+
+class Vocabulary:
+    """Tokens by number.
+
+    Parameters
+    ----------
+    parts
+        Their numbers go on from one part to the next.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+        self._length = sum(map(len, parts))
+        self._texts: pa.Array | None = None
+
+    def __len__(self) -> int:
+        return self._length
+
+    @property
+    def texts(self) -> pa.Array:
+        """The text of every token, as large strings; written when first asked for."""
+        if self._texts is None:
+            none = pa.array([], pa.large_string())
+            self._texts = pa.concat_arrays([none, *(part.texts() for part in self.parts)])
+        return self._texts
+
 
 def number_tokens(
     scans: Sequence[Scan], given: Iterable[Token] = ()
-) -> tuple[list[Array], dict[Token, int], pa.Array]:
+) -> tuple[list[Array], dict[Token, int], Vocabulary]:
     """Number the tokens of some scans, and some others.
 
     Returns
@@ -51,8 +119,8 @@ def number_tokens(
         tokens, and equal iff the tokens are.
     numbers
         Those of the given tokens.
-    texts
-        By number, the token's text, as large strings.
+    vocabulary
+        The tokens by number.
 
     Cost: O(n log n) in the number of rows, and a Python call per distinct value of a key column
     that is not of integers, and per given token.
@@ -64,43 +132,35 @@ def number_tokens(
         alike.setdefault((token.relation, len(token.key)), ([], []))[1].append(token)
     codes: dict[int, Array] = {}
     numbers: dict[Token, int] = {}
-    texts = [pa.array([], pa.large_string())]
+    parts: list[Part] = []
     count = 0
     for (relation, _), (places, others) in sorted(alike.items(), key=lambda item: item[0]):
         mine = [scans[place] for place in places]
-        found, words = _numbered(relation, mine, others)
+        found, part = _numbered(relation, mine, others)
         for place, scan in zip(places, mine, strict=True):
             own, found = (found[: scan.length] + count).astype(np.int32), found[scan.length :]
             codes[place] = own if scan.absent is None else np.where(scan.absent, ABSENT, own)
         numbers.update(zip(others, (found + count).tolist(), strict=True))
-        texts.append(words)
-        count += len(words)
-    return [codes[place] for place in range(len(scans))], numbers, pa.concat_arrays(texts)
+        parts.append(part)
+        count += len(part)
+    return [codes[place] for place in range(len(scans))], numbers, Vocabulary(parts)
 
 
-def _numbered(
-    relation: str, scans: Sequence[Scan], others: Sequence[Token]
-) -> tuple[Array, pa.Array]:
-    """The numbers of all rows of scans of one relation, then of others of its tokens, and texts."""
+def _numbered(relation: str, scans: Sequence[Scan], others: Sequence[Token]) -> tuple[Array, Part]:
+    """The numbers of all rows of scans of one relation, then of others of its tokens."""
     if not scans:
-        return np.arange(len(others)), pa.array(map(str, others), pa.large_string())
+        part = Part(relation, np.zeros(len(others), dtype=np.bool_), (), others)
+        return np.arange(len(others)), part
     columns = [
         _plain(parts[0] if len(parts) == 1 else pa.concat_arrays(map(_plain, parts)))
         for parts in zip(*(scan.columns for scan in scans), strict=True)
     ]
     length = sum(scan.length for scan in scans)
     numbers, first = _dense(_combined(columns, others, length))
-    if not columns:
-        return numbers, pa.array([str(Token(relation, ()))] * len(first), pa.large_string())
-    inside = first < length
-    chosen = pa.array(first[inside])
-    parts = [part for column in columns for part in ("|", _texts(column.take(chosen)))]
-    texts = glue("", f"{format_relation(relation)}:", *parts[1:])
-    words = [str(others[row - length]) for row in first[~inside]]
-    if words:
-        order = np.argsort(np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)]))
-        texts = pa.concat_arrays([texts, pa.array(words, texts.type)]).take(pa.array(order))
-    return numbers, texts
+    scanned = first < length
+    chosen = pa.array(first[scanned])
+    given = [others[row - length] for row in first[~scanned]]
+    return numbers, Part(relation, scanned, [column.take(chosen) for column in columns], given)
 
 
 def _combined(columns: Sequence[pa.Array], others: Sequence[Token], length: int) -> Array:
@@ -124,6 +184,15 @@ def _dense(values: Array) -> tuple[Array, Array]:
         return np.cumsum(new) - 1, np.flatnonzero(new)
     _, first, places = np.unique(values, return_index=True, return_inverse=True)
     return places, first
+
+
+def all_null(columns: Sequence[pa.Array]) -> Array | None:
+    """Boolean array: the rows whose columns are all NULL. None: there are none."""
+    if not columns or any(column.null_count == 0 for column in columns):
+        return None
+    masks = [column.is_null().to_numpy(zero_copy_only=False) for column in columns]
+    absent: Array = np.logical_and.reduce(masks)
+    return absent
 
 
 def glue(separator: str, *parts: pa.Array | str) -> pa.Array:

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 
 from semiring.base import Array
 from semiring.segments import bounds, owners_of, places_in
 from semiring.token import Token
-from semiring.vocabulary import ABSENT
+from semiring.vocabulary import ABSENT, Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +19,8 @@ class Weights:
 
     Attributes
     ----------
-    texts
-        The text of every token, as large strings, by its number; numbers are in tokens' order.
+    vocabulary
+        The tokens by number; numbers are in tokens' order.
     values
         The weights themselves, as doubles.
     tokens, slopes
@@ -30,30 +29,30 @@ class Weights:
         int64, one more than there are weights.
     """
 
-    texts: pa.Array
+    vocabulary: Vocabulary
     values: Array
     tokens: Array
     slopes: Array
     offsets: Array
 
     @classmethod
-    def of_tokens(cls, texts: pa.Array, numbers: Array) -> Weights:
+    def of_tokens(cls, vocabulary: Vocabulary, numbers: Array) -> Weights:
         """Tokens that weigh 1 and change with themselves; the constant 1 for `ABSENT`."""
         there = numbers != ABSENT
         tokens = numbers[there]
-        return cls(texts, np.ones(len(numbers)), tokens, np.ones(len(tokens)), bounds(there))
+        return cls(vocabulary, np.ones(len(numbers)), tokens, np.ones(len(tokens)), bounds(there))
 
     @classmethod
-    def of_constants(cls, texts: pa.Array, values: Array) -> Weights:
+    def of_constants(cls, vocabulary: Vocabulary, values: Array) -> Weights:
         """Weights that change with nothing."""
         none = np.zeros(0, dtype=np.int32)
         offsets = np.zeros(len(values) + 1, dtype=np.int64)
-        return cls(texts, values.astype(np.float64), none, np.zeros(0), offsets)
+        return cls(vocabulary, values.astype(np.float64), none, np.zeros(0), offsets)
 
     @classmethod
     def of_slopes(
         cls,
-        texts: pa.Array,
+        vocabulary: Vocabulary,
         values: Sequence[float],
         slopes: Sequence[Sequence[tuple[Token, float]]],
         numbers: Mapping[Token, int],
@@ -62,7 +61,7 @@ class Weights:
         tokens = np.array([numbers[token] for one in slopes for token, _ in one], dtype=np.int32)
         found = np.array([slope for one in slopes for _, slope in one], dtype=np.float64)
         offsets = bounds(np.array([*map(len, slopes)], dtype=np.int64))
-        return cls(texts, np.array(values, dtype=np.float64), tokens, found, offsets)
+        return cls(vocabulary, np.array(values, dtype=np.float64), tokens, found, offsets)
 
     @property
     def owners(self) -> Array:
@@ -73,21 +72,21 @@ class Weights:
         """Some of the weights."""
         rows, offsets = places_in(self.offsets, places)
         values, tokens, slopes = self.values[places], self.tokens[rows], self.slopes[rows]
-        return Weights(self.texts, values, tokens, slopes, offsets)
+        return Weights(self.vocabulary, values, tokens, slopes, offsets)
 
     def summed(self, offsets: Array) -> Weights:
         """The sums of consecutive weights."""
         count = len(offsets) - 1
         values = np.bincount(owners_of(offsets), self.values, minlength=count)
         owners = owners_of(self.offsets[offsets])
-        return _weights(self.texts, values, owners, self.tokens, self.slopes)
+        return _weights(self.vocabulary, values, owners, self.tokens, self.slopes)
 
     def times(self, other: Weights) -> Weights:
         """The products with as many others: (a·b)' = a'·b + b'·a."""
         mine, others = self.owners, other.owners
         changes = (self.slopes * other.values[mine], other.slopes * self.values[others])
         return _weights(
-            self.texts,
+            self.vocabulary,
             self.values * other.values,
             np.concatenate([mine, others]),
             np.concatenate([self.tokens, other.tokens]),
@@ -114,14 +113,14 @@ def concatenated(parts: Iterable[Weights]) -> Weights:
 
 
 def _weights(
-    texts: pa.Array, values: Array, owners: Array, tokens: Array, slopes: Array
+    vocabulary: Vocabulary, values: Array, owners: Array, tokens: Array, slopes: Array
 ) -> Weights:
     """Weights with slopes in any order, those by one token to be added."""
-    wide = max(len(texts), 1)
+    wide = max(len(vocabulary), 1)
     pairs, places = np.unique(owners * wide + tokens, return_inverse=True)
     # Added one by one, in their order, as the semiring's operations do.
     totals = np.bincount(places, slopes, minlength=len(pairs))
     kept = totals != 0
     found, numbers = np.divmod(pairs[kept], wide)
     offsets = bounds(np.bincount(found, minlength=len(values)))
-    return Weights(texts, values, numbers.astype(np.int32), totals[kept], offsets)
+    return Weights(vocabulary, values, numbers.astype(np.int32), totals[kept], offsets)

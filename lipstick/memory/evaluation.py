@@ -184,7 +184,9 @@ class _Evaluation:
         dropped = np.flatnonzero(~members.fixed(own.members))
         if not len(dropped):
             return found
-        return self._put(found, len(own.members), dropped, self._columns.zeros(len(dropped)))
+        return self._columns.put(
+            found, len(own.members), dropped, self._columns.zeros(len(dropped))
+        )
 
     def _referred(self, referred: Referred) -> Any:
         """The factors that are annotations of tuples of another block."""
@@ -197,10 +199,4 @@ class _Evaluation:
             return found
         if referred.negated:
             found = columns.monus(columns.ones(int(there.sum())), columns.delta(found))
-        return self._put(columns.ones(length), length, np.flatnonzero(there), found)
-
-    def _put(self, values: Any, length: int, places: Array, new: Any) -> Any:
-        """A column of a length with other annotations at some places."""
-        chosen = np.arange(length)
-        chosen[places] = length + np.arange(len(places))
-        return self._columns.take(self._columns.concatenate((values, new)), chosen)
+        return columns.put(columns.ones(length), length, np.flatnonzero(there), found)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
+
+import pyarrow as pa
 
 from semiring.base import Semiring
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
 from semiring.columns.derivations import DerivationColumns
+from semiring.columns.intervals import IntervalColumns
+from semiring.columns.numbered import NumberedColumns
 from semiring.columns.sources import Source
 from semiring.columns.token_sets import TokenSetColumns
 from semiring.columns.weights import WeightColumns
 from semiring.quotients import Quotient
 from semiring.semirings.sensitivity import Sensitivity
+from semiring.semirings.validity import Validity
 from semiring.semirings.which import Which
+from semiring.valuation import Valuation
 
-__all__ = ["Columns", "Source", "columns_of"]
+__all__ = ["Columns", "Source", "Travel", "columns_of"]
 
 
 def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> Columns[Any]:
@@ -24,10 +30,67 @@ def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> C
 
     Where elements are made of tokens, on numbers of tokens; else on arrays of elements.
     """
+    kind = _kind(semiring)
+    return ArrayColumns(semiring, sources) if kind is None else kind(semiring, sources)
+
+
+class Travel:
+    """How annotations get from one pass of an evaluation to the next.
+
+    As columns do, and not as objects, unless a function gives values: those may be any.
+
+    Parameters
+    ----------
+    valuations
+        By relation.
+    keys
+        The types of the key columns of each relation; None where keys cannot travel.
+    """
+
+    def __init__(
+        self,
+        semiring: Semiring[Any],
+        valuations: Mapping[str, Valuation[Any]],
+        keys: Mapping[str, Sequence[pa.DataType]] | None,
+    ) -> None:
+        self._semiring = semiring
+        kind = _kind(semiring)
+        self._shared: Any = None
+        if kind is not None:
+            self._shared = kind.shared(semiring, tuple(valuations.values()), keys)
+        self._kind = kind if self._shared is not None else None
+
+    @property
+    def carrier(self) -> pa.DataType:
+        """The type in which annotations travel."""
+        if self._kind is None:
+            return ArrayColumns.carrier(self._semiring)
+        return self._kind.carrier(self._shared)
+
+    def columns(
+        self, sources: Mapping[Hashable, Source], travelled: Mapping[Any, pa.Array]
+    ) -> Columns[Any]:
+        """How annotations are computed in one pass.
+
+        Parameters
+        ----------
+        travelled
+            Columns of annotations from other passes.
+        """
+        if self._kind is None:
+            return ArrayColumns(self._semiring, sources, travelled)
+        return self._kind(self._semiring, sources, travelled, self._shared)
+
+
+def _kind(
+    semiring: Semiring[Any],
+) -> type[NumberedColumns[Any]] | type[IntervalColumns] | None:
     if isinstance(semiring, Quotient):
-        return DerivationColumns(semiring, sources)
+        return DerivationColumns
     if isinstance(semiring, Which):
-        return TokenSetColumns(semiring, sources)
+        return TokenSetColumns
     if isinstance(semiring, Sensitivity):
-        return WeightColumns(semiring, sources)
-    return ArrayColumns(semiring, sources)
+        return WeightColumns
+    if isinstance(semiring, Validity):
+        return IntervalColumns
+    return None

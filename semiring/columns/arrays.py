@@ -10,16 +10,30 @@ import pyarrow as pa
 
 from semiring.base import Array, Semiring
 from semiring.columns.base import Columns
+from semiring.columns.objects import pickled, unpickled
 from semiring.columns.sources import Source
 from semiring.evaluator import fold, product
+
+_DIRECT: Mapping[str, pa.DataType] = {
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "int64": pa.int64(),
+}
+"""Types that hold the annotations of a numeric semiring as they are shown."""
 
 
 class ArrayColumns(Columns[Array]):
     """The array operations of any semiring."""
 
-    def __init__(self, semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> None:
+    def __init__(
+        self,
+        semiring: Semiring[Any],
+        sources: Mapping[Hashable, Source],
+        travelled: Mapping[Hashable, pa.Array] | None = None,
+    ) -> None:
         self._semiring = semiring
         self._sources = sources
+        self._travelled = travelled or {}
 
     def tokens(self, source: Hashable) -> Array:
         found = self._sources[source]
@@ -59,3 +73,20 @@ class ArrayColumns(Columns[Array]):
 
     def to_arrow(self, values: Array) -> pa.Array:
         return self._semiring.to_arrow(values)
+
+    @staticmethod
+    def carrier(semiring: Semiring[Any]) -> pa.DataType:
+        """The type in which annotations travel: as numbers where they are such, or pickled."""
+        return _DIRECT.get(semiring.dtype.name, pa.binary())
+
+    def sent(self, values: Array) -> pa.Array:
+        if self._semiring.dtype.name in _DIRECT:
+            return pa.array(values)
+        return pa.array(map(pickled, self._semiring.unpack(values)), pa.binary())
+
+    def received(self, name: Hashable) -> Array:
+        column = self._travelled[name]
+        if self._semiring.dtype.name in _DIRECT:
+            found: Array = column.to_numpy(zero_copy_only=False)
+            return found
+        return self._semiring.pack([unpickled(value) for value in column.to_pylist()])

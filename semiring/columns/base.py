@@ -61,8 +61,22 @@ class Columns(ABC, Generic[V]):
     def to_arrow(self, values: V) -> pa.Array:
         """The annotations as `Semiring.to_arrow` has them."""
 
+    @abstractmethod
+    def sent(self, values: V) -> pa.Array:
+        """The annotations as they travel to another pass, none of them NULL."""
+
+    @abstractmethod
+    def received(self, name: Hashable) -> V:
+        """The annotations of a column that has travelled."""
+
     def plus(self, a: V, b: V, length: int) -> V:
         """+, place by place, of columns of a length."""
         pairs = np.stack([np.arange(length), length + np.arange(length)], axis=1)
         both = self.take(self.concatenate((a, b)), pairs.ravel())
         return self.fold(both, np.arange(0, 2 * length + 1, 2))
+
+    def put(self, values: V, length: int, places: Array, new: V) -> V:
+        """A column of a length with other annotations at some places."""
+        chosen = np.arange(length)
+        chosen[places] = length + np.arange(len(places))
+        return self.take(self.concatenate((values, new)), chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -10,32 +10,24 @@ import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
-from semiring.columns.base import Columns
-from semiring.columns.sources import Source, number_sources
+from semiring.columns.numbered import NumberedColumns
 from semiring.derivations import Derivations, concatenated, multiplied
 from semiring.divisibility import contained, divided, minimal
+from semiring.exact import digits, from_digits
 from semiring.quotients import Quotient
+from semiring.segments import bounds, list_layout, lists_of
+from semiring.token import Token
+from semiring.vocabulary import ABSENT
 
 
-class DerivationColumns(Columns[Derivations]):
+class DerivationColumns(NumberedColumns[Derivations]):
     """The operations of a quotient of N[X].
 
     Columns are in normal form: monomials of a place are distinct and sorted, and of the elements
     of the semiring.
     """
 
-    def __init__(self, semiring: Quotient[Any], sources: Mapping[Hashable, Source]) -> None:
-        self._semiring = semiring
-        self._numbered = number_sources(sources, semiring.tokens_in)
-        self._texts = self._numbered.texts
-
-    def tokens(self, source: Hashable) -> Derivations:
-        if source in self._numbered.codes:
-            return Derivations.of_tokens(self._texts, self._numbered.codes[source])
-        given = self._numbered.given[source]
-        sums = [self._semiring.terms(value) for value in given.values]
-        found = Derivations.of_terms(self._texts, sums, self._numbered.numbers)
-        return self._normal(found).take(given.places)
+    _semiring: Quotient[Any]
 
     def zeros(self, length: int) -> Derivations:
         return self.repeat(np.zeros(length, dtype=np.int64))
@@ -44,7 +36,15 @@ class DerivationColumns(Columns[Derivations]):
         return self.repeat(np.ones(length, dtype=np.int64))
 
     def repeat(self, counts: Array) -> Derivations:
-        return self._normal(Derivations.of_constants(self._texts, counts))
+        return self._normal(Derivations.of_constants(self._vocabulary, counts))
+
+    def of_tokens(self, numbers: Array) -> Derivations:
+        return Derivations.of_tokens(self._vocabulary, numbers)
+
+    def of_values(self, values: list[Any]) -> Derivations:
+        sums = [self._semiring.terms(value) for value in values]
+        found = Derivations.of_terms(self._vocabulary, sums, self._numbered.numbers)
+        return self._normal(found)
 
     def product(self, factors: Sequence[Derivations], length: int) -> Derivations:
         singles = [factor for factor in factors if factor.single]
@@ -71,6 +71,56 @@ class DerivationColumns(Columns[Derivations]):
 
     def to_arrow(self, values: Derivations) -> pa.Array:
         return self._semiring.write(values)
+
+    @staticmethod
+    def named(semiring: Quotient[Any], value: Any) -> Iterable[Token]:
+        return semiring.tokens_in(value)
+
+    @staticmethod
+    def carrier_of(token: pa.DataType) -> pa.DataType:
+        # Exponents, and coefficients as decimal digits, are NULL where they are 1.
+        fields = [
+            ("tokens", pa.list_(token)),
+            ("exponents", pa.list_(pa.int64())),
+            ("coefficient", pa.string()),
+        ]
+        return pa.list_(pa.struct(fields))
+
+    @staticmethod
+    def tokens_of(column: pa.Array) -> pa.Array:
+        return column.flatten().flatten()[0].flatten()
+
+    def sent(self, values: Derivations) -> pa.Array:
+        present = values.tokens != ABSENT
+        offsets = bounds(present.sum(axis=1))
+        tokens = self._transport.write(self._vocabulary, values.tokens[present])
+        rows = len(values.tokens)
+        exponents, coefficients = pa.nulls(rows, pa.list_(pa.int64())), pa.nulls(rows, pa.string())
+        if values.exponents is not None:
+            exponents = lists_of(offsets, pa.array(values.exponents[present]))
+        if values.coefficients is not None:
+            coefficients = digits(values.coefficients)
+        parts = [lists_of(offsets, tokens), exponents, coefficients]
+        names = ["tokens", "exponents", "coefficient"]
+        return lists_of(values.offsets, pa.StructArray.from_arrays(parts, names))
+
+    def read(self, column: pa.Array, tokens: Array) -> Derivations:
+        offsets, rows = list_layout(column)
+        lists, powers, coefficients = rows.flatten()
+        within, _ = list_layout(lists)
+        widths = np.diff(within)
+        present = np.arange(widths.max(initial=0)) < widths[:, None]
+        matrix = np.full(present.shape, ABSENT, dtype=np.int32)
+        matrix[present] = tokens
+        exponents = None
+        if powers.null_count < len(powers):
+            exponents = present.astype(np.int64)
+            raised = powers.is_valid().to_numpy(zero_copy_only=False)
+            exponents[present & raised[:, None]] = powers.flatten().to_numpy()
+        numbers = None
+        if coefficients.null_count < len(coefficients):
+            numbers = from_digits(coefficients.fill_null("1"))
+        return Derivations(self._vocabulary, matrix, exponents, numbers, offsets)
 
     def _single(self, factors: Sequence[Derivations]) -> Derivations:
         found = multiplied(factors)

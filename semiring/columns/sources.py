@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
+from semiring.columns.transport import Received, Transport
 from semiring.token import Token
 from semiring.valuation import Valuation
-from semiring.vocabulary import Scan, number_tokens
+from semiring.vocabulary import Scan, Vocabulary, number_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +48,36 @@ class Numbered:
         The tokens of sources whose tokens are their own values, row by row.
     given
         The values of the other sources.
+    received
+        The tokens that have travelled, in their order.
     numbers
         The tokens that occur in given values.
-    texts
-        By number, the token's text, as large strings.
+    vocabulary
+        The tokens by number.
     """
 
     codes: Mapping[Hashable, Array]
     given: Mapping[Hashable, Given]
+    received: Mapping[Hashable, Array]
     numbers: Mapping[Token, int]
-    texts: pa.Array
+    vocabulary: Vocabulary
 
 
 def number_sources(
-    sources: Mapping[Hashable, Source], tokens_in: Callable[[Any], Iterable[Token]]
+    sources: Mapping[Hashable, Source],
+    named: Callable[[Any], Iterable[Token]],
+    travelled: Mapping[Hashable, pa.Array],
+    transport: Transport,
 ) -> Numbered:
-    """Number the tokens of all sources, and those that `tokens_in` finds in given values."""
+    """Number the tokens of all sources, and those that have travelled.
+
+    Parameters
+    ----------
+    named
+        Finds the tokens in a given value.
+    travelled
+        Tokens as `transport` writes them.
+    """
     scans, given = {}, {}
     for name, source in sources.items():
         scan = source.scan()
@@ -69,6 +85,24 @@ def number_sources(
             scans[name] = scan
         else:
             given[name] = Given(*source.valuation.places(scan.columns, scan.length, scan.absent))
-    named = {token for one in given.values() for value in one.values for token in tokens_in(value)}
-    codes, numbers, texts = number_tokens(list(scans.values()), named)
-    return Numbered(dict(zip(scans, codes, strict=True)), given, numbers, texts)
+    received = {name: transport.read(tokens) for name, tokens in travelled.items()}
+    others = {token for one in given.values() for value in one.values for token in named(value)}
+    if any((one.given >= 0).any() for one in received.values()):
+        others.update(transport.given)
+    every = [*scans.values(), *(scan for one in received.values() for scan, _ in one.scans)]
+    codes, numbers, vocabulary = number_tokens(every, others)
+    found = iter(codes)
+    own = dict(zip(scans, found, strict=False))
+    places = np.array([numbers.get(token, 0) for token in transport.given], dtype=np.int32)
+    arrived = {name: _numbers(one, found, places) for name, one in received.items()}
+    return Numbered(own, given, arrived, numbers, vocabulary)
+
+
+def _numbers(received: Received, codes: Iterator[Array], given: Array) -> Array:
+    """The numbers of tokens that have travelled, from those of their scans and of given tokens."""
+    found = np.zeros(len(received.given), dtype=np.int32)
+    for _, places in received.scans:
+        found[places] = next(codes)
+    there = received.given >= 0
+    found[there] = given[received.given[there]]
+    return found

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
 from semiring.column_texts import token_sets
-from semiring.columns.base import Columns
-from semiring.columns.sources import Source, number_sources
-from semiring.semirings.which import Which
+from semiring.columns.numbered import NumberedColumns
+from semiring.segments import list_layout, lists_of
+from semiring.semirings.which import Lineage, Which
+from semiring.token import Token
 from semiring.token_sets import TokenSets, concatenated
 
 
-class TokenSetColumns(Columns[TokenSets]):
+class TokenSetColumns(NumberedColumns[TokenSets]):
     """The operations of which-provenance."""
 
-    def __init__(self, semiring: Which, sources: Mapping[Hashable, Source]) -> None:
-        self._semiring = semiring
-        self._numbered = number_sources(sources, lambda value: value or ())
-        self._texts = self._numbered.texts
-
-    def tokens(self, source: Hashable) -> TokenSets:
-        if source in self._numbered.codes:
-            return TokenSets.of_tokens(self._texts, self._numbered.codes[source])
-        given = self._numbered.given[source]
-        return TokenSets.of_sets(self._texts, given.values, self._numbered.numbers).take(
-            given.places
-        )
-
     def zeros(self, length: int) -> TokenSets:
-        return TokenSets.empty(self._texts, np.zeros(length, dtype=np.bool_))
+        return TokenSets.empty(self._vocabulary, np.zeros(length, dtype=np.bool_))
 
     def ones(self, length: int) -> TokenSets:
-        return TokenSets.empty(self._texts, np.ones(length, dtype=np.bool_))
+        return TokenSets.empty(self._vocabulary, np.ones(length, dtype=np.bool_))
 
     def repeat(self, counts: Array) -> TokenSets:
-        return TokenSets.empty(self._texts, counts > 0)
+        return TokenSets.empty(self._vocabulary, counts > 0)
+
+    def of_tokens(self, numbers: Array) -> TokenSets:
+        return TokenSets.of_tokens(self._vocabulary, numbers)
+
+    def of_values(self, values: list[Any]) -> TokenSets:
+        return TokenSets.of_sets(self._vocabulary, values, self._numbered.numbers)
 
     def product(self, factors: Sequence[TokenSets], length: int) -> TokenSets:
         if not factors:
@@ -62,3 +57,26 @@ class TokenSetColumns(Columns[TokenSets]):
 
     def to_arrow(self, values: TokenSets) -> pa.Array:
         return token_sets(values, self._semiring.render(None))
+
+    @staticmethod
+    def named(semiring: Which, value: Lineage) -> Iterable[Token]:
+        return value or ()
+
+    @staticmethod
+    def carrier_of(token: pa.DataType) -> pa.DataType:
+        return pa.struct([("tokens", pa.list_(token))])  # NULL for ⊥
+
+    @staticmethod
+    def tokens_of(column: pa.Array) -> pa.Array:
+        return column.flatten()[0].flatten()
+
+    def sent(self, values: TokenSets) -> pa.Array:
+        tokens = self._transport.write(self._vocabulary, values.tokens)
+        lists = lists_of(values.offsets, tokens, ~values.present)
+        return pa.StructArray.from_arrays([lists], ["tokens"])
+
+    def read(self, column: pa.Array, tokens: Array) -> TokenSets:
+        [lists] = column.flatten()
+        offsets, _ = list_layout(lists)
+        present = lists.is_valid().to_numpy(zero_copy_only=False)
+        return TokenSets(self._vocabulary, tokens, offsets, present)

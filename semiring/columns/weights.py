@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
 from semiring.column_texts import weights
-from semiring.columns.base import Columns
-from semiring.columns.sources import Source, number_sources
-from semiring.semirings.sensitivity import Sensitivity
+from semiring.columns.numbered import NumberedColumns
+from semiring.segments import list_layout, lists_of
+from semiring.semirings.sensitivity import Sensitivity, Weight
+from semiring.token import Token
 from semiring.weights import Weights, concatenated
 
 
-class WeightColumns(Columns[Weights]):
+class WeightColumns(NumberedColumns[Weights]):
     """The operations of sensitivity."""
-
-    def __init__(self, semiring: Sensitivity, sources: Mapping[Hashable, Source]) -> None:
-        self._semiring = semiring
-        self._numbered = number_sources(sources, lambda value: (token for token, _ in value.slopes))
-        self._texts = self._numbered.texts
-
-    def tokens(self, source: Hashable) -> Weights:
-        if source in self._numbered.codes:
-            return Weights.of_tokens(self._texts, self._numbered.codes[source])
-        given = self._numbered.given[source]
-        values = [weight.value for weight in given.values]
-        slopes = [weight.slopes for weight in given.values]
-        found = Weights.of_slopes(self._texts, values, slopes, self._numbered.numbers)
-        return found.take(given.places)
 
     def zeros(self, length: int) -> Weights:
         return self.repeat(np.zeros(length))
@@ -40,7 +28,15 @@ class WeightColumns(Columns[Weights]):
         return self.repeat(np.ones(length))
 
     def repeat(self, counts: Array) -> Weights:
-        return Weights.of_constants(self._texts, counts)
+        return Weights.of_constants(self._vocabulary, counts)
+
+    def of_tokens(self, numbers: Array) -> Weights:
+        return Weights.of_tokens(self._vocabulary, numbers)
+
+    def of_values(self, values: list[Any]) -> Weights:
+        slopes = [weight.slopes for weight in values]
+        own = [weight.value for weight in values]
+        return Weights.of_slopes(self._vocabulary, own, slopes, self._numbered.numbers)
 
     def product(self, factors: Sequence[Weights], length: int) -> Weights:
         return reduce(Weights.times, factors) if factors else self.ones(length)
@@ -63,3 +59,35 @@ class WeightColumns(Columns[Weights]):
 
     def to_arrow(self, values: Weights) -> pa.Array:
         return weights(values)
+
+    @staticmethod
+    def named(semiring: Sensitivity, value: Weight) -> Iterable[Token]:
+        return (token for token, _ in value.slopes)
+
+    @staticmethod
+    def carrier_of(token: pa.DataType) -> pa.DataType:
+        slope = pa.struct([("token", token), ("slope", pa.float64())])
+        return pa.struct([("value", pa.float64()), ("slopes", pa.list_(slope))])
+
+    @staticmethod
+    def tokens_of(column: pa.Array) -> pa.Array:
+        _, slopes = column.flatten()
+        return slopes.flatten().flatten()[0]
+
+    def sent(self, values: Weights) -> pa.Array:
+        tokens = self._transport.write(self._vocabulary, values.tokens)
+        own, slopes = (pa.array(found, pa.float64()) for found in (values.values, values.slopes))
+        pairs = pa.StructArray.from_arrays([tokens, slopes], ["token", "slope"])
+        lists = lists_of(values.offsets, pairs)
+        return pa.StructArray.from_arrays([own, lists], ["value", "slopes"])
+
+    def read(self, column: pa.Array, tokens: Array) -> Weights:
+        values, lists = column.flatten()
+        offsets, slopes = list_layout(lists)
+        return Weights(
+            self._vocabulary,
+            values.to_numpy(zero_copy_only=False),
+            tokens,
+            slopes.flatten()[1].to_numpy(zero_copy_only=False),
+            offsets,
+        )

@@ -80,7 +80,7 @@ class Polynomials(Quotient[Polynomial]):
             segment = derivations.owners[variable[:1]]
             raise self._no_delta(polynomials(derivations.take(segment), 3)[0].as_py())
         there = np.minimum(np.diff(derivations.offsets), 1)
-        return Derivations.of_constants(derivations.texts, there).once()
+        return Derivations.of_constants(derivations.vocabulary, there).once()
 
     def write(self, derivations: Derivations) -> pa.Array:
         return polynomials(derivations)

@@ -65,7 +65,7 @@ class Trio(Quotient[Polynomial]):
 
     def delta_column(self, derivations: Derivations) -> Derivations:
         there = np.minimum(np.diff(derivations.offsets), 1)
-        return Derivations.of_constants(derivations.texts, there).once()
+        return Derivations.of_constants(derivations.vocabulary, there).once()
 
     def write(self, derivations: Derivations) -> pa.Array:
         return polynomials(derivations)

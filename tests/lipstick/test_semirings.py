@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick import semirings
 from lipstick.sessions import Session
-from semiring.errors import ValuationError
+from semiring.errors import CapabilityError, ValuationError
+from semiring.token import Token
 
 pytestmark = pytest.mark.classic
 
@@ -65,3 +67,48 @@ def test_cluster_and_memory_agree(session: Session) -> None:
         found = {tuple(row) for row in q.evaluate(semiring, valuation).collect()}
         expected = memory.evaluate(semiring, valuation).to_pylist()
         assert found == {tuple(row.values()) for row in expected}, semiring.name
+
+
+QUERIES = {
+    "rows of a join": "SELECT a.car, b.car FROM cars a JOIN cars b ON a.model = b.model",
+    "groups of groups": """SELECT n, count(*) m FROM
+        (SELECT a.model, count(*) n FROM cars a JOIN cars b ON a.model = b.model GROUP BY a.model)
+        GROUP BY n""",
+    "EXCEPT ALL": "SELECT model FROM cars EXCEPT ALL SELECT model FROM cars WHERE car = 'C2'",
+    "INTERSECT": "SELECT model FROM cars INTERSECT SELECT model FROM cars WHERE car = 'C3'",
+    "groups of an outer join": """SELECT a.model, count(b.car) n FROM cars a
+        LEFT JOIN cars b ON a.model = b.model AND a.car < b.car GROUP BY a.model""",
+    "NOT EXISTS": """SELECT car FROM cars a WHERE NOT EXISTS
+        (SELECT 1 FROM cars b WHERE b.model = a.model AND b.car > a.car)""",
+    "a union of groups": """SELECT model FROM (SELECT model FROM cars GROUP BY model)
+        UNION ALL SELECT car FROM cars""",
+    "one group": "SELECT count(*) n FROM cars",
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "groups of groups" else pytest.param(name, marks=pytest.mark.slow)
+        for name in QUERIES
+    ],
+)
+def test_annotations_made_of_tokens_are_those_of_memory(session: Session, name: str) -> None:
+    q = session.sql(QUERIES[name])
+    memory = lipstick.open(q.capture.directory)
+    other = Token("other", (7, "x"))
+    for semiring in (semirings.Why(), semirings.Trio(), semirings.Which(), semirings.Sensitivity()):
+        mine = semiring.plus(semiring.default(other), semiring.default(Token("cars", ("C1",))))
+        for given in (None, {"cars": {"C2": mine, "C3": semiring.zero}}):
+            answers = []
+            for asked in (q, memory):
+                try:
+                    answers.append(rows_of(asked.evaluate(semiring, given)))
+                except CapabilityError as error:
+                    answers.append(str(error))
+            assert answers[0] == answers[1], (semiring.name, given)
+
+
+def rows_of(answer: DataFrame | pa.Table) -> list[tuple[Any, ...]]:
+    table = answer if isinstance(answer, pa.Table) else answer.toArrow()
+    return sorted(tuple(row.values()) for row in table.to_pylist())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from datetime import date
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +13,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semiring import CapabilityError, semirings
+from semiring import CapabilityError, ValuationError, semirings
 from semiring.base import Semiring
 from semiring.column_texts import polynomials
-from semiring.columns import Source, columns_of
+from semiring.columns import Source, Travel, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
 from semiring.derivations import Derivations
 from semiring.polynomial import Polynomial
 from semiring.quotients import Quotient
-from semiring.semirings import Counting, Polynomials, PosBool, Sensitivity, Trio, Which, Why
+from semiring.semirings import (
+    Counting,
+    Polynomials,
+    PosBool,
+    Sensitivity,
+    Trio,
+    Validity,
+    Which,
+    Why,
+)
 from semiring.token import Token
 from semiring.valuation import Valuation
 from semiring.vocabulary import Scan, number_tokens
@@ -54,7 +65,7 @@ VALUES = st.lists(
 """Given values: sums of products of tokens, by number; of tokens that are there, or of others."""
 
 
-@pytest.mark.parametrize("semiring", NUMBERED, ids=lambda one: one.name)
+@pytest.mark.parametrize("semiring", [*NUMBERED, Validity()], ids=lambda one: one.name)
 @given(keys=st.tuples(KEYS, KEYS, KEYS), values=VALUES, steps=STEPS)
 def test_columns_compute_what_arrays_do(
     semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any], steps: list[Any]
@@ -64,14 +75,73 @@ def test_columns_compute_what_arrays_do(
     assert found == _run(ArrayColumns(semiring, sources), sources, steps)
 
 
+@pytest.mark.parametrize("semiring", semirings.ALL, ids=lambda one: one.name)
+@given(keys=st.tuples(KEYS, KEYS, KEYS), values=VALUES, steps=STEPS)
+def test_columns_that_have_travelled_are_what_they_were(
+    semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any], steps: list[Any]
+) -> None:
+    sources = _sources(semiring, keys, values)
+    valuations = {"r": sources[0].valuation, "s": sources[2].valuation}
+    travel = Travel(semiring, valuations, {"r": [pa.int64()], "s": [pa.int64()]})
+    here = travel.columns(sources, {})
+    assert isinstance(here, ArrayColumns) == isinstance(columns_of(semiring, {}), ArrayColumns)
+    made, _ = _made(here, sources, steps)
+    sent = {number: here.sent(one) for number, one in enumerate(made)}
+    for column in sent.values():
+        assert column.type == travel.carrier
+        assert column.null_count == 0
+    # As a part of longer columns, and beside others.
+    parts = {number: pa.concat_arrays([made, made]).slice(LENGTH) for number, made in sent.items()}
+    there = travel.columns({}, parts)
+    received = [there.received(number) for number in parts]
+    assert [there.to_arrow(one) for one in received] == [here.to_arrow(one) for one in made]
+    for one, other in zip(range(len(made)), reversed(range(len(made))), strict=True):
+        expected = here.product([made[one], made[other]], LENGTH)
+        found = there.product([received[one], received[other]], LENGTH)
+        assert there.to_arrow(found) == here.to_arrow(expected)
+
+
+def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
+    columns = [pa.array([3, 1, 3, None]), pa.array(["b", "a", None, "x"])]
+    scans = {
+        "wide": columns,
+        "none": [],
+        "days": [pa.array([date(2020, 1, n) for n in range(1, 5)])],
+    }
+    sources = {
+        name: Source(Valuation.compile(Why(), name), partial(Scan, name, found, 4))
+        for name, found in scans.items()
+    }
+    keys = {name: [column.type for column in found] for name, found in scans.items()}
+    travel = Travel(Why(), {name: one.valuation for name, one in sources.items()}, keys)
+    here = travel.columns(sources, {})
+    product = here.product([here.tokens(name) for name in sources], 4)
+    there = travel.columns({}, {0: here.sent(product)})
+    assert there.to_arrow(there.received(0)).to_pylist() == [
+        "{{days:2020-01-01, none:(), wide:3|b}}",
+        "{{days:2020-01-02, none:(), wide:1|a}}",
+        "{{days:2020-01-03, none:(), wide:3|NULL}}",
+        "{{days:2020-01-04, none:(), wide:NULL|x}}",
+    ]
+
+
+def test_elements_travel_where_a_function_gives_values() -> None:
+    given_ = Valuation.compile(Why(), "r", lambda token: Why().default(Token("q", token.key)))
+    travel = Travel(Why(), {"r": given_}, {"r": [pa.int64()]})
+    source = Source(given_, lambda: Scan("r", [pa.array([1, 2])], 2))
+    here = travel.columns({0: source}, {})
+    assert isinstance(here, ArrayColumns)
+    there = travel.columns({}, {0: here.sent(here.tokens(0))})
+    assert there.to_arrow(there.received(0)).to_pylist() == ["{{q:1}}", "{{q:2}}"]
+
+
 def _sources(
     semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any]
 ) -> dict[Hashable, Source]:
     """Two scans of r, whose tokens are themselves, and one of s, some of whose have values."""
     given_values = {
         key: semiring.sum(
-            semiring.product(semiring.default(Token("r" if there else "q", n)) for n in factors)
-            for factors in terms
+            semiring.product(_element(semiring, n, there) for n in factors) for factors in terms
         )
         for key, (terms, there) in enumerate(values)
     }
@@ -86,17 +156,29 @@ def _sources(
     return {number: Source(one, scan(number)) for number, one in enumerate(valuations)}
 
 
+def _element(semiring: Semiring[Any], number: int, there: bool) -> Any:
+    if isinstance(semiring, Validity):
+        return semiring.check((number, number + 2) if there else (None, number))
+    return semiring.default(Token("r" if there else "q", number))
+
+
 def _run(columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]) -> list[Any]:
     """All columns that steps make, as text; up to the error that one ends in."""
+    made, error = _made(columns, sources, steps)
+    return [*(columns.to_arrow(one).to_pylist() for one in made), error]
+
+
+def _made(
+    columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]
+) -> tuple[list[Any], str]:
+    """All columns that steps make; up to the error that one ends in."""
     made = [columns.zeros(LENGTH), columns.ones(LENGTH), *map(columns.tokens, sources)]
-    texts: list[Any] = []
     for step in steps:
         try:
             made.append(_step(columns, made, *step))
         except CapabilityError as error:
-            return [*texts, str(error)]
-        texts.append(columns.to_arrow(made[-1]).to_pylist())
-    return [*texts, *(columns.to_arrow(one).to_pylist() for one in made)]
+            return made, str(error)
+    return made, ""
 
 
 def _step(columns: Columns[Any], made: list[Any], name: str, *given_: Any) -> Any:
@@ -136,6 +218,12 @@ def test_elements_made_of_tokens_are_computed_on_their_numbers() -> None:
         "Sensitivity",
     }
     assert isinstance(columns_of(Counting(), {}), ArrayColumns)
+
+
+def test_instants_need_an_order() -> None:
+    instants = {0: Validity().check((1, 2)), 1: Validity().check((date(2020, 1, 1), None))}
+    with pytest.raises(ValuationError, match="date and int have no order in common"):
+        _two(Validity(), instants)
 
 
 def _two(semiring: Semiring[Any], given_values: Any) -> Any:

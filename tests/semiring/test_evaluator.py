@@ -24,7 +24,7 @@ from semiring.annotation import (
     Times,
     TokenOf,
 )
-from semiring.evaluator import evaluate_nested, evaluate_tensor, fold, group, list_layout, product
+from semiring.evaluator import evaluate_nested, evaluate_tensor, fold, group, product
 from semiring.semirings import (
     ALL,
     AccessControl,
@@ -95,14 +95,6 @@ def test_group():
     assert order is None
     assert offsets.tolist() == [0, 2, 2, 3]
     assert group(np.array([], dtype=np.int64), 2)[1].tolist() == [0, 0, 0]
-
-
-def test_list_layout():
-    """Offsets of sliced list arrays with NULL lists start at 0 and fit the members."""
-    lists = pa.array([[9], [1, 2], None, [], [3]])
-    offsets, members = list_layout(lists.slice(1))
-    assert offsets.tolist() == [0, 2, 2, 2, 3]
-    assert members.to_pylist() == [1, 2, 3]
 
 
 def test_masked_lists():

@@ -35,21 +35,23 @@ def test_tokens_are_numbered_in_their_order(column: pa.Array) -> None:
     others = [tokens[1], Token("r", (7, 1)), Token("r", ("b", 0)), Token("r", 1), Token("q", 1)]
     scan = Scan("r", [column, second], len(column))
     for given in ((), others[:2], others):
-        (codes,), numbers, texts = number_tokens([scan], given)
+        (codes,), numbers, vocabulary = number_tokens([scan], given)
         ordered = sorted({*tokens, *given})
         assert codes.tolist() == [ordered.index(token) for token in tokens]
         assert numbers == {token: ordered.index(token) for token in given}
-        assert texts.to_pylist() == [str(token) for token in ordered]
+        assert vocabulary.texts.to_pylist() == [str(token) for token in ordered]
 
 
 def test_the_only_token_of_a_key_of_no_columns() -> None:
-    codes, _, texts = number_tokens([Scan("r", [], 2), Scan("q", [], 2, np.array([True, False]))])
+    codes, _, vocabulary = number_tokens(
+        [Scan("r", [], 2), Scan("q", [], 2, np.array([True, False]))]
+    )
     assert [code.tolist() for code in codes] == [[1, 1], [-1, 0]]
-    assert texts.to_pylist() == ["q:()", "r:()"]
+    assert vocabulary.texts.to_pylist() == ["q:()", "r:()"]
 
 
 def test_wide_keys_are_numbered_in_steps() -> None:
     wide = pa.array([2**61, 0, 5], pa.int64())
-    (codes,), _, texts = number_tokens([Scan("r", [wide, wide, wide], 3)])
+    (codes,), _, vocabulary = number_tokens([Scan("r", [wide, wide, wide], 3)])
     assert codes.tolist() == [2, 0, 1]
-    assert texts[0].as_py() == "r:0|0|0"
+    assert vocabulary.texts[0].as_py() == "r:0|0|0"

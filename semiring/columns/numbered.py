@@ -1,0 +1,111 @@
+"""Columns of annotations that are made of tokens, computed on the tokens' numbers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from semiring.base import Array, Semiring
+from semiring.columns.base import Columns
+from semiring.columns.sources import Source, number_sources
+from semiring.columns.transport import Transport
+from semiring.token import Token
+from semiring.valuation import Valuation
+
+V = TypeVar("V")
+
+
+class NumberedColumns(Columns[V]):
+    """What columns of token numbers have in common.
+
+    Parameters
+    ----------
+    sources
+        Where tokens come from.
+    travelled
+        Columns of annotations from another pass, as `sent` makes them.
+    shared
+        How tokens travel.
+    """
+
+    def __init__(
+        self,
+        semiring: Semiring[Any],
+        sources: Mapping[Hashable, Source],
+        travelled: Mapping[Hashable, pa.Array] | None = None,
+        shared: Transport | None = None,
+    ) -> None:
+        self._semiring = semiring
+        self._travelled = travelled or {}
+        self._transport = shared or Transport({})
+        tokens = {name: self.tokens_of(column) for name, column in self._travelled.items()}
+        named = partial(self.named, semiring)
+        self._numbered = number_sources(sources, named, tokens, self._transport)
+        self._vocabulary = self._numbered.vocabulary
+
+    def tokens(self, source: Hashable) -> V:
+        if source in self._numbered.codes:
+            return self.of_tokens(self._numbered.codes[source])
+        given = self._numbered.given[source]
+        return self.take(self.of_values(given.values), given.places)
+
+    def received(self, name: Hashable) -> V:
+        return self.read(self._travelled[name], self._numbered.received[name])
+
+    @staticmethod
+    @abstractmethod
+    def named(semiring: Any, value: Any) -> Iterable[Token]:
+        """The tokens that an element names, some more than once."""
+
+    @classmethod
+    def shared(
+        cls,
+        semiring: Semiring[Any],
+        valuations: Sequence[Valuation[Any]],
+        keys: Mapping[str, Sequence[pa.DataType]] | None,
+    ) -> Transport | None:
+        """What passes share: how tokens travel; None where elements do.
+
+        That is so where keys cannot travel, and where a function gives values, which may name any
+        token.
+        """
+        given: set[Token] = set()
+        for valuation in valuations:
+            if valuation.constant_one or valuation.of_itself:
+                continue
+            if valuation.values is None:
+                return None
+            for value in valuation.values:
+                given.update(cls.named(semiring, value))
+        return None if keys is None else Transport(keys, tuple(sorted(given)))
+
+    @classmethod
+    def carrier(cls, shared: Transport) -> pa.DataType:
+        """The type in which annotations travel."""
+        return cls.carrier_of(shared.type)
+
+    @staticmethod
+    @abstractmethod
+    def carrier_of(token: pa.DataType) -> pa.DataType:
+        """The type in which annotations travel, from that of a token."""
+
+    @staticmethod
+    @abstractmethod
+    def tokens_of(column: pa.Array) -> pa.Array:
+        """All tokens of annotations that travel, in their order."""
+
+    @abstractmethod
+    def of_tokens(self, numbers: Array) -> V:
+        """The tokens with some numbers, or 1 for `ABSENT`."""
+
+    @abstractmethod
+    def of_values(self, values: list[Any]) -> V:
+        """Given elements of the semiring."""
+
+    @abstractmethod
+    def read(self, column: pa.Array, tokens: Array) -> V:
+        """Annotations that have travelled, from the numbers of their tokens."""

@@ -1,0 +1,106 @@
+"""Tokens in columns of annotations that travel from one pass of an evaluation to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from semiring.base import Array
+from semiring.token import Token
+from semiring.vocabulary import Part, Scan, Vocabulary
+
+_GIVEN = pa.field("given", pa.int32())
+
+_NO_KEY = (pa.bool_(),)
+"""What the key of a relation of at most one tuple travels as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Tokens that have travelled.
+
+    Attributes
+    ----------
+    scans
+        By relation, the keys of those that are of its tuples, and their places.
+    given
+        Of those that values name, the place of each among :attr:`Transport.given`; -1 elsewhere.
+    """
+
+    scans: Sequence[tuple[Scan, Array]]
+    given: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """How tokens travel: by their keys, since their numbers mean something in one batch only.
+
+    A token is a struct with a field per relation, and a first one for tokens that values name
+    which were given to others. One of its fields is not NULL: the key, or the place in `given`.
+
+    Parameters
+    ----------
+    keys
+        The types of the key columns of each relation.
+    given
+        The tokens that given values name, each once.
+    """
+
+    keys: Mapping[str, Sequence[pa.DataType]]
+    given: Sequence[Token] = ()
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of a token."""
+        return pa.struct(self._fields())
+
+    def write(self, vocabulary: Vocabulary, numbers: Array) -> pa.Array:
+        """Tokens as structs, from their numbers."""
+        size, start = len(vocabulary), 0
+        places = {token: place for place, token in enumerate(self.given)}
+        given = np.full(size, -1, dtype=np.int32)
+        fields = self._fields()
+        columns = {
+            relation: pa.nulls(size, field.type)
+            for relation, field in zip(self.keys, fields[1:], strict=True)
+        }
+        for part in vocabulary.parts:
+            own = np.arange(start, start + len(part))
+            given[own[~part.scanned]] = [places[token] for token in part.given]
+            if part.scanned.any():
+                columns[part.relation] = self._keys_of(part, own[part.scanned], size)
+            start += len(part)
+        children = [pa.array(given, mask=given < 0), *columns.values()]
+        tokens = pa.StructArray.from_arrays(children, fields=fields)
+        return tokens.take(pa.array(numbers))
+
+    def read(self, tokens: pa.Array) -> Received:
+        """Tokens from structs."""
+        given, *columns = tokens.flatten()
+        scans = []
+        for (relation, kinds), column in zip(self.keys.items(), columns, strict=True):
+            places = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
+            keys = column.take(pa.array(places)).flatten() if kinds else []
+            scans.append((Scan(relation, keys, len(places)), places))
+        return Received(scans, given.fill_null(-1).to_numpy(zero_copy_only=False))
+
+    def _fields(self) -> list[pa.Field]:
+        keys = [
+            pa.struct([(f"k{place}", kind) for place, kind in enumerate(kinds or _NO_KEY)])
+            for kinds in self.keys.values()
+        ]
+        return [_GIVEN, *(pa.field(f"r{number}", key) for number, key in enumerate(keys))]
+
+    def _keys_of(self, part: Part, numbers: Array, size: int) -> pa.Array:
+        """The keys of a part's tokens at their numbers, and NULL elsewhere up to a size."""
+        kinds = self.keys[part.relation]
+        columns = [column.cast(kind) for column, kind in zip(part.columns, kinds, strict=True)]
+        if not kinds:
+            columns = [pa.array(np.ones(len(numbers), dtype=np.bool_))]
+        keys = pa.StructArray.from_arrays(columns, [f"k{n}" for n in range(len(columns))])
+        places = np.full(size, -1, dtype=np.int64)
+        places[numbers] = np.arange(len(numbers))
+        return keys.take(pa.array(places, mask=places < 0))

@@ -1,0 +1,116 @@
+"""Unions of intervals, held as columns: no Python object per union."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.segments import bounds, owners_of, places_in
+
+Bounds = tuple[Any, Any]
+"""Of an interval; None: it is unbounded there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """Unions of disjoint intervals: union i has the rows from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    Attributes
+    ----------
+    instants
+        All that bound some interval, ascending.
+    starts, stops
+        Where intervals begin and end, as int64: instants by their place from 1; 0 for none before,
+        and one more than there are instants for none after. Of each union ascending.
+    offsets
+        int64, one more than there are unions.
+    """
+
+    instants: Sequence[Any]
+    starts: Array
+    stops: Array
+    offsets: Array
+
+    @classmethod
+    def constant(cls, instants: Sequence[Any], always: Array) -> Intervals:
+        """Everything where a Boolean array says so, and nothing elsewhere."""
+        count = int(always.sum())
+        none = np.zeros(count, dtype=np.int64)
+        return cls(instants, none, none + len(instants) + 1, bounds(always))
+
+    @classmethod
+    def of(cls, instants: Sequence[Any], unions: Sequence[Sequence[Bounds]]) -> Intervals:
+        """Given unions of disjoint intervals, whose bounds are among the instants."""
+        places: Mapping[Any, int] = {instant: n for n, instant in enumerate(instants, start=1)}
+        rows = [one for union in unions for one in union]
+        starts = [0 if start is None else places[start] for start, _ in rows]
+        stops = [len(instants) + 1 if stop is None else places[stop] for _, stop in rows]
+        offsets = bounds(np.array([*map(len, unions)], dtype=np.int64))
+        return cls(instants, _integers(starts), _integers(stops), offsets)
+
+    @property
+    def owners(self) -> Array:
+        """The union of every row."""
+        return owners_of(self.offsets)
+
+    def take(self, places: Array) -> Intervals:
+        """Some of the unions."""
+        rows, offsets = places_in(self.offsets, places)
+        return replace(self, starts=self.starts[rows], stops=self.stops[rows], offsets=offsets)
+
+    def joined(self, offsets: Array) -> Intervals:
+        """The unions of consecutive unions."""
+        wide = replace(self, offsets=self.offsets[offsets])
+        return swept([wide], lambda inside: inside[0] > 0)
+
+
+def swept(sides: Sequence[Intervals], holds: Callable[[Array], Array]) -> Intervals:
+    """The maximal intervals on which a condition holds, place by place.
+
+    Parameters
+    ----------
+    sides
+        Columns of one length.
+    holds
+        From an array of shape (sides, moments), of how many intervals of each side a moment is in,
+        to a Boolean array. It does not hold where a moment is in none.
+    """
+    first = sides[0]
+    width = len(first.instants) + 2
+    keys = np.concatenate(
+        [side.owners * width + ends for side in sides for ends in (side.starts, side.stops)]
+    )
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    last = np.append(keys[1:] != keys[:-1], np.ones(min(len(keys), 1), dtype=np.bool_))
+    inside = []
+    at = 0
+    for side in sides:
+        count = len(side.starts)
+        moves = np.zeros(len(keys), dtype=np.int64)
+        moves[at : at + count], moves[at + count : at + 2 * count] = 1, -1
+        at += 2 * count
+        inside.append(np.cumsum(moves[order])[last])
+    keys, state = keys[last], holds(np.array(inside))
+    before = np.append(np.zeros(min(len(state), 1), dtype=np.bool_), state[:-1])
+    starts, stops = keys[state & ~before], keys[~state & before]
+    sizes = np.bincount(starts // width, minlength=len(first.offsets) - 1)
+    return Intervals(first.instants, starts % width, stops % width, bounds(sizes))
+
+
+def concatenated(parts: Sequence[Intervals]) -> Intervals:
+    """The unions of all parts, one part after the other."""
+    return replace(
+        parts[0],
+        starts=np.concatenate([part.starts for part in parts]),
+        stops=np.concatenate([part.stops for part in parts]),
+        offsets=bounds(np.concatenate([np.diff(part.offsets) for part in parts])),
+    )
+
+
+def _integers(values: list[int]) -> Array:
+    return np.array(values, dtype=np.int64)
