@@ -109,8 +109,7 @@ class Runner:
             )
             warm = folder / "warm"
             list(measure_runs(spark, short, warm, variants, parallelism=parallelism))
-        turn = case.repetition % len(variants)
-        order = variants[turn:] + variants[:turn]
+        order = _in_turn(variants, case.repetition)
         yield from measure_runs(spark, workload_of(case), folder, order, parallelism=parallelism)
         repetitions = int(case.parameters.get("graph_repetitions", 0))
         if repetitions and "tracked" in variants:
@@ -127,11 +126,17 @@ class Runner:
                 ls,
                 given["query"],
                 text_of(case),
-                given.get("variants", queries.EAGER),
+                _in_turn(tuple(given.get("variants", queries.EAGER)), case.repetition),
                 folder,
                 warm_up=case.warm_up if self._first(case) else 0,
                 log=self._sparks.log,
             )
+
+
+def _in_turn(variants: tuple[str, ...], repetition: int) -> tuple[str, ...]:
+    """Variants in the order of a repetition: each begins in its turn, since the first pays most."""
+    turn = repetition % len(variants)
+    return variants[turn:] + variants[:turn]
 
 
 def _generated(case: Case) -> Iterator[Measurement]:
