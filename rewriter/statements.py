@@ -50,6 +50,7 @@ from rewriter.emit import (
 )
 from rewriter.monotone import Monotone
 from rewriter.position import Span
+from rewriter.reduction import Reduction
 from rewriter.serialize import text
 
 ViewOf = Callable[[Block], str]
@@ -92,11 +93,28 @@ def members_from_sources_sql(block: Block) -> str:
     return text(statement(block, members_query(block, CTE_TABLES)))
 
 
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups of a block, by the values of some of their keys in a view.
+
+    Parameters
+    ----------
+    view
+        Its columns are called like the keys.
+    null_safe
+        NULL equals NULL.
+    """
+
+    view: str
+    keys: tuple[str, ...]
+    null_safe: bool = True
+
+
 def members_sql(
     block: Block,
     views: ViewOf,
     columns: tuple[str, ...] | None = None,
-    kept: str | None = None,
+    kept: Groups | None = None,
 ) -> str:
     """Return the statement that makes a block's members from the sources.
 
@@ -107,7 +125,7 @@ def members_sql(
     columns
         The member columns to keep; None for all of them.
     kept
-        A view of group keys: only the members of these groups.
+        Only the members of these groups.
     """
     query: exp.Select = members_query(block, CTE_TABLES)
     if columns is not None:
@@ -117,11 +135,17 @@ def members_sql(
     return text(statement(block, query, _captured(views)))
 
 
-def _of_groups(query: exp.Select, block: Block, kept: str) -> exp.Select:
-    names = [name for name, _ in block.keys]
-    inside = exists_in(kept, KEYS, names, block.keys)
+def _of_groups(query: exp.Select, block: Block, kept: Groups) -> exp.Select:
+    pairs = [(name, key) for name, key in block.keys if name in kept.keys]
+    inside = exists_in(kept.view, KEYS, kept.keys, pairs, null_safe=kept.null_safe)
     members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
     return members.from_(query.subquery(MEMBER)).where(inside)
+
+
+def asked_groups_sql(reduction: Reduction, views: ViewOf) -> str:
+    """Return the statement of the keys of the groups that captured members ask for."""
+    columns = [exp.alias_(left.copy(), key, quoted=True) for left, key in reduction.pairs]
+    return text(exp.select(*columns).from_(table(views(reduction.reader), MEMBER)))
 
 
 def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:

@@ -1,8 +1,9 @@
-"""Writing a capture: members of each block first, then its rows from them.
+"""Writing a capture: the members of all blocks first, then their rows from them.
 
 The core of a block runs once. Its rows, and the answer, are computed from the members just
-written, so that answer and annotations cannot disagree. A capture is written beside its final
-place and moved there when it is complete.
+written, so that answer and annotations cannot disagree. Of a subquery that few rows ask, only the
+members of the groups that they ask for are written. A capture is written beside its final place
+and moved there when it is complete.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,9 +27,22 @@ from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.errors import UnsupportedError
 from rewriter.monotone import monotone_having
-from rewriter.statements import kept_groups_sql, members_sql, rows_sql, value_columns
+from rewriter.reduction import Reduction, in_order_of_members, reductions, without_prefilters
+from rewriter.statements import (
+    Groups,
+    asked_groups_sql,
+    kept_groups_sql,
+    members_sql,
+    rows_sql,
+    value_columns,
+)
 
 Progress = Callable[[str], None]
+
+_FEW = 1_000_000
+"""Members that reduce another block's, at most: their keys are broadcast."""
+_SMALLER = 4
+"""How many times fewer they are, where either of two blocks could reduce the other."""
 
 
 class CaptureWriter:
@@ -51,31 +65,81 @@ class CaptureWriter:
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
         self._rows_views: dict[str, str] = {}
+        self._reductions: Mapping[str, Reduction] = {}
+        self._sizes: dict[str, int] = {}
+        self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}
         self.pruned: list[str] = []
 
     def write(self) -> None:
-        """Write members and rows of every block, inner blocks first."""
-        blocks = topological(self._root)
+        """Write the members of every block, then the rows of every block, inner blocks first."""
         try:
-            for number, block in enumerate(blocks, start=1):
-                self._progress(f"capturing block {block.name} ({number} of {len(blocks)})")
-                self._block(block)
+            self._reductions = self._chosen(reductions(self._root))
+            captured = [b for b in in_order_of_members(self._root, self._reductions) if b.core]
+            for number, block in enumerate(captured, start=1):
+                self._progress(f"capturing block {block.name} ({number} of {len(captured)})")
+                self._members(block)
+            for block in topological(self._root):
+                self._rows(block)
         finally:
             for view in self._views.values():
                 self._spark.catalog.dropTempView(view)
 
-    def _block(self, block: Block) -> None:
-        referenced = value_columns(block) if self._values == "reference" else ()
-        whole = False
-        if block.core is not None:
-            whole = self._members(block, referenced)
+    def _chosen(self, found: Mapping[str, Reduction]) -> Mapping[str, Reduction]:
+        """The reductions to make: of two blocks that can reduce each other, by the smaller one."""
+        chosen = {name: one for name, one in found.items() if not one.prefilter}
+        others = {name: one for name, one in found.items() if one.prefilter}
+        for block in topological(self._root):
+            if block.name in others:
+                reader = others[block.name].reader
+                mine = self._count(without_prefilters(reader, others), _FEW)
+                if mine is not None and self._count(block, _SMALLER * mine) is None:
+                    chosen[block.name] = others[block.name]
+        return chosen
+
+    def _count(self, block: Block, limit: int) -> int | None:
+        """How many members a block has; None: more than a limit."""
+        members = self._spark.sql(members_sql(block, self._members_view))
+        count = members.limit(limit + 1).count()
+        return None if count > limit else count
+
+    def _members(self, block: Block) -> None:
+        assert block.core is not None
+        bare = self._bare(block)
+        kept = self._asked_groups(block) or self._kept_groups(bare)
+        referenced = self._referenced(block)
+        whole = _joins(block) or kept is not None
+        names = tuple(name for name, _ in block.core.select)
+        if referenced and not whole:
+            names = tuple(name for name in names if name not in referenced)
+        frame = self._spark.sql(members_sql(bare, self._members_view, names, kept))
+        if referenced and whole:
+            path = self._directory / "tmp" / f"{block.name}-members"
+            self._files.write(frame, path)
+            self._whole.add(block.name)
+        else:
+            path = self._dataset(block, "members", frame)
+        self._sizes[block.name] = ds.dataset(path, format="parquet").count_rows()
+        self._view(f"{block.name}_members", self._files.read(path, frame))
+
+    def _bare(self, block: Block) -> Block:
+        """A block whose members are not filtered by the blocks that they reduce."""
+        reduced = {name for name, one in self._reductions.items() if one.prefilter}
+        return without_prefilters(block, reduced)
+
+    def _referenced(self, block: Block) -> tuple[str, ...]:
+        """The member columns whose values are kept by reference."""
+        return value_columns(block) if self._values == "reference" else ()
+
+    def _rows(self, block: Block) -> None:
+        referenced, whole = self._referenced(block), block.name in self._whole
         if needs_rows(block):
             # A core of one scan is run again for values that are not kept: cheaper than keeping
             # them for a moment. A join is not run twice, nor a core of a few groups.
             again = bool(referenced) and not whole
-            sql = rows_sql(block, self._members_view, self._rows_views, from_sources=again)
+            bare = self._bare(block)
+            sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
             _refuse_maps(block, frame)
             path = self._dataset(block, "rows", frame)
@@ -86,24 +150,16 @@ class CaptureWriter:
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
             self._dataset(block, "members", kept)
 
-    def _members(self, block: Block, referenced: tuple[str, ...]) -> bool:
-        """Write members; return whether they have, for a moment, the values by reference too."""
-        assert block.core is not None
-        kept = self._kept_groups(block)
-        whole = _joins(block) or kept is not None
-        names = tuple(name for name, _ in block.core.select)
-        if referenced and not whole:
-            names = tuple(name for name in names if name not in referenced)
-        frame = self._spark.sql(members_sql(block, self._members_view, names, kept))
-        if referenced and whole:
-            path = self._directory / "tmp" / f"{block.name}-members"
-            self._files.write(frame, path)
-        else:
-            path = self._dataset(block, "members", frame)
-        self._view(f"{block.name}_members", self._files.read(path, frame))
-        return whole
+    def _asked_groups(self, block: Block) -> Groups | None:
+        """The groups that the members of the block's one reader ask for, if these are few."""
+        reduction = self._reductions.get(block.name)
+        if reduction is None or self._sizes[reduction.reader.name] > _FEW:
+            return None
+        asked = self._spark.sql(asked_groups_sql(reduction, self._members_view))
+        keys = tuple(key for _, key in reduction.pairs)
+        return Groups(self._view(f"{block.name}_asked", asked), keys, reduction.null_safe)
 
-    def _kept_groups(self, block: Block) -> str | None:
+    def _kept_groups(self, block: Block) -> Groups | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
         monotone = monotone_having(block)
         if monotone is None:
@@ -115,7 +171,8 @@ class CaptureWriter:
         if groups.where("_violation").limit(1).count():
             return None
         self.pruned.append(block.name)
-        return self._view(f"{block.name}_kept", groups.drop("_violation"))
+        view = self._view(f"{block.name}_kept", groups.drop("_violation"))
+        return Groups(view, tuple(name for name, _ in block.keys))
 
     def _members_view(self, block: Block) -> str:
         return self._views[f"{block.name}_members"]

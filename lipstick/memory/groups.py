@@ -319,7 +319,10 @@ class GroupRows(Rows):
     def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The groups of entries under a deletion, and the keys of groups that are new."""
         if not (self._may_fail or self.members.dependent(key for _, key in self._keys)):
-            return self._group_of(entries), []
+            codes = self._group_of(entries)
+            if (codes >= 0).all():
+                return codes, []
+            # The keys of members that are not there were left to Spark.
         columns = self._key_values(entries, context)
         codes = self._table.find(columns, len(entries))
         if self._extra is not None:

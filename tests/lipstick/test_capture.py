@@ -60,7 +60,7 @@ def test_existing_path_is_not_overwritten(dealer: lipstick.Session, tmp_path: Pa
     assert [file.name for file in (tmp_path / "c").iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize("step", ["_block", "_dataset"])
+@pytest.mark.parametrize("step", ["_members", "_dataset"])
 def test_interrupted_save_leaves_nothing(
     dealer: lipstick.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -138,6 +138,40 @@ def test_only_groups_that_a_monotone_having_keeps_are_captured(
     assert c.manifest.pruned == ("b0",)
     assert c.manifest.counts["b0"]["members"] == 2
     assert rows(q.what_if({"Cars": ["C2"]}).df) == []
+
+
+@pytest.mark.classic
+def test_only_groups_that_somebody_asks_for_are_captured(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Of two blocks that can reduce each other the smaller one does."""
+    with lipstick.session(spark) as ls:
+        for name in ("few", "many"):
+            count = 4 if name == "few" else 400
+            frame = spark.range(count).selectExpr(f"id AS {name}", "id % 40 AS k")
+            ls.track(name, frame, key=name)
+        correlated = "SELECT few FROM few WHERE few < (SELECT avg(many) FROM many WHERE {})"
+        exists = "SELECT {0} FROM {0} WHERE {0} < 100 AND EXISTS (SELECT 1 FROM {1} WHERE {2})"
+        same = "many.k = few.k"
+        captured = {}
+        for number, sql in enumerate(
+            (
+                correlated.format(same),
+                exists.format("few", "many", same),
+                exists.format("many", "few", same),
+            )
+        ):
+            q = ls.sql(sql)
+            counts = q.save(tmp_path / str(number)).manifest.counts
+            captured[number] = (counts["b0"]["members"], counts["b1"]["members"])
+            gone = {"many": [0, 40, 41], "few": [1]}
+            left = spark.sql(
+                sql.replace(
+                    "FROM many", "FROM (SELECT * FROM many WHERE many NOT IN (0, 40, 41)) many"
+                ).replace("FROM few", "FROM (SELECT * FROM few WHERE few <> 1) few")
+            )
+            assert rows(q.what_if(gone).df) == rows(left)
+        assert captured == {0: (4, 40), 1: (4, 40), 2: (12, 4)}
 
 
 @pytest.mark.classic

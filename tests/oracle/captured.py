@@ -13,10 +13,11 @@ from typing import Any
 import duckdb
 
 from rewriter.bind import bind
-from rewriter.blocks import Block, TokenSource, topological
+from rewriter.blocks import Block, TokenSource
 from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.lower import lower
-from rewriter.statements import hypothetical_sql, members_sql
+from rewriter.reduction import in_order_of_members, reductions, without_prefilters
+from rewriter.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
 from tests.oracle.database import Database, Deletion
 from tests.oracle.duck import Duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
@@ -83,10 +84,30 @@ def connected(database: Database) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def capture(connection: duckdb.DuckDBPyConnection, root: Block) -> None:
     """Write the members of every block into :func:`members_of` it."""
-    for block in topological(root):
-        if block.core is not None:
-            statement = to_duckdb(members_sql(block, members_of))
-            connection.execute(f'CREATE TABLE "{members_of(block)}" AS {statement}')
+    for block, statement in statements_of_members(connection, root):
+        connection.execute(f'CREATE TABLE "{members_of(block)}" AS {to_duckdb(statement)}')
+
+
+def statements_of_members(
+    connection: duckdb.DuckDBPyConnection, root: Block
+) -> Iterator[tuple[Block, str]]:
+    """Yield every block with members and the statement that makes them, in the order to run them.
+
+    Whatever can be reduced to the groups that are asked for is.
+    """
+    found = reductions(root)
+    reduced = {name for name, one in found.items() if one.prefilter}
+    for block in in_order_of_members(root, found):
+        if block.core is None:
+            continue
+        kept = None
+        if block.name in found:
+            view = f"asked_{block.name}"
+            asked = to_duckdb(asked_groups_sql(found[block.name], members_of))
+            connection.execute(f'CREATE TABLE "{view}" AS {asked}')
+            keys = tuple(key for _, key in found[block.name].pairs)
+            kept = Groups(view, keys, found[block.name].null_safe)
+        yield block, members_sql(without_prefilters(block, reduced), members_of, kept=kept)
 
 
 def answer_without(

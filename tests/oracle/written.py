@@ -20,11 +20,11 @@ from lipstick.capture.write import needs_rows
 from lipstick.memory import Memory
 from lipstick.valuation import compile_valuations
 from rewriter.blocks import Block, topological
-from rewriter.statements import members_sql, rows_sql
+from rewriter.statements import rows_sql
 from semiring.semirings import Counting
 from semiring.valuation import Valuation
 from tests.oracle.bag import check_counting
-from tests.oracle.captured import blocks_of
+from tests.oracle.captured import blocks_of, members_of, statements_of_members
 from tests.oracle.database import Database, Deletion
 from tests.oracle.duck import Duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
@@ -77,12 +77,12 @@ def _write_datasets(root: Block, database: Database, directory: Path) -> None:
         connection.execute("CREATE MACRO raise_error(message) AS error(message)")
         for relation in database.relations.values():
             create_table(connection, relation.name, relation.data)
+        for block, statement in statements_of_members(connection, root):
+            made = _write(connection, statement, directory, block, "members")
+            create_table(connection, members_of(block), made)
         for block in topological(root):
-            if block.core is not None:
-                made = _write(connection, members_sql(block, _members), directory, block, "members")
-                create_table(connection, _members(block), made)
             if needs_rows(block):
-                _write(connection, rows_sql(block, _members), directory, block, "rows")
+                _write(connection, rows_sql(block, members_of), directory, block, "rows")
 
 
 def check_written(
@@ -152,10 +152,6 @@ def _write(
     path.mkdir(parents=True)
     pq.write_table(table, path / "part.parquet")
     return table
-
-
-def _members(block: Block) -> str:
-    return f"captured_{block.name}"
 
 
 def _record(name: str, key: tuple[str, ...], columns: Sequence[str]) -> RelationRecord:

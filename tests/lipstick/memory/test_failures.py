@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
 from semiring.semirings import Tropical
 from tests.oracle.database import Database, Deletion
 from tests.oracle.small import small
@@ -57,3 +57,15 @@ def test_a_condition_on_members_is_no_comparison_of_aggregates(tmp_path: Path) -
     ((row, annotation),) = write_capture(sql, DATABASE, tmp_path / "grouped").polynomials()
     assert row["n"] == 1
     assert str(annotation) == "δ(l:2·r:2)"
+
+
+def test_a_group_that_appears_with_a_key_that_only_spark_computes(tmp_path: Path) -> None:
+    """What is not known of a row that is not there yet is asked for when it appears."""
+    words = small("w", "id int, s string", [(1, "\u00e4"), (2, "b")])
+    others = small("o", "oid int, id int", [(1, 1), (2, 2)])
+    sql = """SELECT upper(s) AS u, count(*) AS n FROM w
+        WHERE NOT EXISTS (SELECT 1 FROM o WHERE o.id = w.id) GROUP BY upper(s)"""
+    memory = written(sql, Database({"w": words, "o": others}), tmp_path)
+    assert memory.answer().num_rows == 0
+    with pytest.raises(NeedsSparkError, match="UPPER"):
+        memory.what_if({"o": pa.table({"oid": pa.array([1], pa.int32())})})
