@@ -37,6 +37,8 @@ class Reduction:
 
     Parameters
     ----------
+    block
+        The block.
     reader
         The block whose members name them.
     pairs
@@ -48,6 +50,7 @@ class Reduction:
         blocks, each a scan, can reduce those of the other.
     """
 
+    block: Block
     reader: Block
     pairs: tuple[tuple[Scalar, str], ...]
     null_safe: bool
@@ -74,7 +77,7 @@ def reductions(root: Block) -> Mapping[str, Reduction]:
                 continue
             if one.block.name in before and not filtering:
                 continue
-            found[one.block.name] = Reduction(reader, pairs, one.null_safe, filtering)
+            found[one.block.name] = Reduction(one.block, reader, pairs, one.null_safe, filtering)
     return found
 
 

@@ -88,20 +88,19 @@ class CaptureWriter:
 
     def _chosen(self, found: Mapping[str, Reduction]) -> Mapping[str, Reduction]:
         """The reductions to make: of two blocks that can reduce each other, by the smaller one."""
-        chosen = {name: one for name, one in found.items() if not one.prefilter}
-        others = {name: one for name, one in found.items() if one.prefilter}
-        for block in topological(self._root):
-            if block.name in others:
-                reader = others[block.name].reader
-                mine = self._count(without_prefilters(reader, others), _FEW)
-                if mine is not None and self._count(block, _SMALLER * mine) is None:
-                    chosen[block.name] = others[block.name]
+        chosen = dict(found)
+        for name, one in found.items():
+            if one.prefilter:
+                mine = self._scanned(one.reader, _FEW)
+                if mine is None or self._scanned(one.block, _SMALLER * mine) is not None:
+                    del chosen[name]
         return chosen
 
-    def _count(self, block: Block, limit: int) -> int | None:
-        """How many members a block has; None: more than a limit."""
-        members = self._spark.sql(members_sql(block, self._members_view))
-        count = members.limit(limit + 1).count()
+    def _scanned(self, block: Block, limit: int) -> int | None:
+        """How many members a block has before other blocks filter them; None: more than a limit."""
+        assert block.core is not None
+        bare = without_prefilters(block, {semi.block.name for semi in block.core.semis})
+        count = self._spark.sql(members_sql(bare, self._members_view)).limit(limit + 1).count()
         return None if count > limit else count
 
     def _members(self, block: Block) -> None:

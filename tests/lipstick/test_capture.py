@@ -159,6 +159,7 @@ def test_only_groups_that_somebody_asks_for_are_captured(
                 correlated.format(same),
                 exists.format("few", "many", same),
                 exists.format("many", "few", same),
+                exists.format("few", "many", f"{same} AND many.k IN (SELECT k FROM few)"),
             )
         ):
             q = ls.sql(sql)
@@ -171,7 +172,7 @@ def test_only_groups_that_somebody_asks_for_are_captured(
                 ).replace("FROM few", "FROM (SELECT * FROM few WHERE few <> 1) few")
             )
             assert rows(q.what_if(gone).df) == rows(left)
-        assert captured == {0: (4, 40), 1: (4, 40), 2: (12, 4)}
+        assert captured == {0: (4, 40), 1: (4, 40), 2: (12, 4), 3: (4, 4)}
 
 
 @pytest.mark.classic
