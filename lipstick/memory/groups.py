@@ -318,7 +318,8 @@ class GroupRows(Rows):
 
     def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The groups of entries under a deletion, and the keys of groups that are new."""
-        if not (self._may_fail or self.members.dependent(key for _, key in self._keys)):
+        captured = entries.max(initial=-1) < self.members.count * self._sets
+        if captured and not (self._may_fail or self.members.dependent(k for _, k in self._keys)):
             codes = self._group_of(entries)
             if (codes >= 0).all():
                 return codes, []

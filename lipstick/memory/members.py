@@ -21,6 +21,7 @@ from lipstick.memory.state import (
     State,
     contains,
     equal_scalars,
+    needs_spark,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
 from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup
@@ -28,6 +29,7 @@ from rewriter.emit import dependent
 from rewriter.interpret import (
     Interpreted,
     Resolve,
+    UninterpretableError,
     Vector,
     comparison,
     from_arrow,
@@ -231,7 +233,10 @@ class Members:
             rows = every(inner.size)
             columns = {name: inner.take(name, rows) for name in names.get(lookup.alias, ())}
             sources[lookup.alias] = pa.table({_PLACE: rows, **columns})
-        return joined_places(sources, predicates, _COMBINATIONS)
+        try:
+            return joined_places(sources, predicates, _COMBINATIONS)
+        except UninterpretableError as error:
+            raise needs_spark(str(error)) from error
 
     def _referring(self, name: str, codes: Array, wanted: Array) -> Array:
         if name not in self._reference_index:

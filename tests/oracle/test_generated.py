@@ -15,6 +15,9 @@ from tests.oracle.generator import generate
 
 FIRST = int(os.environ.get("LIPSTICK_SEED", "0"))
 COUNT = max(40, int(os.environ.get("LIPSTICK_GENERATED", "0")))
+FAILED_ONCE = (5096, 5150, 5264)
+"""Seeds beyond those of ordinary runs that an error in memory was found by."""
+
 UNKNOWN_AT_MOST = 0.05
 REFUSED_AT_MOST = 0.02
 
@@ -28,6 +31,11 @@ def run() -> Held:
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_generated_query(run: Held, seed: int) -> None:
     run.hold(generate(seed))
+
+
+@pytest.mark.parametrize("seed", FAILED_ONCE)
+def test_generated_query_that_failed_once(seed: int) -> None:
+    Held().hold(generate(seed))
 
 
 def test_generated_queries_are_telling(run: Held) -> None:
