@@ -18,6 +18,7 @@ _DIALECT: Final = f"duckdb, version={duckdb.__version__}"
 _COLLECTIONS: Final = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 _IN_SETS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 _LEVELS: Final = re.compile(r" MAX RECURSION LEVEL \d+")
+_DISTINCT_IN_PIPE: Final = re.compile(r"\|> SELECT DISTINCT ([^|]+)")
 _NAMED_ALIKE: Final = {
     "EVERY": "BOOL_AND",
     "SOME": "BOOL_OR",
@@ -29,7 +30,10 @@ _NAMED_ALIKE: Final = {
 @lru_cache(maxsize=256)
 def to_duckdb(sql: str) -> str:
     """Return Spark SQL as DuckDB reads it, its order of NULLs written out."""
-    query: exp.Expr = sqlglot.parse_one(_LEVELS.sub("", sql), read="spark")
+    sql = _LEVELS.sub("", sql)
+    # Of a pipe sqlglot forgets the DISTINCT.
+    sql = _DISTINCT_IN_PIPE.sub(r"|> AGGREGATE GROUP BY \1", sql)
+    query: exp.Expr = sqlglot.parse_one(sql, read="spark")
     for node in reversed(list(query.dfs())):
         mend = _MENDED.get(type(node))
         if mend is not None:
