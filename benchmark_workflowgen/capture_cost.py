@@ -25,7 +25,8 @@ import pyarrow.parquet as pq
 import lipstick
 from benchmark_workflowgen import suites, tpch
 from benchmark_workflowgen.environment import environment
-from benchmark_workflowgen.measure.queries import EAGER, folder_bytes, runs
+from benchmark_workflowgen.measure.queries import EAGER, runs
+from benchmark_workflowgen.measure.rows import folder_bytes
 from benchmark_workflowgen.sessions import Sparks
 
 
@@ -94,7 +95,7 @@ def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) 
             made = every[name](path)
             if repetition:
                 times[name].append(time.perf_counter() - started)
-            sizes[name] = folder_bytes(path)
+            sizes[name] = folder_bytes(path, "*.parquet")
             if isinstance(made, lipstick.Capture):
                 counts = made.manifest.counts.values()
                 members = sum(count.get("members", 0) for count in counts)

@@ -117,8 +117,11 @@ class Passes:
                 columns = self.travel.columns(sources, dict(enumerate(received)))
                 found = [columns.tokens(number) for number in sources]
                 for number, (factor, mask) in enumerate(zip(factors, there, strict=True)):
-                    present = mask.to_numpy(zero_copy_only=False)
-                    found.append(_factor(columns, columns.received(number), factor, present))
+                    values = columns.received(number)
+                    if factor.optional:
+                        present = mask.to_numpy(zero_copy_only=False)
+                        values = columns.factors(values, present, negated=factor.negated)
+                    found.append(values)
                 values = columns.product(found, size)
                 keys = batch.select(list(identity))
                 if grouped and size and not any(pa.types.is_nested(key.type) for key in keys):
@@ -182,16 +185,6 @@ class Passes:
 
 def _end(columns: Columns[Any], values: Any, shown: pa.DataType | None) -> pa.Array:
     return columns.sent(values) if shown is None else columns.to_arrow(values).cast(shown)
-
-
-def _factor(columns: Columns[Any], found: Any, factor: Factor, there: Array) -> Any:
-    """A factor of every member, from the annotations of those that have one."""
-    if not factor.optional:
-        return found
-    length = len(there)
-    if factor.negated:
-        found = columns.monus(columns.ones(int(there.sum())), columns.delta(found))
-    return columns.put(columns.ones(length), length, np.flatnonzero(there), found)
 
 
 def _groups(keys: pa.RecordBatch) -> tuple[pa.RecordBatch, Array, Array]:

@@ -9,7 +9,7 @@ a member. (Magic sets: Beeri, Ramakrishnan, *On the Power of Magic*, J. Logic Pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -81,11 +81,12 @@ def reductions(root: Block) -> Mapping[str, Reduction]:
     return found
 
 
-def without_prefilters(block: Block, left_out: Collection[str]) -> Block:
-    """Return a block whose members are not filtered by some other blocks."""
-    if block.core is None or not left_out:
+def without_prefilters(block: Block, found: Mapping[str, Reduction]) -> Block:
+    """Return a block whose members are not filtered by the blocks that they reduce."""
+    reduced = {name for name, one in found.items() if one.prefilter}
+    if block.core is None or not reduced:
         return block
-    semis = tuple(semi for semi in block.core.semis if semi.block.name not in left_out)
+    semis = tuple(semi for semi in block.core.semis if semi.block.name not in reduced)
     return replace(block, core=replace(block.core, semis=semis))
 
 
@@ -98,7 +99,7 @@ def in_order_of_members(root: Block, found: Mapping[str, Reduction]) -> tuple[Bl
             return
         if block.name in found:
             visit(found[block.name].reader)
-        bare = without_prefilters(block, {name for name, one in found.items() if one.prefilter})
+        bare = without_prefilters(block, found)
         for read in block.branches if bare.core is None else core_blocks(bare.core):
             for inner in topological(read):
                 visit(inner)

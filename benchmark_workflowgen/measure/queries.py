@@ -20,7 +20,7 @@ from pathlib import Path
 
 import lipstick
 from benchmark_workflowgen.measure.eventlog import EventLog
-from benchmark_workflowgen.measure.rows import Measurement
+from benchmark_workflowgen.measure.rows import Measurement, folder_bytes
 from lipstick import AnnotatedFrame
 from lipstick.errors import LipstickError
 
@@ -86,7 +86,7 @@ def measure_query(
         made = every[variant](path)
         seconds = time.perf_counter() - started
         yield Measurement(name, variant, seconds, "s")
-        yield Measurement(f"{name} bytes", variant, folder_bytes(path), "B")
+        yield Measurement(f"{name} bytes", variant, folder_bytes(path, "*.parquet"), "B")
         if isinstance(made, lipstick.Capture):
             counts = made.manifest.counts.values()
             members = sum(count.get("members", 0) for count in counts)
@@ -95,11 +95,6 @@ def measure_query(
             usage = log.usage(began, time.time())
             yield Measurement(f"{name} shuffle", variant, usage.shuffle_bytes, "B")
             yield Measurement(f"{name} memory", variant, usage.execution_memory, "B")
-
-
-def folder_bytes(path: Path) -> int:
-    """Return the size of the Parquet files below a folder."""
-    return sum(file.stat().st_size for file in path.rglob("*.parquet"))
 
 
 def _fresh(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -31,3 +32,8 @@ class Measurement:
     def document(self) -> dict[str, Any]:
         """The row as JSON has it."""
         return asdict(self)
+
+
+def folder_bytes(path: Path, pattern: str = "*") -> int:
+    """Return the size of the files below a folder whose names match."""
+    return sum(file.stat().st_size for file in path.rglob(pattern) if file.is_file())

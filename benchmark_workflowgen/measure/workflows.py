@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from benchmark_workflowgen.measure.rows import Measurement
+from benchmark_workflowgen.measure.rows import Measurement, folder_bytes
 from benchmark_workflowgen.measure.turns import Turns, alternate
 from benchmark_workflowgen.workload import Workload
 from lipstick.workflow import open_run
@@ -106,8 +106,3 @@ def measure_runs(
             yield Measurement("execution", variant, seconds, "s", prior)
         yield Measurement("executions", variant, len(times.seconds), "")
         yield Measurement("store", variant, folder_bytes(folder / variant), "B")
-
-
-def folder_bytes(path: Path) -> int:
-    """Return the size of the files below a folder."""
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())

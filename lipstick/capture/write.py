@@ -99,13 +99,13 @@ class CaptureWriter:
     def _scanned(self, block: Block, limit: int) -> int | None:
         """How many members a block has before other blocks filter them; None: more than a limit."""
         assert block.core is not None
-        bare = without_prefilters(block, {semi.block.name for semi in block.core.semis})
+        bare = replace(block, core=replace(block.core, semis=()))
         count = self._spark.sql(members_sql(bare, self._members_view)).limit(limit + 1).count()
         return None if count > limit else count
 
     def _members(self, block: Block) -> None:
         assert block.core is not None
-        bare = self._bare(block)
+        bare = without_prefilters(block, self._reductions)
         kept = self._asked_groups(block) or self._kept_groups(bare)
         referenced = self._referenced(block)
         whole = _joins(block) or kept is not None
@@ -122,11 +122,6 @@ class CaptureWriter:
         self._sizes[block.name] = ds.dataset(path, format="parquet").count_rows()
         self._view(f"{block.name}_members", self._files.read(path, frame))
 
-    def _bare(self, block: Block) -> Block:
-        """A block whose members are not filtered by the blocks that they reduce."""
-        reduced = {name for name, one in self._reductions.items() if one.prefilter}
-        return without_prefilters(block, reduced)
-
     def _referenced(self, block: Block) -> tuple[str, ...]:
         """The member columns whose values are kept by reference."""
         return value_columns(block) if self._values == "reference" else ()
@@ -137,7 +132,7 @@ class CaptureWriter:
             # A core of one scan is run again for values that are not kept: cheaper than keeping
             # them for a moment. A join is not run twice, nor a core of a few groups.
             again = bool(referenced) and not whole
-            bare = self._bare(block)
+            bare = without_prefilters(block, self._reductions)
             sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
             _refuse_maps(block, frame)

@@ -197,6 +197,4 @@ class _Evaluation:
         found = self._at(referred.block, referred.positions[there])
         if not referred.optional:
             return found
-        if referred.negated:
-            found = columns.monus(columns.ones(int(there.sum())), columns.delta(found))
-        return columns.put(columns.ones(length), length, np.flatnonzero(there), found)
+        return columns.factors(found, there, negated=referred.negated)

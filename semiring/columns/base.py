@@ -75,6 +75,18 @@ class Columns(ABC, Generic[V]):
         both = self.take(self.concatenate((a, b)), pairs.ravel())
         return self.fold(both, np.arange(0, 2 * length + 1, 2))
 
+    def factors(self, found: V, there: Array, *, negated: bool) -> V:
+        """Factors that rows need not have: found where a Boolean array says so, elsewhere 1.
+
+        Parameters
+        ----------
+        negated
+            The factor is 1 ⊖ δ of what is found.
+        """
+        if negated:
+            found = self.monus(self.ones(int(there.sum())), self.delta(found))
+        return self.put(self.ones(len(there)), len(there), np.flatnonzero(there), found)
+
     def put(self, values: V, length: int, places: Array, new: V) -> V:
         """A column of a length with other annotations at some places."""
         chosen = np.arange(length)

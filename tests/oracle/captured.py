@@ -96,7 +96,6 @@ def statements_of_members(
     Whatever can be reduced to the groups that are asked for is.
     """
     found = reductions(root)
-    reduced = {name for name, one in found.items() if one.prefilter}
     for block in in_order_of_members(root, found):
         if block.core is None:
             continue
@@ -107,7 +106,7 @@ def statements_of_members(
             connection.execute(f'CREATE TABLE "{view}" AS {asked}')
             keys = tuple(key for _, key in found[block.name].pairs)
             kept = Groups(view, keys, found[block.name].null_safe)
-        yield block, members_sql(without_prefilters(block, reduced), members_of, kept=kept)
+        yield block, members_sql(without_prefilters(block, found), members_of, kept=kept)
 
 
 def answer_without(

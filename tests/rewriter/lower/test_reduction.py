@@ -80,7 +80,7 @@ def test_members_of_the_groups_that_members_ask_for() -> None:
     assert [block.name for block in in_order_of_members(root, {})] == ["b1", "b0"]
     outer, inner = in_order_of_members(root, found)
     assert (outer.name, inner.name) == ("b0", "b1")
-    bare = without_prefilters(outer, {"b1"})
+    bare = without_prefilters(outer, found)
     assert "EXISTS" in members_sql(outer, lambda block: block.name)
     assert "EXISTS" not in members_sql(bare, lambda block: block.name)
     asked = asked_groups_sql(found["b1"], lambda block: f"{block.name}_written")
