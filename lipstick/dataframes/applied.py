@@ -14,24 +14,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from pyspark.sql import DataFrame, conversion
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 from pyspark.util import PythonEvalType
 
 from lipstick.dataframes import on_workers
+from lipstick.dataframes.conversions import SETTINGS, of_values
 from rewriter.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Column, SparkSession
 
-EVALUATION = getattr(PythonEvalType, "SQL_SCALAR_ARROW_UDF", None)
-"""The kind of a function of arrays; None where this version of PySpark has none."""
-_CONVERSIONS = ("enforce_schema", "to_pandas")
-"""What workers use of PySpark's ``ArrowBatchTransformer``."""
+_OF_ARRAYS: int | None = getattr(PythonEvalType, "SQL_SCALAR_ARROW_UDF", None)
+"""The kind of a function of Arrow arrays; None in PySpark 4.0, which has none."""
+EVALUATION: int = _OF_ARRAYS or PythonEvalType.SQL_BATCHED_UDF
+"""The kind of the function that stands for one of groups."""
 _KINDS = {
     getattr(PythonEvalType, name): name
     for name in on_workers.KINDS
@@ -115,14 +115,8 @@ class Applied:
         Raises
         ------
         UnsupportedError
-            The function makes rows without columns, keys of two frames have other types, or
-            PySpark lacks functions of arrays or the conversions that workers use.
+            The function makes rows without columns, or keys of two frames have other types.
         """
-        if not _is_supported():
-            raise UnsupportedError(
-                f"{self.name} makes rows of many, for which this version of PySpark is too old",
-                "Use PySpark 4.3, or track the frame that is returned.",
-            )
         if not self.made.fields:
             raise UnsupportedError(
                 f"{self.name} makes rows without columns",
@@ -139,14 +133,17 @@ class Applied:
         """What the function of arrays returns."""
         return ArrayType(named_by_place(self.made), containsNull=False)
 
-    def of_arrays(self, spark: SparkSession) -> Callable[..., pa.Array]:
-        """Return the function of arrays that calls it on the workers."""
+    def of_arrays(self, spark: SparkSession) -> Callable[..., Any]:
+        """Return the function of arrays that calls it on the workers, of the kind `EVALUATION`."""
         settings = {
             name: str(spark.conf.get(key, default)).strip()
-            for name, (key, default) in on_workers.SETTINGS.items()
+            for name, (key, default) in SETTINGS.items()
         }
         sides = [(one.keys, one.columns) for one in self.sides]
-        return on_workers.caller(_KINDS[self.evaluation], self.command, sides, settings)
+        found = on_workers.caller(_KINDS[self.evaluation], self.command, sides, settings)
+        if _OF_ARRAYS is not None:
+            return found
+        return of_values(found, [named_by_place(one.frame.schema) for one in self.sides])
 
     def rows(self, call: Callable[..., Column]) -> DataFrame:
         """Return the rows that it makes, where ``call`` calls the function of arrays."""
@@ -165,15 +162,6 @@ def unknown_partitions(name: str) -> UnsupportedError:
         "Call it right after repartition(n, columns), repartition(1) or coalesce(1), with filters "
         "and then sortWithinPartitions() alone between them; or where partitions do not matter, on "
         "a frame that is not repartitioned.",
-    )
-
-
-def _is_supported() -> bool:
-    known = getattr(conversion, "ArrowBatchTransformer", None)
-    return (
-        EVALUATION is not None
-        and hasattr(conversion, "PandasToArrowConversion")
-        and all(hasattr(known, name) for name in _CONVERSIONS)
     )
 
 

@@ -82,7 +82,6 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
     one.check()
 
     def call(*arrays: Column) -> Column:
-        assert EVALUATION is not None
         known = UserDefinedFunction(one.of_arrays(spark), one.returned, one.name, EVALUATION)
         return known(*arrays)
 

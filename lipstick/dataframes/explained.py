@@ -2,8 +2,9 @@
 
 Over Spark Connect plans are text. They are compared after the same was taken from both: the names
 that attributes have on the way, projections that only give others, the order of columns that are
-chosen again above, the numbers of calls of Python functions, the names of lateral views, and into
-how many parts a range is cut. Nothing is taken that decides what is computed.
+chosen again above and of what rows are grouped by, the numbers of calls of Python functions, the
+names of lateral views, and into how many parts a range is cut. Nothing is taken that decides what
+is computed.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def comparable(plan: str) -> str:
         plan = plan.replace(f"{name}#{number}", f"pivoted#{number}")
     lines = _by_origin(_without_calls(plan)).splitlines()
     operators: Operators = [_operator(line) for line in lines]
-    operators = _ordered(_without_idle(_without_renaming(operators)))
+    operators = _with_keys_in_order(_ordered(_without_idle(_without_renaming(operators))))
     plan = "\n".join(f"{'  ' * one.depth}{one.text}" for one in operators)
     numbers: dict[str, int] = {}
     return _NUMBER.sub(lambda found: f"#{numbers.setdefault(found[1], len(numbers))}", plan)
@@ -176,6 +177,19 @@ def _ordered(operators: Operators) -> Operators:
         else one
         for place, one in enumerate(operators)
     ]
+
+
+def _with_keys_in_order(operators: Operators) -> Operators:
+    """Return a plan whose aggregations have their keys in the order of their columns."""
+    return [replace(one, text=_with_ordered_keys(one)) for one in operators]
+
+
+def _with_ordered_keys(one: _Operator) -> str:
+    items, keys = one.items(), one.lists()[0] if one.text.startswith("Aggregate [") else []
+    written = f"Aggregate [{', '.join(keys)}]"
+    if not keys or not set(keys) <= set(items) or not one.text.startswith(written):
+        return one.text
+    return f"Aggregate [{', '.join(sorted(keys, key=items.index))}]{one.text[len(written) :]}"
 
 
 def _unnumbered(item: str) -> str:

@@ -1,9 +1,10 @@
 """Functions of groups as workers run them: what PySpark's worker does with a group, over an array.
 
 Workers have PySpark, pandas and pyarrow, and not this distribution: what stands here is pickled by
-value. Rows come as the Arrow structs that Spark itself would send, values are converted by PySpark,
-and so a function sees and returns what it would in ``applyInPandas`` and ``applyInArrow``; and in
-``mapInPandas`` and ``mapInArrow``, whose groups are partitions.
+value. Rows come as the Arrow structs that Spark itself would send, values are converted by PySpark
+(:mod:`lipstick.dataframes.conversions`), and so a function sees and returns what it would in
+``applyInPandas`` and ``applyInArrow``; and in ``mapInPandas`` and ``mapInArrow``, whose groups are
+partitions.
 """
 
 from __future__ import annotations
@@ -14,6 +15,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pyspark import cloudpickle
 
+from lipstick.dataframes.conversions import (
+    Settings,
+    arrow_type,
+    enforced,
+    from_pandas,
+    series_of,
+    verified,
+    verified_parts,
+)
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
@@ -22,36 +33,10 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-u
 
 Side: TypeAlias = tuple[tuple[int, ...], tuple[str, ...]]
 """Which fields of a row are the keys, and what the function calls its columns, the last fields."""
-Settings: TypeAlias = Mapping[str, str]
-"""The settings of the session that PySpark's worker reads."""
 Groups: TypeAlias = "list[pa.RecordBatch]"
 """The rows of a group of each side."""
 Group: TypeAlias = Callable[[Groups], "Iterable[pa.RecordBatch]"]
 """What makes rows of a group."""
-
-SETTINGS = {
-    "any iterable": (
-        "spark.sql.execution.pythonUDF.mapInBatch.legacy.acceptAnyIterable.enabled",
-        "true",
-    ),
-    "assign by name": (
-        "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName",
-        "true",
-    ),
-    "decimals of integers": (
-        "spark.sql.execution.pythonUDF.pandas.intToDecimalCoercionEnabled",
-        "false",
-    ),
-    "extension integers": (
-        "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype",
-        "false",
-    ),
-    "large types": ("spark.sql.execution.arrow.useLargeVarTypes", "false"),
-    "rows of a batch": ("spark.sql.execution.arrow.maxRecordsPerBatch", "10000"),
-    "safe": ("spark.sql.execution.pandas.convertToArrowArraySafely", "false"),
-    "time zone": ("spark.sql.session.timeZone", "UTC"),
-}
-"""What is asked of the session: the setting and its default."""
 
 
 def caller(
@@ -111,7 +96,7 @@ def _lists(
     """Return an array of structs for each group, whose fields are named by their places."""
     import pyarrow as pa
 
-    types = [field.type for field in _arrow_type(made, settings)]
+    types = [field.type for field in arrow_type(made, settings)]
     fields = [
         pa.field(f"c{number}", kind, field.nullable)
         for number, (kind, field) in enumerate(zip(types, made.fields, strict=True))
@@ -124,13 +109,6 @@ def _lists(
             parts.append(pa.StructArray.from_arrays(columns, fields=fields))
         offsets.append(offsets[-1] + sum(batch.num_rows for batch in batches))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.concat_arrays(parts))
-
-
-def _arrow_type(made: StructType, settings: Settings) -> pa.StructType:
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    large = settings["large types"] == "true"
-    return to_arrow_type(made, timezone="UTC", prefers_large_types=large)
 
 
 def _arguments(function: Callable[..., Any]) -> int:
@@ -150,17 +128,6 @@ def _batches(rows: pa.RecordBatch, settings: Settings) -> Iterator[pa.RecordBatc
 # -- pandas --------------------------------------------------------------------------------
 
 
-def _series(rows: pa.RecordBatch, settings: Settings) -> list[Any]:
-    import pyarrow as pa
-    from pyspark.sql.conversion import ArrowBatchTransformer
-
-    return ArrowBatchTransformer.to_pandas(
-        pa.Table.from_batches([rows]).combine_chunks(),
-        timezone=settings["time zone"],
-        prefer_int_ext_dtype=settings["extension integers"] == "true",
-    )
-
-
 def _frame(series: Sequence[Any], side: Side) -> Any:
     import pandas as pd  # type: ignore[import-untyped]
 
@@ -171,42 +138,17 @@ def _key(series: Sequence[Any], side: Side) -> tuple[Any, ...]:
     return tuple(series[place].iloc[0] for place in side[0])
 
 
-def _from_pandas(
-    result: Any, made: StructType, settings: Settings, *, more: bool = False
-) -> pa.RecordBatch:
-    """Return the rows of a frame, which may have ``more`` columns than are asked for."""
-    import pyarrow as pa
-    from pyspark.sql.conversion import PandasToArrowConversion
-    from pyspark.sql.types import StructField, StructType
-    from pyspark.worker import verify_pandas_result
-
-    by_name = settings["assign by name"] == "true"
-    verify_pandas_result(result, made, by_name or more, truncate_return_schema=more)
-    batch = PandasToArrowConversion.convert(
-        [result],
-        StructType([StructField("_0", made)]),
-        timezone=settings["time zone"],
-        safecheck=settings["safe"] == "true",
-        arrow_cast=True,
-        prefers_large_types=settings["large types"] == "true",
-        assign_cols_by_name=by_name,
-        int_to_decimal_coercion_enabled=settings["decimals of integers"] == "true",
-    )
-    struct = batch.column(0)
-    return pa.RecordBatch.from_arrays(struct.flatten(), made.names)
-
-
 def _of_frames(
     function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     keyed = _arguments(function) > len(sides)
 
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
-        series = [_series(rows, settings) for rows in groups]
+        series = [series_of(rows, settings) for rows in groups]
         pairs = list(zip(series, sides, strict=True))
         frames = [_frame(*pair) for pair in pairs]
         keys = [_key(*pairs[_first(groups)])] if keyed else []
-        yield _from_pandas(function(*keys, *frames), made, settings)
+        yield from_pandas(function(*keys, *frames), made, settings)
 
     return group
 
@@ -217,11 +159,11 @@ def _of_iterators_of_frames(
     (side,), keyed = sides, _arguments(function) > 1
 
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
-        parts = (_series(rows, settings) for rows in _batches(groups[0], settings))
+        parts = (series_of(rows, settings) for rows in _batches(groups[0], settings))
         first = next(_batches(groups[0], settings))
-        keys = [_key(_series(first, settings), side)] if keyed else []
+        keys = [_key(series_of(first, settings), side)] if keyed else []
         for result in function(*keys, (_frame(series, side) for series in parts)):
-            yield _from_pandas(result, made, settings)
+            yield from_pandas(result, made, settings)
 
     return group
 
@@ -234,12 +176,11 @@ def _of_partitions_of_frames(
 
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
         import pandas as pd
-        from pyspark.worker import verify_return_type
 
-        parts = (_series(rows, settings) for rows in _batches(groups[0], settings))
+        parts = (series_of(rows, settings) for rows in _batches(groups[0], settings))
         results = _iterated(function(_frame(series, side) for series in parts), settings)
-        for result in verify_return_type(results, Iterator[pd.DataFrame]):
-            yield _from_pandas(result, made, settings, more=True)
+        for result in verified_parts(results, pd.DataFrame):
+            yield from_pandas(result, made, settings, more=True)
 
     return group
 
@@ -279,18 +220,6 @@ def _arrow_key(rows: pa.RecordBatch, side: Side) -> tuple[Any, ...]:
     return tuple(rows.column(place)[0] for place in side[0])
 
 
-def _enforced(result: Any, made: StructType, settings: Settings) -> Any:
-    import pyarrow as pa
-    from pyspark.sql.conversion import ArrowBatchTransformer
-
-    return ArrowBatchTransformer.enforce_schema(
-        result,
-        pa.schema(list(_arrow_type(made, settings))),
-        arrow_cast=False,
-        reorder_by_name=settings["assign by name"] == "true",
-    )
-
-
 def _of_tables(
     function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
@@ -298,14 +227,13 @@ def _of_tables(
 
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
         import pyarrow as pa
-        from pyspark.worker import verify_return_type
 
         pairs = list(zip(groups, sides, strict=True))
         tables = [pa.Table.from_batches([_columns(*pair)]) for pair in pairs]
         keys = [_arrow_key(*pairs[_first(groups)])] if keyed else []
-        result = verify_return_type(function(*keys, *tables), pa.Table)
+        result = verified(function(*keys, *tables), pa.Table)
         if result.num_columns:
-            yield from _enforced(result, made, settings).combine_chunks().to_batches()
+            yield from enforced(result, made, settings).combine_chunks().to_batches()
 
     return group
 
@@ -317,14 +245,13 @@ def _of_iterators_of_batches(
 
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
         import pyarrow as pa
-        from pyspark.worker import verify_return_type
 
         keys = [_arrow_key(groups[0], side)] if keyed else []
         parts = (_columns(rows, side) for rows in _batches(groups[0], settings))
         made_of = function(*keys, parts)
-        for result in verify_return_type(made_of, Iterator[pa.RecordBatch]):
+        for result in verified_parts(made_of, pa.RecordBatch):
             if result.num_columns:
-                yield _enforced(result, made, settings)
+                yield enforced(result, made, settings)
 
     return group
 
@@ -337,12 +264,11 @@ def _of_partitions_of_batches(
 
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
         import pyarrow as pa
-        from pyspark.worker import verify_return_type
 
-        types = [field.type for field in _arrow_type(made, settings)]
+        types = [field.type for field in arrow_type(made, settings)]
         parts = (_columns(rows, side) for rows in _batches(groups[0], settings))
         results = _iterated(function(parts), settings)
-        for result in verify_return_type(results, Iterator[pa.RecordBatch]):
+        for result in verified_parts(results, pa.RecordBatch):
             found = [column.type for column in result.columns]
             if found != types:
                 raise TypeError(f"a function returns columns of {found} instead of {types}")

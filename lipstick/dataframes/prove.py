@@ -2,8 +2,9 @@
 
 Spark decides: ``sameResult`` of the plans that its optimiser leaves. Before that, what a text must
 say and a data frame need not is taken from both: names that columns are given on the way, the
-names of lateral views, and operators that only say where rows are computed; and the condition of
-``dropna``, which has no text, is said in other words.
+names of lateral views, the order of the columns that rows are distinct by, and operators that only
+say where rows are computed; and the condition of ``dropna``, which has no text, is said in other
+words.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from lipstick.dataframes.jvm import (
     analysed,
     changed,
     described,
+    elements,
     jvm_of,
     kind,
     sequence,
@@ -159,6 +161,8 @@ def _is_common(node: dict[str, Any], origins: Mapping[int, str]) -> bool:
         return kind(node["condition"][0]) != _NOT_MISSING
     if name == "Generate":
         return not node.get("qualifier")
+    if name == "Deduplicate":
+        return False
     if is_placement(name, node):
         return False
     return all(item[0]["name"] == origins[_id(item[0])] for item in _items(node) if _renames(item))
@@ -172,6 +176,11 @@ def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan
     if name == "Generate":
         jvm = jvm_of(spark)
         return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
+    if name == "Deduplicate":
+        # PySpark 4.0 has them in no order.
+        columns = [one.exprId() for one in elements(node.child().output())]
+        keys = sorted(elements(node.keys()), key=lambda key: columns.index(key.exprId()))
+        return with_parameters(spark, node, {0: sequence(spark, keys)})
     if name not in _LISTS:
         return node.children().apply(0)
     place, _ = _LISTS[name]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -379,43 +379,6 @@ def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     places = pa.array(keys.find(wanted, len(positions)))
     columns = [whole(rows.column(output.name)).take(places) for output in root.outputs]
     return pa.Table.from_arrays(columns, names=list(capture.manifest.names))
-
-
-@contextmanager
-def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
-    """A Spark session with views of its own and some settings, ended with the context.
-
-    Raises
-    ------
-    RunError
-        Where Spark Connect has none.
-    """
-    try:
-        other = spark.newSession()
-    except (PySparkException, NotImplementedError, AttributeError) as error:
-        raise RunError(
-            f"This Spark has no second session, in which a workflow runs: {error}\n"
-            "Use a classic session, or a version of Spark Connect that has newSession()."
-        ) from error
-    try:
-        for key, value in settings.items():
-            other.conf.set(key, value)
-        yield other
-    finally:
-        _leave(other)
-
-
-def _leave(spark: SparkSession) -> None:
-    """End a session.
-
-    One of Spark Connect is kept by its server until then; and a process that ends with one left
-    asks the server about it, for minutes where that has stopped.
-    """
-    if hasattr(spark, "_jsparkSession"):  # of a classic session, nothing is kept
-        return
-    with suppress(PySparkException):  # the server has ended it, or itself
-        spark.client.release_session()
-    spark.client.close()
 
 
 def sql_settings(spark: SparkSession) -> Mapping[str, str]:

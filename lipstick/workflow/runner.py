@@ -28,12 +28,13 @@ from pyspark.sql import SparkSession
 
 from graphquery.store import Writer
 from lipstick.workflow import ledger
-from lipstick.workflow.bench import Bench, isolated, sql_settings
+from lipstick.workflow.bench import Bench, sql_settings
 from lipstick.workflow.conditions import flows
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.given import given_input, given_state
 from lipstick.workflow.invocation import Arriving, Invocation, Leaving, Outcome
 from lipstick.workflow.invoke import invoke
+from lipstick.workflow.isolated import isolated
 from lipstick.workflow.module import Specification
 from lipstick.workflow.shape import dependencies, invocation_numbers
 from lipstick.workflow.state import StateRelation

@@ -100,11 +100,11 @@ def pivot_select(
         expressions=named,
         fields=[exp.In(this=_unqualified(of), expressions=choices)],
         unpivot=False,
-        alias=exp.TableAlias(this=identifier(_ALIAS)),
     )
     table = rows.select.args["from_"].this.copy()
     table.set("pivots", [node])
-    return exp.Select(from_=exp.From(this=table))
+    # Spark 4.0 knows no alias of a PIVOT.
+    return exp.Select(from_=exp.From(this=exp.select("*").from_(table).subquery(_ALIAS)))
 
 
 def _unqualified(column: exp.Expr) -> exp.Expr:

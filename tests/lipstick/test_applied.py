@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pyspark.errors import PythonException
-from pyspark.sql import DataFrame, SparkSession, conversion
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
@@ -23,10 +23,6 @@ from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.deletion import check_changes
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, difference, from_spark
 from tests.oracle.small import Oracles, annotated, oracles, small, token
-
-pytestmark = pytest.mark.skipif(
-    not hasattr(conversion, "PandasToArrowConversion"), reason="needs PySpark 4.3"
-)
 
 NAN = float("nan")
 BIDS = small(
@@ -366,11 +362,3 @@ def _in_parts(
 def test_refused(on: Oracles, build: Build, problem: str) -> None:
     with pytest.raises(UnsupportedError, match=problem):
         on.ls.annotate(build(*_tracked(on)))
-
-
-@pytest.mark.classic
-def test_older_versions_are_refused(on: Oracles, monkeypatch: pytest.MonkeyPatch) -> None:
-    frame = _best(*_tracked(on))
-    monkeypatch.delattr(conversion, "PandasToArrowConversion")
-    with pytest.raises(UnsupportedError, match="too old"):
-        on.ls.annotate(frame)

@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.oracle.small import Oracles, annotated, oracles, small, token
+from tests.versions import needs
 
 pytestmark = pytest.mark.classic
 
@@ -81,6 +82,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
     ],
 )
 def test_shapes(on: Oracles, sql: str, grouping: bool, offline: bool) -> None:
+    needs(on.plain.spark, sql)
     gone = [{"sales": [1, 4]}, {"sales": [2, 3, 5]}, {"sales": range(1, 6)}]
     on.hold(sql, *gone, grouping=grouping, offline=offline)
 

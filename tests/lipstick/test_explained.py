@@ -110,3 +110,9 @@ def test_parts_of_a_range_and_names_of_views() -> None:
     assert comparable("Range (0, 3, step=1, splits=Some(2))") == comparable("Range (0, 3, step=1)")
     plan = "Generate explode(a#1), false, {}[e#2]\n+- LocalRelation [a#1]"
     assert comparable(plan.format("g, ")) == comparable(plan.format(""))
+
+
+def test_rows_are_distinct_by_columns_in_any_order() -> None:
+    plan = "Aggregate [{keys}], [id#1, k#2L]\n+- LocalRelation [id#1, k#2L, w#3]"
+    assert comparable(plan.format(keys="k#2L, id#1")) == comparable(plan.format(keys="id#1, k#2L"))
+    assert comparable(plan.format(keys="k#2L, w#3")) != comparable(plan.format(keys="id#1, k#2L"))

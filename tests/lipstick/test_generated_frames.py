@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.errors import QueryError
+from lipstick.workflow.isolated import new_session
 from semiring.semirings import Counting
 from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.database import NOTHING, Database, Deletion
@@ -74,7 +75,7 @@ class _Plain:
     """The program over what deletions leave, in a session without lipstick."""
 
     def __init__(self, spark: SparkSession, database: Database, program: Program) -> None:
-        self._spark = spark.newSession()
+        self._spark = new_session(spark)
         self._database = database
         self._program = program
 

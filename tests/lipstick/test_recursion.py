@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from rewriter.errors import UnsupportedError
 from tests.oracle.small import Oracles, annotated, oracles, small, token
+from tests.versions import VERSION
 
-VERSION = tuple(map(int, pyspark.__version__.split(".")[:2]))
 pytestmark = [
     pytest.mark.classic,
     pytest.mark.skipif(VERSION < (4, 1), reason="WITH RECURSIVE came with Spark 4.1"),

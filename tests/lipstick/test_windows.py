@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyspark
 import pytest
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.errors import NeedsSparkError
 from tests.oracle.rows import assert_same_bag, from_spark
 from tests.oracle.small import Oracles, annotated, oracles, small, token
+from tests.versions import needs
 
 pytestmark = pytest.mark.classic
 
@@ -41,19 +40,9 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
-def needs(on: Oracles, sql: str) -> None:
-    """Skip a test of what an older Spark has not, as it says itself."""
-    try:
-        on.ls.spark.sql(sql)
-    except AnalysisException as error:
-        if tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3):
-            raise
-        pytest.skip(f"PySpark {pyspark.__version__}: {error.getCondition()}")
-
-
 def test_every_function(on: Oracles) -> None:
     """All that needs no value of another row than those of its window, over every frame."""
-    needs(on, "SELECT count(*) FILTER (WHERE id > 1) OVER () FROM range(1)")
+    needs(on.ls.spark, "SELECT count(*) FILTER (WHERE id > 1) OVER () FROM range(1)")
     on.hold(
         "SELECT id, row_number() OVER w AS rn, ntile(2) OVER w AS nt, lag(x) OVER w AS l,"
         " lead(x, 2, -1) IGNORE NULLS OVER w AS le, first_value(x) OVER w AS f,"
@@ -95,7 +84,7 @@ def test_over_rows_that_appear(on: Oracles) -> None:
 
 def test_joined_united_and_qualified(on: Oracles) -> None:
     """Of one relation twice, in a union, over nothing, and by QUALIFY."""
-    needs(on, "SELECT id FROM range(1) QUALIFY count(*) OVER () = 1")
+    needs(on.ls.spark, "SELECT id FROM range(1) QUALIFY count(*) OVER () = 1")
     on.hold(
         "WITH n AS (SELECT id, k, row_number() OVER (PARTITION BY k ORDER BY id) AS n FROM a)"
         " SELECT p.id, q.id AS other FROM n AS p JOIN n AS q ON p.k = q.k AND p.n = q.n - 1"
@@ -110,7 +99,7 @@ def test_joined_united_and_qualified(on: Oracles) -> None:
 
 def test_ties_are_decided_once(on: Oracles) -> None:
     """Where Spark may choose, the answer, the capture and every what-if choose alike."""
-    needs(on, "SELECT count(*) FILTER (WHERE id > 1) OVER () FROM range(1)")
+    needs(on.ls.spark, "SELECT count(*) FILTER (WHERE id > 1) OVER () FROM range(1)")
     q = on.ls.sql(
         "SELECT id, row_number() OVER w AS rn, lag(id) OVER w AS l, first_value(id) OVER w AS f,"
         " last_value(id) OVER w AS la, nth_value(id, 2) IGNORE NULLS OVER w AS n2,"

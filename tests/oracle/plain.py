@@ -66,8 +66,10 @@ class PlainSpark:
     """
 
     def __init__(self, spark: SparkSession, database: Database) -> None:
+        from lipstick.workflow.isolated import new_session
+
         self.database = database
-        self.spark = spark.newSession()
+        self.spark = new_session(spark)
         for name in _COPIED:
             self.spark.conf.set(name, str(spark.conf.get(name)))
         self._whole: dict[str, DataFrame] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import duckdb
@@ -28,6 +29,7 @@ from tests.oracle.duck import Duck, loosened
 from tests.oracle.generator import generate
 from tests.oracle.plain import PlainSpark
 from tests.oracle.rows import Bag, Row, difference
+from tests.versions import needs
 
 SQL = "SELECT a, count(*) AS n FROM r GROUP BY a"
 R = Relation(
@@ -294,9 +296,9 @@ def test_duckdb_knows_a_good_share_of_generated_queries() -> None:
 def test_generated_sql_is_valid_and_engines_agree(spark: SparkSession, seed: int) -> None:
     """Spark runs every one; where DuckDB can too, it finds the same rows."""
     case = generate(seed)
-    engine = PlainSpark(spark, case.database)
-    answer = engine.answer(case.sql)
-    engine.close()
+    with closing(PlainSpark(spark, case.database)) as engine:
+        needs(engine.spark, case.sql)
+        answer = engine.answer(case.sql)
     other = known_to_duckdb(seed)
     if other is not None:
         assert not difference(loosened(answer).rows, loosened(other).rows)

@@ -133,5 +133,11 @@ def test_spark_reads_the_mends_alike(tables: "SparkSession") -> None:
     check(tables, list(MENDS.values()))
 
 
-def test_spark_reads_the_worst_alike(tables: "SparkSession") -> None:
-    check(tables, [MENDS[name] for name in WORST])
+@pytest.mark.parametrize("name", WORST)
+def test_spark_reads_the_worst_alike(tables: "SparkSession", name: str) -> None:
+    from tests.versions import VERSION, needs
+
+    if name == "doubled_quotes" and VERSION < (4, 1):
+        pytest.skip("In Spark 4.0 two quotes end a literal and begin another.")
+    needs(tables, MENDS[name])
+    check(tables, [MENDS[name]])

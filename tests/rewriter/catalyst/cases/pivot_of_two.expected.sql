@@ -4,5 +4,9 @@ SELECT
   p.v0_a1 AS a_m,
   p.v1_a0 AS b_s,
   p.v1_a1 AS b_m
-FROM l
-PIVOT(sum(l.id) AS a0, max(l.id) AS a1 FOR v IN ('a' AS v0, 'b' AS v1)) AS p
+FROM (
+  SELECT
+    *
+  FROM l
+  PIVOT(sum(l.id) AS a0, max(l.id) AS a1 FOR v IN ('a' AS v0, 'b' AS v1))
+) AS p

@@ -8,5 +8,9 @@ WITH q1 AS (
 SELECT
   p.k,
   p.v0 AS a
-FROM q1
-PIVOT(sum(q1.id) AS a0 FOR v IN ('a' AS v0)) AS p
+FROM (
+  SELECT
+    *
+  FROM q1
+  PIVOT(sum(q1.id) AS a0 FOR v IN ('a' AS v0))
+) AS p

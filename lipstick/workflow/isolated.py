@@ -1,0 +1,70 @@
+"""Spark sessions with views and settings of their own, beside the one that is given."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from lipstick.workflow.errors import RunError
+
+_SESSION = "session_id"
+"""The parameter of a connection that names a session."""
+
+
+@contextmanager
+def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
+    """A Spark session with views of its own and some settings, ended with the context.
+
+    Raises
+    ------
+    RunError
+        Where Spark Connect has none.
+    """
+    other = new_session(spark)
+    try:
+        for key, value in settings.items():
+            other.conf.set(key, value)
+        yield other
+    finally:
+        _leave(other)
+
+
+def new_session(spark: SparkSession) -> SparkSession:
+    """Return another session of the same Spark.
+
+    Spark Connect has ``newSession()`` since 4.3; before, another is made of the same connection.
+
+    Raises
+    ------
+    RunError
+        Where that cannot be.
+    """
+    try:
+        return spark.newSession()
+    except (PySparkException, NotImplementedError, AttributeError) as error:
+        try:
+            builder = copy.copy(spark.client._builder)
+            builder._params = {key: v for key, v in builder._params.items() if key != _SESSION}
+            return type(spark)(builder, userId=spark.client._user_id)  # type: ignore[call-arg, arg-type]
+        except (PySparkException, AttributeError, TypeError):
+            raise RunError(
+                f"This Spark has no second session, in which a workflow runs: {error}\n"
+                "Use a classic session, or a version of Spark Connect that has newSession()."
+            ) from error
+
+
+def _leave(spark: SparkSession) -> None:
+    """End a session.
+
+    One of Spark Connect is kept by its server until then; and a process that ends with one left
+    asks the server about it, for minutes where that has stopped.
+    """
+    if hasattr(spark, "_jsparkSession"):  # of a classic session, nothing is kept
+        return
+    with suppress(PySparkException):  # the server has ended it, or itself
+        spark.client.release_session()
+    spark.client.close()
