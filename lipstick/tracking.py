@@ -42,6 +42,10 @@ class Naming(Enum):
     NONE = "none"
 
 
+_SESSION_WINDOW = "spark.sessionWindow"
+"""What Spark marks such columns with, in tables too that they are written to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tracked:
     """A tracked relation."""
@@ -65,6 +69,11 @@ class Tracked:
     def columns(self) -> tuple[str, ...]:
         """The relation's own columns."""
         return tuple(self.schema.names)
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """The columns that Spark knows to be session windows: a grouping by one merges them."""
+        return frozenset(one.name for one in self.schema if one.metadata.get(_SESSION_WINDOW))
 
     @property
     def token_source(self) -> TokenSource:

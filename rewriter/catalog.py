@@ -9,10 +9,14 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class TrackedRelation:
-    """A relation whose rows have tokens, and its columns in order."""
+    """A relation whose rows have tokens, and its columns in order.
+
+    ``sessions`` are the columns that Spark knows to be session windows.
+    """
 
     name: str
     columns: tuple[str, ...]
+    sessions: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

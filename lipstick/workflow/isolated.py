@@ -30,7 +30,7 @@ def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[Spark
             other.conf.set(key, value)
         yield other
     finally:
-        _leave(other)
+        leave(other)
 
 
 def new_session(spark: SparkSession) -> SparkSession:
@@ -57,7 +57,7 @@ def new_session(spark: SparkSession) -> SparkSession:
             ) from error
 
 
-def _leave(spark: SparkSession) -> None:
+def leave(spark: SparkSession) -> None:
     """End a session.
 
     One of Spark Connect is kept by its server until then; and a process that ends with one left

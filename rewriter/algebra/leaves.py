@@ -15,13 +15,15 @@ from rewriter.position import Span
 class Scan(Relation):
     """One occurrence of a tracked relation.
 
-    ``columns[i]`` is the name, in the relation, of the column that becomes ``attributes[i]``.
+    ``columns[i]`` is the name, in the relation, of the column that becomes ``attributes[i]``;
+    ``sessions`` are the columns that are session windows.
     """
 
     relation: str
     columns: tuple[str, ...]
     output: tuple[Attribute, ...]
     span: Span | None = None
+    sessions: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.output):

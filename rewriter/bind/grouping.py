@@ -24,6 +24,7 @@ from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.grouping_sets import grouping_flag, grouping_id, is_grouping_function
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.scope import Bound
+from rewriter.bind.sessions import in_sessions
 from rewriter.bind.subqueries import Subqueries
 from rewriter.dialect import SparkSQL
 from rewriter.opaque import is_opaque
@@ -131,6 +132,17 @@ class Grouping:
         source, attached = self._subqueries.attach(source, scalars)
         count = len(self._keys)
         self._check_opaque(attached[count:], span, everywhere=every is not None)
+        context = self._context
+        source, by = in_sessions(
+            source,
+            attached[:count],
+            attached[count:],
+            context.names,
+            context.source,
+            span,
+            sets=self._sets is not None,
+        )
+        attached = (*by, *attached[count:])
         if every is not None:
             there = self._context.names.attribute("there")
             used = {name for scalar in attached for name in references(scalar)}
@@ -223,5 +235,6 @@ def distinct(bound: Bound, context: Context, span: Span | None) -> Bound:
     """Return the different rows of a query: a grouping by all columns."""
     relation = bound.relation
     output = tuple(context.names.attribute(attribute.name) for attribute in relation.attributes)
-    keys = tuple(attribute.column() for attribute in relation.attributes)
+    columns = [attribute.column() for attribute in relation.attributes]
+    relation, keys = in_sessions(relation, columns, (), context.names, context.source, span)
     return Bound(Aggregate(relation, output, keys, (), (), span), bound.scope.over(output))

@@ -38,7 +38,6 @@ from rewriter.bind.ordering import (
 from rewriter.bind.registered import group_without_keys
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
-from rewriter.bind.sessions import SessionWindow
 from rewriter.bind.subqueries import Subqueries, rename
 from rewriter.bind.time_windows import with_time_window
 from rewriter.bind.windows import Windowing, with_named_windows
@@ -55,7 +54,6 @@ class Rows:
     relation: Relation
     scope: Scope
     correlated: tuple[Scalar, ...] = ()
-    session: SessionWindow | None = None
 
     def binder(
         self,
@@ -176,9 +174,8 @@ def _with_time_window(rows: Rows) -> Rows:
     bound, select = Bound(rows.relation, rows.scope), rows.select
     binder = rows.binder("a time window", "cannot stand in a time window")
     grouped = is_grouped(select)
-    select, bound, session = with_time_window(bound, select, binder, grouped=grouped)
-    relation, scope = bound.relation, bound.scope
-    return replace(rows, select=select, relation=relation, scope=scope, session=session)
+    select, bound = with_time_window(bound, select, binder, grouped=grouped)
+    return replace(rows, select=select, relation=bound.relation, scope=bound.scope)
 
 
 def _split(
@@ -299,10 +296,6 @@ def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:
     """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
     binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
     keys, sets = key_scalars(binder, rows.select, items)
-    if sets is not None and rows.session is not None:
-        problem = "a session window in grouping sets is not supported"
-        advice = "Compute the sessions in a derived table, grouped by every key."
-        raise rows.context.source.unsupported(problem, advice, rows.session.span)
     return Grouping(rows.context, rows.subqueries, keys, sets)
 
 
@@ -323,22 +316,12 @@ def grouped_relation(rows: Rows, grouping: Grouping, having: Condition) -> Relat
     """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
     source = rows.context.source
     row = rows.outer.row if rows.outer is not None and rows.select.meta.get(EVERY_ROW) else None
-    relation = grouping.relation(_in_sessions(rows, grouping), group_span(rows.select, source), row)
+    relation = grouping.relation(rows.relation, group_span(rows.select, source), row)
     written = rows.select.args.get("having")
     if written is None:
         return relation
     span = source.keyword_before(written, "HAVING")
     return restrict(relation, having, rows.subqueries, span)
-
-
-def _in_sessions(rows: Rows, grouping: Grouping) -> Relation:
-    """Return the rows with the sessions that they are grouped by, if they are."""
-    if rows.session is None:
-        return rows.relation
-    session = rows.session.session.id
-    keys = [key for key in grouping.keys if session not in references(key)]
-    relation, attached = rows.subqueries.attach(rows.relation, keys)
-    return rows.session.merged(relation, attached, rows.context.names)
 
 
 def _distinct(bound: Bound, rows: Rows) -> Bound:

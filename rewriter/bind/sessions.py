@@ -1,68 +1,163 @@
-"""Sessions: the windows of rows, merged where they meet, among the rows of equal other keys."""
+"""Sessions: the windows of rows, merged where they meet, among the rows of equal other keys.
+
+``session_window(time, gap)`` gives each row a window of its own. A grouping by such a column merges
+those that meet; so does one by a column that has been passed on, or merged before: Spark marks the
+column, and looks at what rows are grouped by. A field of the window is no such column.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Project, Relation, Scalar, Windows
+from rewriter.algebra import (
+    Aggregate,
+    Attribute,
+    BagDifference,
+    Generate,
+    Project,
+    Relation,
+    Scalar,
+    Scan,
+    UnionAll,
+    Windows,
+    references,
+    walk,
+)
 from rewriter.bind.names import Names
+from rewriter.bind.text import Source
 from rewriter.position import Span
 from rewriter.windows import CURRENT_ROW, UNBOUNDED
 
+SESSION = "session_window"
+"""The function that gives a row its window."""
+_MERGED = "merged session"
+"""Marks the value of a session."""
 
-@dataclass(frozen=True, slots=True)
-class SessionWindow:
-    """The window of each row, from its time to the gap after it, and the session it is part of."""
 
-    row: Attribute
-    session: Attribute
-    span: Span | None
+def in_sessions(
+    rows: Relation,
+    keys: Sequence[Scalar],
+    calls: Sequence[Scalar],
+    names: Names,
+    source: Source,
+    span: Span | None,
+    *,
+    sets: bool = False,
+) -> tuple[Relation, tuple[Scalar, ...]]:
+    """Return rows with the sessions that they are grouped by, and the keys with these.
 
-    def merged(self, rows: Relation, keys: Sequence[Scalar], names: Names) -> Relation:
-        """Return rows with their sessions, as Spark merges them.
+    Parameters
+    ----------
+    calls
+        The aggregates.
+    sets
+        Whether the grouping is one in sets.
 
-        A session begins with a row that the windows of no earlier ones reach, and ends with the
-        last window in it.
-        """
-        start, end = _field(self.row, "start"), _field(self.row, "end")
-        before, first, last = (names.attribute(name) for name in ("before", "first", "last"))
-        reached = exp.LTE(this=start, expression=before.column())
-        begun = exp.Case(ifs=[exp.If(this=reached, true=exp.null())], default=start)
-        earlier = exp.WindowSpec(
-            kind="ROWS",
-            start=UNBOUNDED,
-            start_side="PRECEDING",
-            end=exp.Literal.number(1),
-            end_side="PRECEDING",
+    Raises
+    ------
+    UnsupportedError
+        There are several, or grouping sets; or an aggregate is of the windows: which ones it sees
+        is Spark's affair.
+    """
+    known = sessions_of(rows)
+    found = [key for key in keys if isinstance(key, exp.Column) and key.name in known]
+    if not found:
+        return rows, tuple(keys)
+    if sets:
+        advice = "Compute the sessions in a derived table, grouped by every key."
+        raise source.unsupported("a session window in grouping sets is not supported", advice, span)
+    if len(found) > 1:
+        advice = "Group by one of them, and by fields of the others."
+        raise source.unsupported("a grouping by several session windows has no rule", advice, span)
+    (window,) = found
+    if any(window.name in references(call) for call in calls):
+        advice = "Aggregate its start and end in a derived table, as columns of their own."
+        raise source.unsupported(
+            "an aggregate of the session window that rows are grouped by has no rule", advice, span
         )
-        so_far = exp.WindowSpec(
-            kind="RANGE", start=UNBOUNDED, start_side="PRECEDING", end=CURRENT_ROW
+    others = [key for key in keys if key is not window]
+    merged, session = _merged(rows, window, others, names, span)
+    return merged, tuple(session.column() if key is window else key for key in keys)
+
+
+def sessions_of(rows: Relation) -> frozenset[str]:
+    """Return the columns that are session windows, as Spark marks them."""
+    found: set[str] = set()
+
+    def pass_on(output: Sequence[Attribute], scalars: Sequence[Scalar]) -> None:
+        for attribute, scalar in zip(output, scalars, strict=True):
+            if scalar.meta.get(_MERGED) or (
+                isinstance(scalar, exp.Column) and scalar.name in found
+            ):
+                found.add(attribute.id)
+
+    for one in walk(rows):
+        if isinstance(one, Project):
+            pass_on(one.output, one.scalars)
+        elif isinstance(one, Aggregate):
+            pass_on(one.key_output, one.keys)
+        elif isinstance(one, UnionAll):
+            pass_on(one.output, [each.column() for each in one.branches[0].attributes])
+        elif isinstance(one, BagDifference):
+            pass_on(one.output, [each.column() for each in one.left.attributes])
+        elif isinstance(one, Scan):
+            pairs = zip(one.columns, one.attributes, strict=True)
+            found.update(attribute.id for column, attribute in pairs if column in one.sessions)
+        elif isinstance(one, Generate) and any(map(_is_call, one.argument.walk())):
+            found.update(attribute.id for attribute in one.output)
+    return frozenset(found)
+
+
+def _is_call(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.lower() == SESSION
+
+
+def _merged(
+    rows: Relation, window: Scalar, keys: Sequence[Scalar], names: Names, span: Span | None
+) -> tuple[Relation, Attribute]:
+    """Return rows with their sessions, as Spark merges them.
+
+    A session begins with a row that the windows of no earlier ones reach, and ends with the last
+    window in it.
+    """
+    start, end = _field(window, "start"), _field(window, "end")
+    before, first, last = (names.attribute(name) for name in ("before", "first", "last"))
+    reached = exp.LTE(this=start, expression=before.column())
+    begun = exp.Case(ifs=[exp.If(this=reached, true=exp.null())], default=start)
+    earlier = exp.WindowSpec(
+        kind="ROWS",
+        start=UNBOUNDED,
+        start_side="PRECEDING",
+        end=exp.Literal.number(1),
+        end_side="PRECEDING",
+    )
+    so_far = exp.WindowSpec(kind="RANGE", start=UNBOUNDED, start_side="PRECEDING", end=CURRENT_ROW)
+    found = rows
+    for output, value, by, spec in (
+        (before, end, keys, earlier),
+        (first, begun, keys, so_far),
+        (last, end, [*keys, first.column()], None),
+    ):
+        call = exp.Window(
+            this=exp.Max(this=value.copy()),
+            partition_by=[key.copy() for key in by],
+            over="OVER",
         )
-        found = rows
-        for output, value, by, spec in (
-            (before, end, keys, earlier),
-            (first, begun, keys, so_far),
-            (last, end, [*keys, first.column()], None),
-        ):
-            call = exp.Window(
-                this=exp.Max(this=value.copy()),
-                partition_by=[key.copy() for key in by],
-                over="OVER",
-            )
-            if spec is not None:
-                order = exp.Ordered(this=start.copy(), nulls_first=True)
-                call.set("order", exp.Order(expressions=[order]))
-                call.set("spec", spec)
-            found = Windows(found, (output,), (call,), self.span)
-        fields = [exp.Literal.string("start"), first.column()]
-        fields += [exp.Literal.string("end"), last.column()]
-        session = exp.Anonymous(this="named_struct", expressions=fields)
-        kept = tuple(attribute.column() for attribute in rows.attributes)
-        return Project(found, (*rows.attributes, self.session), (*kept, session))
+        if spec is not None:
+            order = exp.Ordered(this=start.copy(), nulls_first=True)
+            call.set("order", exp.Order(expressions=[order]))
+            call.set("spec", spec)
+        found = Windows(found, (output,), (call,), span)
+    fields = [exp.Literal.string("start"), first.column()]
+    fields += [exp.Literal.string("end"), last.column()]
+    value = exp.Anonymous(this="named_struct", expressions=fields)
+    value.meta[_MERGED] = True
+    session = names.attribute(SESSION)
+    kept = tuple(attribute.column() for attribute in rows.attributes)
+    return Project(found, (*rows.attributes, session), (*kept, value)), session
 
 
-def _field(struct: Attribute, name: str) -> Scalar:
-    return exp.Dot(this=struct.column(), expression=exp.to_identifier(name))
+def _field(struct: Scalar, name: str) -> Scalar:
+    return exp.Dot(this=struct.copy(), expression=exp.to_identifier(name))

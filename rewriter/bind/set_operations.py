@@ -10,6 +10,7 @@ from rewriter.algebra import AntiJoin, BagDifference, Scalar, SemiJoin, UnionAll
 from rewriter.bind.context import Context
 from rewriter.bind.grouping import distinct
 from rewriter.bind.scope import Bound
+from rewriter.bind.sessions import sessions_of
 from rewriter.comparable import cast_to
 from rewriter.position import Span
 
@@ -38,6 +39,9 @@ def bind_set_operation(
             problem = f"{name} of queries of {need} and {have} columns"
             raise source.error(problem, advice, operand)
     if not isinstance(operation, exp.Union):
+        if any(map(_has_sessions, branches)):
+            advice = "Compare the starts and ends of the windows, as columns of their own."
+            raise source.unsupported(f"{name} of session windows has no rule", advice, operation)
         if operation.args.get("distinct"):
             return _difference(operation, branches, context, span)
         return _bag_difference(operation, branches, context, span)
@@ -46,6 +50,11 @@ def bind_set_operation(
     union = UnionAll(tuple(branch.relation for branch in branches), output, span)
     bound = Bound(union, first.scope.over(output))
     return distinct(bound, context, span) if operation.args.get("distinct") else bound
+
+
+def _has_sessions(bound: Bound) -> bool:
+    known = sessions_of(bound.relation)
+    return any(attribute.id in known for attribute in bound.relation.attributes)
 
 
 def _difference(

@@ -145,7 +145,8 @@ def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
 def _bind_scan(relation: TrackedRelation, table: exp.Table, context: Context) -> Bound:
     output = tuple(context.names.attribute(column) for column in relation.columns)
     span = context.source.span(table)
-    return Bound(Scan(relation.name, relation.columns, output, span), scope_of(output))
+    scan = Scan(relation.name, relation.columns, output, span, relation.sessions)
+    return Bound(scan, scope_of(output))
 
 
 def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source) -> Bound:

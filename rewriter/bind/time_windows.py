@@ -18,13 +18,13 @@ from sqlglot import exp
 from rewriter.algebra import Aggregate, Generate, Project, Relation, Scalar, walk
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.scope import Bound, Entry, Scope
-from rewriter.bind.sessions import SessionWindow
+from rewriter.bind.sessions import SESSION
 from rewriter.bind.text import Source
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
 
-WINDOW, SESSION = "window", "session_window"
+WINDOW = "window"
 """The functions, and what their columns are called."""
 _QUALIFIER = "time window"
 """What stands before the column where a call stood: no relation of a text is called so."""
@@ -89,18 +89,18 @@ class _Windows:
 
 def with_time_window(
     bound: Bound, select: exp.Select, binder: ScalarBinder, *, grouped: bool
-) -> tuple[exp.Select, Bound, SessionWindow | None]:
+) -> tuple[exp.Select, Bound]:
     """Bind the time window of a SELECT's clauses; there, its column takes the place of the call.
 
     Raises
     ------
     UnsupportedError
-        There are several, a length is none that can be read, or sessions are no grouping.
+        There are several, or a length is none that can be read.
     """
     source = binder.context.source
     found = list(_calls(select))
     if not found:
-        return select, bound, None
+        return select, bound
     copy = select.copy()
     name = str(found[0].this).lower()
     arrays: dict[Hashable, Scalar] = {}
@@ -111,17 +111,12 @@ def with_time_window(
     if len(arrays) > 1:
         advice = "Compute one of them in a derived table."
         raise source.unsupported("several time windows are not supported", advice, found[-1])
-    if name == SESSION and not select.args.get("group"):
-        advice = "Group by it."
-        raise source.unsupported("a session window without GROUP BY has no rule", advice, found[0])
     relation, (array,) = binder.subqueries.attach(bound.relation, [*arrays.values()])
     attribute_of, span = binder.context.names.attribute, source.span(found[0])
     attribute = attribute_of(name)
     generated = Generate(relation, array, attribute_of("pos"), (attribute,), span=span)
-    session = SessionWindow(attribute, attribute_of(name), span) if name == SESSION else None
-    shown = attribute if session is None else session.session
-    entry = Entry(shown, name, (_QUALIFIER,), hidden=not grouped, origin=shown.id)
-    return copy, Bound(generated, Scope((*bound.scope.entries, entry))), session
+    entry = Entry(attribute, name, (_QUALIFIER,), hidden=not grouped, origin=attribute.id)
+    return copy, Bound(generated, Scope((*bound.scope.entries, entry)))
 
 
 def _windows(call: exp.Anonymous, rows: Relation, binder: ScalarBinder) -> Scalar:

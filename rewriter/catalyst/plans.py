@@ -190,7 +190,7 @@ class Plans:
         return pivoted(pivot, rows, self._scope(rows))
 
     def _time_window(self, window: TimeWindow) -> Rows:
-        rows = self._below(window.input, Stage.WHERE, (window.time,))
+        rows = self._below(window.input, Stage.WHERE, window.used)
         columns = (window.column(self._scope(rows)), *rows.columns)
         return replace(rows, columns=columns, stage=Stage.ITEMS)
 

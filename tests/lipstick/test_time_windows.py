@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+import lipstick
+from semiring.semirings import Counting
+from tests.oracle.rows import assert_same_bag, from_spark
 from tests.oracle.small import Oracles, oracles, small
 
 
@@ -78,6 +82,25 @@ def test_windows_of_windows(on: Oracles) -> None:
     on.hold(sql, {"readings": [2]}, {"readings": [1, 3, 7]}, offline=False)
 
 
+BY_SENSOR = (
+    "SELECT sensor, session_window(at, '3 hours') AS w, count(*) AS n FROM readings"
+    " GROUP BY 1, session_window(at, '3 hours')"
+)
+"""Sessions of two sensors that overlap, which another grouping by them merges."""
+
+
+MORE_SESSIONS = [
+    f"SELECT DISTINCT w FROM ({BY_SENSOR})",
+    f"SELECT w FROM ({BY_SENSOR}) UNION SELECT session_window(local, '3 hours') FROM readings",
+    "SELECT session_window(at, '15 minutes').start AS s, count(*) AS n FROM readings"
+    " GROUP BY session_window(at, '15 minutes').start",
+    "SELECT id, session_window(at, '15 minutes') AS w FROM readings",
+    "SELECT sensor, max(session_window(at, '15 minutes').end) AS e FROM readings GROUP BY sensor",
+    "SELECT sensor, w, count(*) AS n FROM (SELECT DISTINCT sensor, value,"
+    " session_window(at, '2 hours') AS w FROM readings) GROUP BY sensor, w",
+]
+
+
 @pytest.mark.classic
 @pytest.mark.parametrize(
     "sql",
@@ -89,11 +112,34 @@ def test_windows_of_windows(on: Oracles) -> None:
         "SELECT sensor AS name, session_window AS w, max(value) AS m FROM readings"
         " GROUP BY name, session_window(at, CASE WHEN value > 6 THEN '3 hours' ELSE '30 minutes'"
         " END)",
+        f"SELECT w, sum(n) AS n FROM ({BY_SENSOR}) GROUP BY w",
+        *(pytest.param(sql, marks=pytest.mark.slow) for sql in MORE_SESSIONS),
     ],
 )
 def test_sessions(on: Oracles, sql: str) -> None:
     """Deletions divide sessions, and shorten them."""
     on.hold(sql, {"readings": [2]}, {"readings": [3, 4]}, {"readings": [1, 7]}, offline=False)
+
+
+@pytest.mark.classic
+def test_windows_that_a_table_has(on: Oracles, tmp_path: Path) -> None:
+    """Spark marks their column in the table, too, and merges those that are grouped by it."""
+    path = str(tmp_path / "windows")
+    on.plain.spark.sql(
+        "SELECT id, sensor, session_window(at, '3 hours') AS w FROM readings"
+    ).write.parquet(path)
+    on.ls.track("windows", path, key="id")
+    try:
+        frame = on.ls.spark.read.parquet(path)
+        q = on.ls.sql("SELECT w, count(*) AS n FROM windows GROUP BY w")
+        for gone in ([], [2], [3, 4], [1, 7]):
+            left = frame.where(~F.col("id").isin(gone)) if gone else frame
+            expected = from_spark(left.groupBy("w").agg(F.count("*").alias("n")))
+            assert_same_bag(expected, from_spark(q.what_if({"windows": gone}).df), str(gone))
+        whole = lipstick.open(q.capture.directory).evaluate(Counting())
+        assert sorted(whole.column("_value").to_pylist()) == [1, 1]
+    finally:
+        on.ls.untrack("windows")
 
 
 def test_a_tuple_is_a_member_of_each_of_its_windows(on: Oracles) -> None:
@@ -118,6 +164,24 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
         lambda t: t.groupBy(F.window("local", "30 minutes", "10 minutes", "1 minute")).count(),
         "SELECT window(local, '30 minutes', '10 minutes', '1 minute') AS window,"
         " count(1) AS count FROM readings GROUP BY 1",
+    ),
+    "sessions": (
+        lambda t: t.groupBy(F.session_window("at", "3 hours"), "sensor").agg(F.sum("value")),
+        "SELECT session_window(at, '3 hours') AS session_window, sensor, sum(value) FROM readings"
+        " GROUP BY session_window(at, '3 hours'), sensor",
+    ),
+    "sessions of sessions": (
+        lambda t: (
+            t.where("value > 1")
+            .groupBy(F.session_window("local", "30 minutes").alias("w"), "sensor")
+            .count()
+            .groupBy("w")
+            .agg(F.max("count").alias("m"))
+            .select("w.start", "m")
+        ),
+        "SELECT w.start, m FROM (SELECT w, max(n) AS m FROM (SELECT session_window(local,"
+        " '30 minutes') AS w, sensor, count(1) AS n FROM readings WHERE value > 1 GROUP BY 1, 2)"
+        " GROUP BY w)",
     ),
     "selected": (
         lambda t: t.select("id", F.window("at", "1 day").alias("w")).select("id", "w.start"),

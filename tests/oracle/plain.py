@@ -89,11 +89,14 @@ class PlainSpark:
         return bag
 
     def close(self) -> None:
-        """Drop the views of this session."""
+        """End this session with its views."""
+        from lipstick.workflow.isolated import leave
+
         for name in self._gone:
             self.spark.catalog.dropTempView(name)
         self._gone.clear()
         self._folder.cleanup()
+        leave(self.spark)
 
     def _frame(self, relation: Relation, data: pa.Table) -> DataFrame:
         """Return rows as a frame: small ones in the plan, others through a file."""

@@ -24,7 +24,7 @@ SETS = "of grouping sets"
 WINDOW = "with OVER"
 GENERATOR = "makes rows of a row"
 TABLE = "makes a relation"
-SESSION = "a key of GROUP BY"
+TIME_WINDOW = "a column of time windows"
 REFUSED = "refused"
 
 _CATALOG = MemoryCatalog([TrackedRelation("r", ("a", "b"))])
@@ -106,12 +106,13 @@ def _calls(name: str) -> Iterator[str]:
 
 
 def _uses(name: str) -> Iterator[tuple[str, str]]:
+    if name in ("session_window", "window"):
+        yield TIME_WINDOW, f"SELECT {name}(a, '1 day') AS f FROM r"
     yield from (("", f"SELECT {call} AS f FROM r") for call in _calls(name))
     yield WINDOW, f"SELECT {name}(a) OVER (PARTITION BY a ORDER BY b) AS f FROM r"
     yield GENERATOR, f"SELECT f FROM r LATERAL VIEW {name}(a) t AS f"
     yield GENERATOR, f"SELECT f FROM r LATERAL VIEW {name}(a) t AS f, g"
     yield SETS, f"SELECT {name}(a) AS f FROM r GROUP BY ROLLUP (a)"
-    yield SESSION, f"SELECT count(*) AS n FROM r GROUP BY {name}(a, '1 day')"
     yield TABLE, f"SELECT * FROM {name}(3)"
 
 
