@@ -111,9 +111,13 @@ def _with_extreme_of(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
 def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     """Return a list in a full order; of different values in theirs, if no other was given."""
     keys = sort_keys(call)
-    if is_distinct(call):
-        added = [] if keys else arguments(call)[:1]
-    else:
+    added: Sequence[Scalar] = ()
+    if is_distinct(call) and not keys:
+        # As the text or the bytes that are joined: before Spark 4.2 no others are put in order.
+        value, *others = arguments(call)
+        joined = exp.Anonymous(this="substring", expressions=[value, exp.Literal.number(1)])
+        call, added = with_arguments(call, [joined, *others]), [joined]
+    elif not is_distinct(call):
         known = [key.this for key in keys]
         added = [tie for tie in ties if tie not in known]
     more = [exp.Ordered(this=one.copy(), desc=False, nulls_first=True) for one in added]

@@ -11,7 +11,7 @@ from pyspark.sql.window import Window
 
 from tests.oracle.rows import assert_same_bag, from_spark
 from tests.oracle.small import Oracles, oracles, small
-from tests.versions import VERSION, needs
+from tests.versions import of_newer_spark
 
 pytestmark = pytest.mark.classic
 
@@ -62,7 +62,8 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
 def test_of_one_answer(on: Oracles, calls: str) -> None:
     """Of groups, of grouping sets and of all rows: computed anew from the members that are left."""
     sql = f"SELECT g, {calls} FROM t GROUP BY GROUPING SETS ((g), ())"
-    needs(on.plain.spark, sql)
+    with of_newer_spark():
+        on.plain.answer(sql)
     on.hold(sql, {"t": [2, 6]}, {"t": [1, 3, 5, 7]}, grouping=True, offline=False)
 
 
@@ -163,7 +164,6 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 def test_of_data_frames(on: Oracles, case: str) -> None:
     """The same answer and annotations as of the query in SQL."""
     build, sql = FRAMES[case]
-    if case == "listed" and VERSION < (4, 1):
-        pytest.skip("Spark 4.0 puts no DISTINCT values in an order that it has to cast to text.")
-    needs(on.plain.spark, sql)
+    with of_newer_spark():
+        on.plain.answer(sql)
     on.hold_frame(build(on.ls.tracked["t"].source.frame), sql, chosen=True)

@@ -26,8 +26,8 @@ FROM (
     LISTAGG(m.`listagg_dealer_within_group_order_by_pri`, ',') WITHIN GROUP (ORDER BY
       m.`price` DESC,
       m.`car_id` ASC) AS `listagg_dealer_within_group_order_by_pri`,
-    LISTAGG(DISTINCT m.`dealer`, ',') WITHIN GROUP (ORDER BY
-      m.`dealer` ASC) AS `listagg_distinct_dealer`,
+    LISTAGG(DISTINCT SUBSTRING(m.`dealer`, 1), ',') WITHIN GROUP (ORDER BY
+      SUBSTRING(m.`dealer`, 1) ASC) AS `listagg_distinct_dealer`,
     STRING_AGG(DISTINCT m.`listagg_dealer_within_group_order_by_pri`) WITHIN GROUP (ORDER BY
       m.`listagg_dealer_within_group_order_by_pri` DESC) AS `string_agg_distinct_dealer_within_group`,
     COLLECT_LIST(
@@ -50,7 +50,7 @@ FROM (
           m.`car_id`
         ),
         'listagg_distinct_dealer_value',
-        NAMED_STRUCT('_1', m.`dealer`, '_2', ',', '_3', m.`dealer`),
+        NAMED_STRUCT('_1', SUBSTRING(m.`dealer`, 1), '_2', ',', '_3', SUBSTRING(m.`dealer`, 1)),
         'string_agg_distinct_dealer_within_group_value',
         NAMED_STRUCT(
           '_1',

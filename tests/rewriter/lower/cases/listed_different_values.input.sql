@@ -1,0 +1,1 @@
+SELECT dealer, listagg(DISTINCT price, '|') AS p FROM cars GROUP BY dealer
