@@ -113,10 +113,12 @@ def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     keys = sort_keys(call)
     added: Sequence[Scalar] = ()
     if is_distinct(call) and not keys:
-        # As the text or the bytes that are joined: before Spark 4.2 no others are put in order.
         value, *others = arguments(call)
-        joined = exp.Anonymous(this="substring", expressions=[value, exp.Literal.number(1)])
-        call, added = with_arguments(call, [joined, *others]), [joined]
+        if not collects_in_order(call):
+            # As the text or the bytes that are joined: before Spark 4.2 no others are put in order.
+            value = exp.Anonymous(this="substring", expressions=[value, exp.Literal.number(1)])
+            call = with_arguments(call, [value, *others])
+        added = [value]
     elif not is_distinct(call):
         known = [key.this for key in keys]
         added = [tie for tie in ties if tie not in known]

@@ -41,7 +41,7 @@ FROM (
         e -> e.value
       )
     ) AS `collect_list_price_3`,
-    ARRAY_SORT(COLLECT_SET(SUBSTRING(m.`price`, 1))) AS `collect_set_price_3`,
+    ARRAY_SORT(COLLECT_SET(m.`price`)) AS `collect_set_price_3`,
     COLLECT_LIST(
       NAMED_STRUCT(
         'cars',
@@ -49,7 +49,7 @@ FROM (
         'collect_list_price_3_value',
         NAMED_STRUCT('_1', m.`price`, '_2', m.`dealer`, '_3', m.`car_id`),
         'collect_set_price_3_value',
-        NAMED_STRUCT('_1', SUBSTRING(m.`price`, 1), '_2', SUBSTRING(m.`price`, 1))
+        NAMED_STRUCT('_1', m.`price`, '_2', m.`price`)
       )
     ) AS `_prov`
   FROM `b0_members` AS m
