@@ -38,7 +38,7 @@ class SessionCatalog:
         name = ".".join(parts)
         found = self._tracked.get(name.lower())
         if found is not None:
-            return TrackedRelation(found.name, found.columns, found.sessions)
+            return TrackedRelation(found.name, found.columns, found.marks)
         if name.lower() not in self._views:
             self._views[name.lower()] = self._view(name)
         return self._views[name.lower()]

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructField
 
 from lipstick.errors import UnsupportedError
+from lipstick.tracking import fixed_length
 from rewriter.bind import Query
 from rewriter.blocks import Block
 from rewriter.comparable import Conversions, compared_exactly
@@ -20,10 +22,14 @@ _OF_MAPS = "SET_OPERATION_ON_MAP_TYPE"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The types of an outer value and of the inner one it is compared with, and where that is."""
+    """The types of an outer value and of the inner one it is compared with, and where that is.
+
+    ``lengths`` are the different types of two texts of a fixed length; empty for all others.
+    """
 
     outer: str
     inner: str
+    lengths: tuple[str, ...]
     place: tuple[Span | None, int]
 
 
@@ -74,9 +80,19 @@ def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
                 sql,
                 next((span for span, _ in compared.places if span is not None), None),
             ) from error
-        types = [field.dataType.simpleString() for field in schema]
-        pairs += map(Pair, types[::2], types[1::2], compared.places)
+        sides = zip(schema.fields[::2], schema.fields[1::2], compared.places, strict=True)
+        pairs += [_pair(outer, inner, place) for outer, inner, place in sides]
     return pairs
+
+
+def _pair(outer: StructField, inner: StructField, place: tuple[Span | None, int]) -> Pair:
+    lengths = {found for found in map(fixed_length, (outer, inner)) if found is not None}
+    return Pair(
+        outer.dataType.simpleString(),
+        inner.dataType.simpleString(),
+        tuple(sorted(lengths)) if len(lengths) > 1 else (),
+        place,
+    )
 
 
 def _conversions(
@@ -114,6 +130,14 @@ def _common(spark: SparkSession, pair: Pair) -> str | None:
 def _check_exact(pairs: Sequence[Pair], sql: str) -> None:
     """Refuse comparisons that convert with a loss."""
     for pair in pairs:
+        if pair.lengths:
+            raise UnsupportedError(
+                f"IN, EXISTS, or an outer, semi or anti join compares {' with '.join(pair.lengths)}"
+                ", which Spark pads in some of these and not in others",
+                "Convert both sides: CAST(... AS STRING).",
+                sql,
+                pair.place[0],
+            )
         if not compared_exactly(pair.outer, pair.inner):
             raise UnsupportedError(
                 f"IN, EXISTS, or an outer, semi or anti join compares {pair.outer} with "

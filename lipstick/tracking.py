@@ -6,7 +6,7 @@ A token is made of columns, as they are: a declared key, the position of a row i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -17,6 +17,7 @@ from pyspark.sql.types import (
     ArrayType,
     DataType,
     MapType,
+    StructField,
     StructType,
 )
 from pyspark.sql.window import Window
@@ -25,6 +26,7 @@ from lipstick import display
 from lipstick.errors import SourceError, TrackingError
 from lipstick.source import Source
 from rewriter.blocks import TokenSource
+from rewriter.catalog import SESSION
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
@@ -44,6 +46,14 @@ class Naming(Enum):
 
 _SESSION_WINDOW = "spark.sessionWindow"
 """What Spark marks such columns with, in tables too that they are written to."""
+_OF_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
+"""Where Spark keeps that a text is CHAR or VARCHAR."""
+
+
+def fixed_length(column: StructField) -> str | None:
+    """Return the type of a text of a fixed length, CHAR(n); None if a column is none."""
+    found = str(column.metadata.get(_OF_LENGTH, ""))
+    return found if found.startswith("char(") else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +81,16 @@ class Tracked:
         return tuple(self.schema.names)
 
     @property
-    def sessions(self) -> frozenset[str]:
-        """The columns that Spark knows to be session windows: a grouping by one merges them."""
-        return frozenset(one.name for one in self.schema if one.metadata.get(_SESSION_WINDOW))
+    def marks(self) -> Mapping[str, str]:
+        """What Spark knows of columns beyond their types, as the rewriter calls it."""
+        found = {}
+        for one in self.schema:
+            fixed = fixed_length(one)
+            if one.metadata.get(_SESSION_WINDOW):
+                found[one.name] = SESSION
+            elif fixed is not None:
+                found[one.name] = fixed
+        return found
 
     @property
     def token_source(self) -> TokenSource:

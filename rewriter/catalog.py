@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
+
+SESSION = "session_window"
+"""The function that gives a row a session window, and the mark of a column of these."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackedRelation:
     """A relation whose rows have tokens, and its columns in order.
 
-    ``sessions`` are the columns that Spark knows to be session windows.
+    ``marks`` say of columns what Spark knows beyond their types: that they are session windows, or
+    texts of a fixed length.
     """
 
     name: str
     columns: tuple[str, ...]
-    sessions: frozenset[str] = frozenset()
+    marks: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -16,14 +17,14 @@ class Scan(Relation):
     """One occurrence of a tracked relation.
 
     ``columns[i]`` is the name, in the relation, of the column that becomes ``attributes[i]``;
-    ``sessions`` are the columns that are session windows.
+    ``marks`` are those of :class:`rewriter.catalog.TrackedRelation`.
     """
 
     relation: str
     columns: tuple[str, ...]
     output: tuple[Attribute, ...]
     span: Span | None = None
-    sessions: frozenset[str] = frozenset()
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.output):

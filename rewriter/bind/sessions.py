@@ -12,28 +12,19 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rewriter.algebra import (
-    Aggregate,
     Attribute,
-    BagDifference,
-    Generate,
     Project,
     Relation,
     Scalar,
-    Scan,
-    UnionAll,
     Windows,
     references,
-    walk,
 )
+from rewriter.bind.marks import MARK, marks_of
 from rewriter.bind.names import Names
 from rewriter.bind.text import Source
+from rewriter.catalog import SESSION
 from rewriter.position import Span
 from rewriter.windows import CURRENT_ROW, UNBOUNDED
-
-SESSION = "session_window"
-"""The function that gives a row its window."""
-_MERGED = "merged session"
-"""Marks the value of a session."""
 
 
 def in_sessions(
@@ -84,34 +75,7 @@ def in_sessions(
 
 def sessions_of(rows: Relation) -> frozenset[str]:
     """Return the columns that are session windows, as Spark marks them."""
-    found: set[str] = set()
-
-    def pass_on(output: Sequence[Attribute], scalars: Sequence[Scalar]) -> None:
-        for attribute, scalar in zip(output, scalars, strict=True):
-            if scalar.meta.get(_MERGED) or (
-                isinstance(scalar, exp.Column) and scalar.name in found
-            ):
-                found.add(attribute.id)
-
-    for one in walk(rows):
-        if isinstance(one, Project):
-            pass_on(one.output, one.scalars)
-        elif isinstance(one, Aggregate):
-            pass_on(one.key_output, one.keys)
-        elif isinstance(one, UnionAll):
-            pass_on(one.output, [each.column() for each in one.branches[0].attributes])
-        elif isinstance(one, BagDifference):
-            pass_on(one.output, [each.column() for each in one.left.attributes])
-        elif isinstance(one, Scan):
-            pairs = zip(one.columns, one.attributes, strict=True)
-            found.update(attribute.id for column, attribute in pairs if column in one.sessions)
-        elif isinstance(one, Generate) and any(map(_is_call, one.argument.walk())):
-            found.update(attribute.id for attribute in one.output)
-    return frozenset(found)
-
-
-def _is_call(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() == SESSION
+    return frozenset(column for column, mark in marks_of(rows).items() if mark == SESSION)
 
 
 def _merged(
@@ -153,7 +117,7 @@ def _merged(
     fields = [exp.Literal.string("start"), first.column()]
     fields += [exp.Literal.string("end"), last.column()]
     value = exp.Anonymous(this="named_struct", expressions=fields)
-    value.meta[_MERGED] = True
+    value.meta[MARK] = SESSION
     session = names.attribute(SESSION)
     kept = tuple(attribute.column() for attribute in rows.attributes)
     return Project(found, (*rows.attributes, session), (*kept, value)), session

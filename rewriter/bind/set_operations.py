@@ -9,8 +9,10 @@ from sqlglot import exp
 from rewriter.algebra import AntiJoin, BagDifference, Scalar, SemiJoin, UnionAll
 from rewriter.bind.context import Context
 from rewriter.bind.grouping import distinct
+from rewriter.bind.marks import marks_of
 from rewriter.bind.scope import Bound
-from rewriter.bind.sessions import sessions_of
+from rewriter.bind.text import Source
+from rewriter.catalog import SESSION
 from rewriter.comparable import cast_to
 from rewriter.position import Span
 
@@ -38,10 +40,8 @@ def bind_set_operation(
             advice = "Select as many columns in each of them."
             problem = f"{name} of queries of {need} and {have} columns"
             raise source.error(problem, advice, operand)
+    _check_marks(operation, branches, source)
     if not isinstance(operation, exp.Union):
-        if any(map(_has_sessions, branches)):
-            advice = "Compare the starts and ends of the windows, as columns of their own."
-            raise source.unsupported(f"{name} of session windows has no rule", advice, operation)
         if operation.args.get("distinct"):
             return _difference(operation, branches, context, span)
         return _bag_difference(operation, branches, context, span)
@@ -52,9 +52,21 @@ def bind_set_operation(
     return distinct(bound, context, span) if operation.args.get("distinct") else bound
 
 
-def _has_sessions(bound: Bound) -> bool:
-    known = sessions_of(bound.relation)
-    return any(attribute.id in known for attribute in bound.relation.attributes)
+def _check_marks(operation: exp.SetOperation, branches: Sequence[Bound], source: Source) -> None:
+    """Refuse what Spark does otherwise to columns that it knows more of than their types."""
+    name = type(operation).__name__.upper()
+    marks = [
+        [known.get(attribute.id) for attribute in bound.relation.attributes]
+        for bound, known in ((bound, marks_of(bound.relation)) for bound in branches)
+    ]
+    if not isinstance(operation, exp.Union) and any(SESSION in each for each in marks):
+        advice = "Compare the starts and ends of the windows, as columns of their own."
+        raise source.unsupported(f"{name} of session windows has no rule", advice, operation)
+    for column in zip(*marks, strict=True):
+        if len({None if mark == SESSION else mark for mark in column}) > 1:
+            advice = "Convert them: CAST(... AS STRING)."
+            problem = f"{name} of CHAR with a text of another length has no rule"
+            raise source.unsupported(problem, advice, operation)
 
 
 def _difference(

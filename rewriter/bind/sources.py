@@ -145,7 +145,7 @@ def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
 def _bind_scan(relation: TrackedRelation, table: exp.Table, context: Context) -> Bound:
     output = tuple(context.names.attribute(column) for column in relation.columns)
     span = context.source.span(table)
-    scan = Scan(relation.name, relation.columns, output, span, relation.sessions)
+    scan = Scan(relation.name, relation.columns, output, span, relation.marks)
     return Bound(scan, scope_of(output))
 
 

@@ -18,8 +18,8 @@ from sqlglot import exp
 from rewriter.algebra import Aggregate, Generate, Project, Relation, Scalar, walk
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.scope import Bound, Entry, Scope
-from rewriter.bind.sessions import SESSION
 from rewriter.bind.text import Source
+from rewriter.catalog import SESSION
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder

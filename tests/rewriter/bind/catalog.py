@@ -24,6 +24,7 @@ CATALOG = _Catalog(
         TrackedRelation("l", ("x", "k", "j")),
         TrackedRelation("r", ("y", "j", "k")),
         TrackedRelation("nested", ("st", "a", "arr")),
+        TrackedRelation("padded", ("c", "d", "s"), {"c": "char(5)", "d": "char(3)"}),
         View("cheap", "SELECT model AS m, price FROM cars WHERE price < 10000"),
         View("cheap_named", "SELECT model, price FROM cars", ("m", "p")),
         View("totals", "SELECT dealer, sum(price) AS total FROM cars GROUP BY dealer"),

@@ -1,0 +1,72 @@
+"""Texts of a fixed length, which Spark pads where it compares them, though not everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import lipstick
+from rewriter.errors import UnsupportedError
+from tests.oracle.rows import assert_same_bag, from_arrow, from_spark
+
+CARS = {1: "ab", 2: "cd", 3: "ab"}
+OTHERS = {1: "ab", 2: "ce", 3: "zz"}
+
+
+@pytest.fixture(scope="module")
+def ls(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lipstick.Session]:
+    """A session that tracks tables of texts of five and of three characters."""
+    home: Path = tmp_path_factory.mktemp("padded")
+    tables = {"cars": ("char(5)", CARS), "others": ("char(3)", OTHERS)}
+    for name, (kind, rows) in tables.items():
+        spark.sql(f"CREATE TABLE {name} (id int, c {kind}) USING parquet LOCATION '{home / name}'")
+        values = ", ".join(f"({key}, '{text}')" for key, text in rows.items())
+        spark.sql(f"INSERT INTO {name} VALUES {values}")
+    with lipstick.session(spark) as session:
+        for name in tables:
+            session.track(name, key="id")
+        yield session
+    for name in tables:
+        spark.sql(f"DROP TABLE {name}")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT cars.id, others.id AS other FROM cars JOIN others ON cars.c = others.c",
+        "SELECT c, length(c) AS n, count(*) AS k FROM cars GROUP BY c HAVING c = 'ab'",
+        "SELECT a.id, b.id AS other FROM cars a LEFT JOIN cars b ON a.c = b.c AND a.id < b.id",
+        "SELECT c FROM cars WHERE c IN (SELECT c FROM cars WHERE id > 1) UNION SELECT c FROM cars",
+        "SELECT id FROM cars WHERE CAST(c AS STRING) IN (SELECT rpad(c, 5, ' ') FROM others)",
+    ],
+)
+def test_padded(ls: lipstick.Session, spark: SparkSession, sql: str) -> None:
+    """Of one length, or where Spark pads them alike, they are compared as Spark does."""
+    q = ls.sql(sql)
+    assert_same_bag(from_spark(spark.sql(sql)), from_spark(q.df), sql)
+    offline = lipstick.open(q.capture.directory)
+    assert_same_bag(from_spark(spark.sql(sql)), from_arrow(offline.what_if({}).df), sql)
+    rerun = q.what_if({"cars": [1]}, method="rerun").df
+    assert_same_bag(from_spark(rerun), from_arrow(offline.what_if({"cars": [1]}).df), sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "problem"),
+    [
+        ("SELECT id FROM cars WHERE c IN (SELECT c FROM others)", r"compares char\(3\) with"),
+        (
+            "SELECT id FROM cars WHERE EXISTS (SELECT 1 FROM others WHERE cars.c = others.c)",
+            r"compares char\(3\) with char\(5\), which Spark pads",
+        ),
+        ("SELECT 1 FROM cars LEFT JOIN others ON cars.c = others.c", r"compares char\(3\) with"),
+        ("SELECT c FROM cars EXCEPT SELECT c FROM others", "EXCEPT of CHAR with a text of another"),
+        ("SELECT c FROM cars UNION ALL SELECT 'ab'", "UNION of CHAR with a text of another length"),
+    ],
+)
+def test_of_other_lengths(ls: lipstick.Session, sql: str, problem: str) -> None:
+    """Where Spark pads in some of these and not in others, there is no rule."""
+    with pytest.raises(UnsupportedError, match=problem):
+        ls.sql(sql)

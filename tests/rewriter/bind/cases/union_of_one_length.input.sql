@@ -1,0 +1,1 @@
+SELECT c FROM padded UNION SELECT c FROM padded WHERE s > d
