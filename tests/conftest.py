@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -51,16 +52,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         "classic": pytest.mark.skip(reason="needs the JVM of a classic session"),
         "connect": pytest.mark.skip(reason="needs --spark-connect"),
         "slow": pytest.mark.skip(reason="needs --slow"),
+        "slow_over_connect": pytest.mark.skip(reason="needs --slow over Spark Connect"),
     }
     del skips["connect" if over_connect else "classic"]
+    if not over_connect or config.getoption("--slow"):
+        del skips["slow_over_connect"]
     if config.getoption("--slow"):
         del skips["slow"]
+    seen: Counter[tuple[Path, str]] = Counter()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
         for name, skip in skips.items():
             if item.get_closest_marker(name):
                 item.add_marker(skip)
+        if item.get_closest_marker("many"):
+            test = item.path, getattr(item, "originalname", item.name)
+            if "slow" in skips and seen[test] % 2 != over_connect:
+                item.add_marker(skips["slow"])
+            seen[test] += 1
 
 
 @pytest.fixture(scope="session")

@@ -177,14 +177,15 @@ def _registered(spark: SparkSession, function: Message) -> str:
 
 
 def _prove(spark: SparkSession, relation: Message, text: str) -> None:
-    try:
-        other = relation_of(spark, spark.sql(text))
-        with settings(spark, _SETTINGS):
-            theirs, ours = (_explained(spark, _compared(spark, one)) for one in (relation, other))
-    except PySparkException as error:
-        reason = str(error).strip().splitlines()[0]
-        problem = f"The text made of this data frame is no query of Spark's: {reason}"
-        raise NotUnderstoodError(problem, _ADVICE, text) from error
+    with settings(spark, _SETTINGS):
+        theirs = _explained(spark, _compared(spark, relation))
+        try:
+            other = relation_of(spark, spark.sql(text))
+            ours = _explained(spark, _compared(spark, other))
+        except PySparkException as error:
+            reason = str(error).strip().splitlines()[0]
+            problem = f"The text made of this data frame is no query of Spark's: {reason}"
+            raise NotUnderstoodError(problem, _ADVICE, text) from error
     if theirs != ours:
         pairs = zip(theirs.splitlines(), ours.splitlines(), strict=False)
         mine, other_line = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))

@@ -34,3 +34,15 @@ def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
     """Return the rows of a query, whose columns have different names."""
     known = (Column(id_, name, exp.Column(this=identifier(name))) for id_, name in columns)
     return Rows(tuple(known), exp.Select(), Stage.LIMIT, query)
+
+
+def with_step(query: exp.Query, name: str, step: exp.Query) -> exp.Query:
+    """Return a query that can read another by a name: its first named query."""
+    cte = exp.CTE(this=step, alias=exp.TableAlias(this=identifier(name)))
+    own = query.args.get("with_")
+    clause = exp.With(expressions=[cte, *(own.expressions if own else [])])
+    if own is not None and own.args.get("recursive"):
+        clause.set("recursive", True)
+    found = query.copy()
+    found.set("with_", clause)
+    return found

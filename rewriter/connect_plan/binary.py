@@ -14,7 +14,7 @@ from rewriter.catalyst.scalars import call
 from rewriter.catalyst.types import cast, sql_type
 from rewriter.connect_plan.frame import Frame
 from rewriter.connect_plan.items import Item
-from rewriter.connect_plan.scalars import Message, Scalars
+from rewriter.connect_plan.scalars import Message
 
 if TYPE_CHECKING:
     from rewriter.connect_plan.plans import Plans
@@ -45,7 +45,7 @@ def join(plans: Plans, message: Message, relation: Message) -> Frame:
     using = message.get("using_columns", [])
     condition = None
     if "join_condition" in message:
-        condition = Scalars(both).write(message["join_condition"])
+        condition = plans.scalars(both).write(message["join_condition"])
     elif using:
         pairs = [(one.only(name), other.only(name)) for name in using]
         equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
@@ -86,7 +86,7 @@ def lateral_join(plans: Plans, message: Message, relation: Message) -> Frame:
     lateral, columns = laterals.subquery_lateral(plans.steps.finished(right.rows))
     frame = left.beside(right, laterals.lateral_join(left.rows, lateral, columns, written))
     if "join_condition" in message:
-        written.set("on", Scalars(frame).write(message["join_condition"]))
+        written.set("on", plans.scalars(frame).write(message["join_condition"]))
     return frame
 
 

@@ -24,7 +24,7 @@ from rewriter.catalyst.selects import (
     is_long,
     lateral_view,
 )
-from rewriter.catalyst.stated import stated
+from rewriter.catalyst.stated import stated, with_step
 from rewriter.catalyst.unpivot import Unpivot, of_expression, unpivoted
 from rewriter.connect_plan.binary import join, lateral_join, set_operation
 from rewriter.connect_plan.frame import Frame
@@ -52,16 +52,23 @@ _GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
 class Plans:
     """Writes the relations of one plan.
 
-    ``around`` is the frame whose columns they may refer to: the left side of a lateral join.
+    ``around`` is the frame whose columns they may refer to: the left side of a lateral join, or
+    what a subquery stands in. ``subqueries`` are the plans that expressions name by number.
     """
 
     def __init__(
-        self, steps: Steps, schema_of: SchemaOf, ids: Iterator[int], around: Frame | None = None
+        self,
+        steps: Steps,
+        schema_of: SchemaOf,
+        ids: Iterator[int],
+        around: Frame | None = None,
+        subqueries: Mapping[int, Message] | None = None,
     ) -> None:
         self.steps = steps
         self.schema_of = schema_of
         self._ids = ids
         self._around = around
+        self._subqueries = subqueries or {}
 
     def frame(self, relation: Message) -> Frame:
         """Return what a relation has.
@@ -89,7 +96,15 @@ class Plans:
 
     def inside(self, around: Frame) -> Plans:
         """Return the writer of a plan that may refer to the columns of a frame."""
-        return Plans(self.steps, self.schema_of, self._ids, around)
+        return Plans(self.steps, self.schema_of, self._ids, around, self._subqueries)
+
+    def scalars(self, frame: Frame) -> Scalars:
+        """Return the writer of expressions over the columns of a frame."""
+        return Scalars(frame, self._subquery)
+
+    def _subquery(self, number: int, around: Frame) -> exp.Query:
+        inner = self.inside(around).frame(self._subqueries[number])
+        return self.steps.finished(inner.rows).written()
 
     def made(self, rows: Rows) -> Frame:
         """Return the frame of rows that no other frame has."""
@@ -108,7 +123,7 @@ class Plans:
             used = {one.table.lower() for one in rows.written().find_all(exp.Column)}
             if used & around:
                 raise unsupported(
-                    "a lateral join refers to the other frame before its last steps",
+                    "a lateral join or a subquery refers to the other frame before its last steps",
                     "Call select() before orderBy() and limit(), and aggregate last; or write this "
                     "part as a query for sql().",
                 )
@@ -157,7 +172,7 @@ class Plans:
 
     def _columns(self, frame: Frame, items: Sequence[Item]) -> list[Column]:
         known = {one.id: one for one in frame.columns}
-        scalars = Scalars(frame)
+        scalars = self.scalars(frame)
         found = []
         for item in items:
             if item.kept is not None:
@@ -180,7 +195,7 @@ class Plans:
                 continue
             frame = self.ready(frame, Stage.WHERE)
             name = function["function_name"]
-            scalars = Scalars(frame)
+            scalars = self.scalars(frame)
             written = call(
                 name.removesuffix("_outer"),
                 *(scalars.write(one) for one in function.get("arguments", [])),
@@ -242,7 +257,7 @@ class Plans:
 
     def _filter(self, message: Message, relation: Message) -> Frame:
         frame = self.ready(self.frame(message["input"]), Stage.ORDER, plain=False)
-        condition = Scalars(frame).write(message["condition"])
+        condition = self.scalars(frame).write(message["condition"])
         before = frame.rows.select.args.get("where")
         if before is not None:
             condition = exp.and_(before.this.copy(), condition, copy=False)
@@ -255,7 +270,7 @@ class Plans:
         frame = self.ready(self.frame(message["input"]), Stage.WHERE)
         if message["group_type"] == "GROUP_TYPE_PIVOT":
             return self._pivot(frame, message, relation)
-        group = _group(frame, message)
+        group = _group(self.scalars(frame), message)
         keys, calls = (message.get(f"{one}_expressions", []) for one in ("grouping", "aggregate"))
         items = select_list(frame, [*keys, *calls], lambda _: self._names_of(relation))
         return self._grouped(frame, items, group)
@@ -300,7 +315,7 @@ class Plans:
         frame = self.ready(frame, Stage.ORDER)
         if not all(one.kept for one in frame.columns):
             frame = self.closed(frame)
-        order = Scalars(frame).order(message["order"])
+        order = self.scalars(frame).order(message["order"])
         return frame.over(frame.rows.having("order", order, Stage.ORDER))
 
     def _limit(self, message: Message, relation: Message) -> Frame:
@@ -364,14 +379,36 @@ class Plans:
     def _passed(self, message: Message, relation: Message) -> Frame:
         return self.frame(message["input"])
 
+    def _with_others(self, message: Message, relation: Message) -> Frame:
+        """Write a plan beside others that it names: by numbers in expressions, by names in text."""
+        root, others = message["root"], message["references"]
+
+        def schema_of(part: Message) -> Sequence[tuple[str, Any]]:
+            beside = {"root": part, "references": others}
+            return self.schema_of({"common": {}, "with_relations": beside})
+
+        numbered = {int(one["common"]["plan_id"]): one for one in others}
+        subqueries = {**self._subqueries, **numbered}
+        plans = Plans(self.steps, schema_of, self._ids, self._around, subqueries)
+        if kind_of(root) != "sql":
+            return plans.frame(root)
+        aliases = [one["subquery_alias"] for one in others]
+        named = {one["alias"]: plans.frame(one["input"]).rows for one in aliases}
+        return plans._stated(root["sql"], root, named)
+
     def _range(self, message: Message, relation: Message) -> Frame:
         start, end, step = (int(message.get(name, 0)) for name in ("start", "end", "step"))
         slices = message.get("num_partitions")
         rows = counted(next(self._ids), start, end, step, slices)
         return self.made(self._beside_around(rows))
 
-    def _stated(self, message: Message, relation: Message) -> Frame:
-        """Write a text as it is, with literals in place of its parameters."""
+    def _stated(
+        self, message: Message, relation: Message, named: Mapping[str, Rows] | None = None
+    ) -> Frame:
+        """Write a text as it is, with literals in place of its parameters.
+
+        ``named`` are the rows of other frames that it reads by names.
+        """
         names = self._names_of(relation)
         if len({name.lower() for name in names}) < len(names):
             raise unsupported(
@@ -380,12 +417,14 @@ class Plans:
         query, values = parse(message["query"]), _arguments(message)
         if values:
             query = substitute(query, values, sql=message["query"])
+        for name, rows in (named or {}).items():
+            query = with_step(query, name, self.steps.finished(rows).written())
         return self.made(stated(query, self._numbered(names)))
 
 
-def _group(frame: Frame, message: Message) -> exp.Group | None:
+def _group(scalars: Scalars, message: Message) -> exp.Group | None:
     """Return GROUP BY; None where all rows are one group."""
-    write, kind = Scalars(frame).write, message["group_type"]
+    write, kind = scalars.write, message["group_type"]
     keys = [write(key) for key in message.get("grouping_expressions", [])]
     if kind == "GROUP_TYPE_GROUPING_SETS":
         sets = [map(write, one.get("grouping_set", [])) for one in message["grouping_sets"]]
@@ -452,5 +491,6 @@ _RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
     "unpivot": Plans._unpivot,
     "with_columns": Plans._with_columns,
     "with_columns_renamed": Plans._renamed,
+    "with_relations": Plans._with_others,
 }
 """Kind of a relation: how it is written."""

@@ -45,10 +45,6 @@ _OTHERS: Mapping[str, tuple[str, str]] = {
         "transpose() makes columns of what rows hold",
         "Give the values as columns: groupBy().pivot(column, values), or unpivot().",
     ),
-    "with_relations": (
-        "a subquery, or another frame in the text of sql(), has no rule over Spark Connect",
-        "Write it as a join, or as a query for sql().",
-    ),
 }
 
 

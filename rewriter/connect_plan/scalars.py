@@ -53,11 +53,16 @@ _NAMED = {
 }
 
 
+Subquery = Callable[[int, Frame], exp.Query]
+"""Writes the plan of a number, which may refer to the columns of the frame around it."""
+
+
 @dataclass(frozen=True)
 class Scalars:
     """Writes expressions over the columns of a frame."""
 
     frame: Frame
+    subquery: Subquery | None = None
     variables: Mapping[str, exp.Expr] = field(default_factory=dict)
 
     def write(self, message: Message) -> exp.Expr:
@@ -143,6 +148,16 @@ class Scalars:
             )
             window.set("spec", spec)
         return window
+
+    def _subquery(self, message: Message) -> exp.Expr:
+        if self.subquery is None:
+            raise unsupported("a subquery stands where none has a rule", "Write it as a join.")
+        kind = message["subquery_type"]
+        if kind not in _SUBQUERIES:
+            raise unsupported("a frame as the argument of a function has no rule")
+        query = self.subquery(int(message["plan_id"]), self.frame)
+        values = [bracketed(self.write(one)) for one in message.get("in_subquery_values", [])]
+        return _SUBQUERIES[kind](query, values)
 
     def _boundary(self, message: Message, side: str) -> tuple[exp.Expr | str, str | None]:
         if message.get("current_row"):
@@ -243,6 +258,17 @@ def _not(values: list[exp.Expr]) -> exp.Expr:
     return exp.Not(this=bracketed(value))
 
 
+def _in(query: exp.Query, values: list[exp.Expr]) -> exp.Expr:
+    one = values[0] if len(values) == 1 else exp.Tuple(expressions=values)
+    return exp.In(this=one, query=exp.Subquery(this=query))
+
+
+_SUBQUERIES: dict[str, Callable[[exp.Query, list[exp.Expr]], exp.Expr]] = {
+    "SUBQUERY_TYPE_EXISTS": lambda query, _: exp.Exists(this=query),
+    "SUBQUERY_TYPE_IN": _in,
+    "SUBQUERY_TYPE_SCALAR": lambda query, _: exp.Subquery(this=query),
+}
+
 _FUNCTIONS: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {
     "in": lambda values: exp.In(this=bracketed(values[0]), expressions=values[1:]),
     "isNotNull": lambda values: IsNotNull(this=_is_null(values)),
@@ -260,6 +286,7 @@ _RULES: dict[str, Callable[[Scalars, Message], exp.Expr]] = {
     "expression_string": Scalars._text,
     "lambda_function": Scalars._lambda,
     "literal": _literal,
+    "subquery_expression": Scalars._subquery,
     "unresolved_attribute": Scalars.attribute,
     "unresolved_extract_value": Scalars._extract,
     "unresolved_function": Scalars._function,

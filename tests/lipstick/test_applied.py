@@ -201,6 +201,7 @@ def _together(bids: DataFrame, cars: DataFrame) -> DataFrame:
     return bids.coalesce(1).mapInArrow(counted, "n long")
 
 
+@pytest.mark.many
 @pytest.mark.classic
 @pytest.mark.parametrize(
     "build",

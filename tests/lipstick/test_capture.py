@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 import lipstick
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
 
+pytestmark = pytest.mark.slow_over_connect
+
 COUNTS = "SELECT Model, count(*) AS n, sum(Price) AS total FROM Cars GROUP BY Model"
 
 
@@ -235,6 +237,7 @@ def test_rerun_gives_the_same_as_annotations(dealer: lipstick.Session) -> None:
     )
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

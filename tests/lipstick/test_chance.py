@@ -112,6 +112,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("case", QUERIES)
 def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
     sql, plain = QUERIES[case]

@@ -38,6 +38,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "calls",
     [
@@ -160,6 +161,7 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("case", FRAMES)
 def test_of_data_frames(on: Oracles, case: str) -> None:
     """The same answer and annotations as of the query in SQL."""

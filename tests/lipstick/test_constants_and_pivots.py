@@ -33,6 +33,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("sql", "grouping", "offline"),
     [

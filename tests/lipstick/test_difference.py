@@ -33,6 +33,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -74,6 +75,7 @@ def test_everything_is_subtracted(on: Oracles) -> None:
     on.hold("SELECT l.id FROM l LEFT ANTI JOIN r ON r.w > 5", {"r": [1, 2]}, {"r": [1, 2, 3]})
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("sql", "deletions"),
     [
@@ -104,6 +106,7 @@ def test_not_in_knows_null(
     on.hold(sql, *deletions, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -134,6 +137,7 @@ def test_sides_of_different_types(on: Oracles, sql: str) -> None:
     on.hold(sql, {"l": [1, 3, 5]}, {"l": [4], "n": [2], "r": [3]}, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

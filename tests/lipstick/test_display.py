@@ -23,6 +23,8 @@ from lipstick.display.markup import cell
 from lipstick.frame import AnnotatedFrame
 from lipstick.sessions import Session
 
+pytestmark = pytest.mark.slow_over_connect
+
 CARS = [("C1", "Accord", 20), ("C2", "Civic", 10), ("C3", "Civic", 12), ("C4", "<b>Z</b>", 1)]
 COUNTED = "SELECT model, count(*) AS n FROM cars GROUP BY model"
 

@@ -69,6 +69,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("sql", "grouping"),
     [
@@ -113,6 +114,7 @@ def test_function_beside_what_chance_decides(on: Oracles) -> None:
     assert_same_bag(on.plain.answer("SELECT twice(v) AS w FROM t"), from_spark(q.df), "rand()")
 
 
+@pytest.mark.many
 @pytest.mark.classic
 @pytest.mark.parametrize(
     ("sql", "grouping"),

@@ -122,6 +122,7 @@ def _check(ls: Session, plain: PlainSpark, case: Case, run: Run) -> Deletion | N
             plain=plain,
             exact=case.exact,
             offline=lipstick.open(q.capture.directory),
+            with_spark={1 + case.seed % (len(deletions) - 1)},
         )
     )
     return deletions[-1]

@@ -43,6 +43,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -147,6 +148,7 @@ def test_collected_set_has_each_value_once(on: Oracles) -> None:
     assert found[("b", 20), group(2, 3, 4) * group(2, 3)] == 1
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("collected", "view"),
     [
@@ -162,6 +164,7 @@ def test_collected_otherwise(on: Oracles, collected: str, view: str) -> None:
     on.hold(sql, {"cars": [2]}, {"cars": [1, 3]}, {"cars": [2, 3]}, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -177,6 +180,7 @@ def test_groups_taken_apart_in_the_select_list(on: Oracles, sql: str) -> None:
     on.hold(sql, {"cars": [3]}, {"cars": [1, 2]}, {}, grouping=True, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("collected", "shown"),
     [

@@ -18,7 +18,7 @@ from tests.oracle.deletion import Tally, check_deletion, deletion_sets, lineage_
 from tests.oracle.plain import PlainSpark
 from tests.oracle.suites import TPCH
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.slow_over_connect]
 
 SCALE = 0.01
 CONNECT = (18,)

@@ -91,6 +91,7 @@ def test_chain(on: Oracles) -> None:
     on.hold(sql, PARTNERS, MIXED)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

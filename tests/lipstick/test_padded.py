@@ -33,6 +33,7 @@ def ls(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         spark.sql(f"DROP TABLE {name}")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

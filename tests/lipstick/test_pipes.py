@@ -43,6 +43,7 @@ QUERIES = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("sql", QUERIES)
 def test_pipes(on: Oracles, sql: str) -> None:
     on.hold(sql, {"a": [1, 4]}, {"a": [7], "b": [1, 2]}, {"a": range(1, 8)})

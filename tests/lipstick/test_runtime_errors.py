@@ -28,6 +28,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("sql", "deletion"),
     [

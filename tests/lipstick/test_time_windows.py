@@ -101,6 +101,7 @@ MORE_SESSIONS = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.classic
 @pytest.mark.parametrize(
     "sql",
@@ -190,6 +191,7 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("case", FRAMES)
 def test_of_data_frames(on: Oracles, case: str) -> None:
     """The same answer and annotations as of the query in SQL."""

@@ -19,13 +19,12 @@ from semiring.expression import Expression
 from semiring.token import Token
 from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.database import Database, Deletion, Relation
-from tests.oracle.deletion import Tally, check_deletion, check_offline
+from tests.oracle.deletion import OFFLINE, check_deletion
 from tests.oracle.plain import PlainSpark, few_rows
 from tests.oracle.rows import (
     Bag,
     assert_same_bag,
     assert_same_schema,
-    difference,
     from_arrow,
     from_spark,
 )
@@ -122,13 +121,20 @@ class Oracles:
             for d in deletions
         ]
         capture = lipstick.open(q.capture.directory)
-        tally = Tally()
-        for number, deletion in enumerate(asked):
-            tally.add(self._delete(q, sql, deletion, capture, spark=number == 0))
+        tally = check_deletion(
+            self.ls,
+            q,
+            sql,
+            self.database,
+            asked,
+            plain=self.plain,
+            offline=capture,
+            with_spark={0},
+        )
         assert tally.methods["rerun"] == 0, "captured annotations answer, nothing else"
         assert tally.changed, f"no deletion changes the answer of\n{sql}"
         if offline:
-            assert tally.methods["offline"] == tally.asked, f"{tally}\n{sql}"
+            assert tally.methods[OFFLINE] == tally.asked, f"{tally}\n{sql}"
         return q
 
     def hold_frame(self, frame: DataFrame, sql: str, *, chosen: bool = False) -> None:
@@ -140,20 +146,6 @@ class Oracles:
         assert q.schema.names == frame.columns
         assert_same_bag(from_spark(other.df if chosen else frame), from_spark(q.df), q.query)
         assert annotated(q) == annotated(other)
-
-    def _delete(
-        self, q: AnnotatedFrame, sql: str, deletion: Deletion, capture: Any, *, spark: bool
-    ) -> Tally:
-        """Ask with Spark if wanted, else without where that can answer, which is quicker."""
-        if not spark:
-            before, after = self.plain.answer(sql), self.plain.answer(sql, deletion)
-            method = check_offline(capture, deletion, before, after, f"deleting {deletion}\n{sql}")
-            if method == "offline":
-                changed = int(bool(difference(before.rows, after.rows)))
-                return Tally(asked=1, nonempty=1, changed=changed, methods=Counter([method]))
-        return check_deletion(
-            self.ls, q, sql, self.database, [deletion], plain=self.plain, offline=capture
-        )
 
 
 def _counted(q: AnnotatedFrame) -> Bag:

@@ -85,6 +85,7 @@ def _tokens(relation: Relation, keys: list[Key]) -> pa.Table:
     return pa.table(columns, names=list(relation.key))
 
 
+@pytest.mark.many
 @pytest.mark.classic
 @pytest.mark.parametrize("name", QUERIES)
 def test_what_if_is_the_query_on_the_reduced_data(

@@ -22,6 +22,7 @@ CALLED = {
     "star_of_struct": [("id", "integer"), ("k", "integer")],
     "text": [("k", "integer"), ("n", "integer")],
     "text_of_equal_names": [("k", "integer"), ("K", "integer")],
+    "text_over_frame": [("k", "integer"), ("n", "integer")],
     "text_with_parameters": [("k", "integer"), ("n", "integer")],
     "text_with_named_values": [(one, "integer") for one in ("id", *"abcde")],
     "text_with_placed_values": [("id", "integer"), ("v", "string")],
