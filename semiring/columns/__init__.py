@@ -37,7 +37,8 @@ def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> C
 class Travel:
     """How annotations get from one pass of an evaluation to the next.
 
-    As columns do, and not as objects, unless a function gives values: those may be any.
+    As columns do, and not as objects, unless keys cannot travel, or a function gives intervals:
+    their instants are not known before.
 
     Parameters
     ----------

@@ -68,20 +68,8 @@ class NumberedColumns(Columns[V]):
         valuations: Sequence[Valuation[Any]],
         keys: Mapping[str, Sequence[pa.DataType]] | None,
     ) -> Transport | None:
-        """What passes share: how tokens travel; None where elements do.
-
-        That is so where keys cannot travel, and where a function gives values, which may name any
-        token.
-        """
-        given: set[Token] = set()
-        for valuation in valuations:
-            if valuation.constant_one or valuation.of_itself:
-                continue
-            if valuation.values is None:
-                return None
-            for value in valuation.values:
-                given.update(cls.named(semiring, value))
-        return None if keys is None else Transport(keys, tuple(sorted(given)))
+        """What passes share: how tokens travel; None where keys cannot, so that elements do."""
+        return None if keys is None else Transport(keys)
 
     @classmethod
     def carrier(cls, shared: Transport) -> pa.DataType:

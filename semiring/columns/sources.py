@@ -87,22 +87,21 @@ def number_sources(
             given[name] = Given(*source.valuation.places(scan.columns, scan.length, scan.absent))
     received = {name: transport.read(tokens) for name, tokens in travelled.items()}
     others = {token for one in given.values() for value in one.values for token in named(value)}
-    if any((one.given >= 0).any() for one in received.values()):
-        others.update(transport.given)
+    others.update(token for one in received.values() for token in one.named)
     every = [*scans.values(), *(scan for one in received.values() for scan, _ in one.scans)]
     codes, numbers, vocabulary = number_tokens(every, others)
     found = iter(codes)
     own = dict(zip(scans, found, strict=False))
-    places = np.array([numbers.get(token, 0) for token in transport.given], dtype=np.int32)
-    arrived = {name: _numbers(one, found, places) for name, one in received.items()}
+    arrived = {name: _numbers(one, found, numbers) for name, one in received.items()}
     return Numbered(own, given, arrived, numbers, vocabulary)
 
 
-def _numbers(received: Received, codes: Iterator[Array], given: Array) -> Array:
-    """The numbers of tokens that have travelled, from those of their scans and of given tokens."""
-    found = np.zeros(len(received.given), dtype=np.int32)
+def _numbers(received: Received, codes: Iterator[Array], numbers: Mapping[Token, int]) -> Array:
+    """The numbers of tokens that have travelled, from those of their scans and of other tokens."""
+    found = np.zeros(len(received.numbers), dtype=np.int32)
     for _, places in received.scans:
         found[places] = next(codes)
-    there = received.given >= 0
-    found[there] = given[received.given[there]]
+    there = received.numbers >= 0
+    named = np.array([numbers[token] for token in received.named], dtype=np.int32)
+    found[there] = named[received.numbers[there]]
     return found

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from semiring.base import Array
+from semiring.columns.objects import pickled, unpickled
 from semiring.token import Token
 from semiring.vocabulary import Part, Scan, Vocabulary
 
-_GIVEN = pa.field("given", pa.int32())
+_NAMED = pa.field("named", pa.binary())
 
 _NO_KEY = (pa.bool_(),)
 """What the key of a relation of at most one tuple travels as."""
@@ -26,12 +27,15 @@ class Received:
     ----------
     scans
         By relation, the keys of those that are of its tuples, and their places.
-    given
-        Of those that values name, the place of each among :attr:`Transport.given`; -1 elsewhere.
+    named
+        Those that values name, each once.
+    numbers
+        The place of each among `named`; -1 for those of scans.
     """
 
     scans: Sequence[tuple[Scan, Array]]
-    given: Array
+    named: Sequence[Token]
+    numbers: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +43,15 @@ class Transport:
     """How tokens travel: by their keys, since their numbers mean something in one batch only.
 
     A token is a struct with a field per relation, and a first one for tokens that values name
-    which were given to others. One of its fields is not NULL: the key, or the place in `given`.
+    which were given to others. One of its fields is not NULL: the key, or the token as bytes.
 
     Parameters
     ----------
     keys
         The types of the key columns of each relation.
-    given
-        The tokens that given values name, each once.
     """
 
     keys: Mapping[str, Sequence[pa.DataType]]
-    given: Sequence[Token] = ()
 
     @property
     def type(self) -> pa.DataType:
@@ -60,8 +61,8 @@ class Transport:
     def write(self, vocabulary: Vocabulary, numbers: Array) -> pa.Array:
         """Tokens as structs, from their numbers."""
         size, start = len(vocabulary), 0
-        places = {token: place for place, token in enumerate(self.given)}
-        given = np.full(size, -1, dtype=np.int32)
+        named: list[bytes] = []
+        places = np.full(size, -1, dtype=np.int64)
         fields = self._fields()
         columns = {
             relation: pa.nulls(size, field.type)
@@ -69,30 +70,34 @@ class Transport:
         }
         for part in vocabulary.parts:
             own = np.arange(start, start + len(part))
-            given[own[~part.scanned]] = [places[token] for token in part.given]
+            places[own[~part.scanned]] = len(named) + np.arange(len(part.given))
+            named += map(pickled, part.given)
             if part.scanned.any():
                 columns[part.relation] = self._keys_of(part, own[part.scanned], size)
             start += len(part)
-        children = [pa.array(given, mask=given < 0), *columns.values()]
+        given = pa.array(named, _NAMED.type).take(pa.array(places, mask=places < 0))
+        children = [given, *columns.values()]
         tokens = pa.StructArray.from_arrays(children, fields=fields)
         return tokens.take(pa.array(numbers))
 
     def read(self, tokens: pa.Array) -> Received:
         """Tokens from structs."""
         given, *columns = tokens.flatten()
+        named = given.dictionary_encode()
         scans = []
         for (relation, kinds), column in zip(self.keys.items(), columns, strict=True):
             places = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
             keys = column.take(pa.array(places)).flatten() if kinds else []
             scans.append((Scan(relation, keys, len(places)), places))
-        return Received(scans, given.fill_null(-1).to_numpy(zero_copy_only=False))
+        numbers = named.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Received(scans, [unpickled(one) for one in named.dictionary.to_pylist()], numbers)
 
     def _fields(self) -> list[pa.Field]:
         keys = [
             pa.struct([(f"k{place}", kind) for place, kind in enumerate(kinds or _NO_KEY)])
             for kinds in self.keys.values()
         ]
-        return [_GIVEN, *(pa.field(f"r{number}", key) for number, key in enumerate(keys))]
+        return [_NAMED, *(pa.field(f"r{number}", key) for number, key in enumerate(keys))]
 
     def _keys_of(self, part: Part, numbers: Array, size: int) -> pa.Array:
         """The keys of a part's tokens at their numbers, and NULL elsewhere up to a size."""

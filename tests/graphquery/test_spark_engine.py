@@ -160,6 +160,7 @@ def test_delete(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     assert spark.values(aggregates, stale="null").equals(values)
 
 
+@pytest.mark.slow
 def test_subgraph(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     """A subgraph, and what a deletion leaves of it."""
     memory, spark = pair
@@ -183,6 +184,7 @@ def test_zoom(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     same(memory.zoom_in(modules[::2]), spark.zoom_in(modules[::2]))
 
 
+@pytest.mark.slow
 def test_difference(build: Build) -> None:
     """Of executions that are whole, and of what a deletion leaves of them."""
     several = workflows().filter(

@@ -123,6 +123,7 @@ def test_set_operation(on: Oracles, sql: str) -> None:
     on.hold(sql, {"l": [2, 4]}, deletion, {"l": [1, 3], "n": [3]}, grouping=True, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

@@ -160,6 +160,7 @@ def test_functions_of_the_frame_are_told_from_columns(on: Oracles) -> None:
         on.ls.sql("SELECT thrice(v) FROM t")
 
 
+@pytest.mark.many
 @pytest.mark.classic
 @pytest.mark.parametrize(
     "calls",

@@ -62,6 +62,7 @@ def test_arrays_of_a_row(on: Oracles, sql: str) -> None:
     on.hold(sql, {"t": [1]}, {"t": [2, 3, 4]}, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

@@ -31,6 +31,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("side", ["LEFT", "RIGHT", "FULL"])
 def test_equality(on: Oracles, side: str) -> None:
     """A NULL key has no partner; duplicates multiply."""

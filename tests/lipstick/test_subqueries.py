@@ -118,6 +118,7 @@ def test_lateral(on: Oracles, sql: str) -> None:
     on.hold(sql, *DELETIONS, offline=False)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [

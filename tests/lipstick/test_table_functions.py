@@ -89,6 +89,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
 
+@pytest.mark.many
 @pytest.mark.classic
 @pytest.mark.parametrize(
     "sql",

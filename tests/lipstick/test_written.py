@@ -159,6 +159,7 @@ ORDINARY = ("shown groups", "inserted")
 """The cases of every run; the others take as long each."""
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "name",
     [name if name in ORDINARY else pytest.param(name, marks=pytest.mark.slow) for name in CASES],

@@ -14,7 +14,7 @@ from tests.oracle.generated import Held
 from tests.oracle.generator import generate
 
 FIRST = int(os.environ.get("LIPSTICK_SEED", "0"))
-COUNT = max(40, int(os.environ.get("LIPSTICK_GENERATED", "0")))
+COUNT = max(24, int(os.environ.get("LIPSTICK_GENERATED", "0")))
 FAILED_ONCE = (5096, 5150, 5264)
 """Seeds beyond those of ordinary runs that an error in memory was found by."""
 

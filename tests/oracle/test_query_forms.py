@@ -83,6 +83,7 @@ RECURSIVE = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("case", RECURSIVE)
 def test_recursion(case: str) -> None:
     sql, changed = RECURSIVE[case], 0
@@ -114,6 +115,7 @@ PIPES = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("sql", PIPES)
 def test_pipes(sql: str) -> None:
     changed = 0

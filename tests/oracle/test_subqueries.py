@@ -74,6 +74,7 @@ def hold(sql: str, directory: Path, plain: str | None = None) -> None:
         assert_same_bag(expected, found, f"in memory, {deletion}\n{sql}")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -130,6 +131,7 @@ def test_correlated_not_in(left: str, member: str, rest: str, more: str, tmp_pat
     )
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -161,6 +163,7 @@ def test_correlated_by_any_predicate(sql: str, tmp_path: Path) -> None:
     hold(sql, tmp_path)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -185,6 +188,7 @@ def test_lateral(sql: str, tmp_path: Path) -> None:
     hold(sql, tmp_path)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("sql", "settled"),
     [

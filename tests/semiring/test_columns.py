@@ -125,14 +125,24 @@ def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
     ]
 
 
-def test_elements_travel_where_a_function_gives_values() -> None:
+def test_values_of_a_function_name_any_token() -> None:
     given_ = Valuation.compile(Why(), "r", lambda token: Why().default(Token("q", token.key)))
     travel = Travel(Why(), {"r": given_}, {"r": [pa.int64()]})
     source = Source(given_, lambda: Scan("r", [pa.array([1, 2])], 2))
     here = travel.columns({0: source}, {})
-    assert isinstance(here, ArrayColumns)
+    assert not isinstance(here, ArrayColumns)
     there = travel.columns({}, {0: here.sent(here.tokens(0))})
     assert there.to_arrow(there.received(0)).to_pylist() == ["{{q:1}}", "{{q:2}}"]
+
+
+def test_instants_of_a_function_travel_as_elements() -> None:
+    given_ = Valuation.compile(Validity(), "r", lambda token: ((1, token.key[0]),))
+    travel = Travel(Validity(), {"r": given_}, {"r": [pa.int64()]})
+    source = Source(given_, lambda: Scan("r", [pa.array([2, 3])], 2))
+    here = travel.columns({0: source}, {})
+    assert isinstance(here, ArrayColumns)
+    there = travel.columns({}, {0: here.sent(here.tokens(0))})
+    assert there.to_arrow(there.received(0)).to_pylist() == ["[1, 2)", "[1, 3)"]
 
 
 def _sources(
