@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-SESSION = "session_window"
-"""The function that gives a row a session window, and the mark of a column of these."""
+WINDOW, SESSION = "window", "session_window"
+"""The functions that give a row time windows, and the marks of their columns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """What Spark knows of columns beyond their types, and passes on from operator to operator.
 
-That a column is of session windows: a grouping by it merges them. That it is CHAR(n): it is padded
-where it is compared with one of another length, though not everywhere.
+That a column is of time windows: their last moments are its times, and a grouping by a column of
+session windows merges them. That it is CHAR(n): it is padded where it is compared with one of
+another length, though not everywhere.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ from rewriter.algebra import (
     UnionAll,
     walk,
 )
-from rewriter.catalog import SESSION
 
 MARK = "mark"
-"""Gives a scalar a mark of its own."""
+"""Gives a scalar, or the elements of an array, a mark of their own."""
 
 
 def marks_of(rows: Relation) -> dict[str, str]:
@@ -52,10 +52,6 @@ def marks_of(rows: Relation) -> dict[str, str]:
             pass_on(one.output, [each.column() for each in one.branches[0].attributes])
         elif isinstance(one, BagDifference):
             pass_on(one.output, [each.column() for each in one.left.attributes])
-        elif isinstance(one, Generate) and any(map(_is_session, one.argument.walk())):
-            found |= {attribute.id: SESSION for attribute in one.output}
+        elif isinstance(one, Generate) and MARK in one.argument.meta:
+            found |= {attribute.id: one.argument.meta[MARK] for attribute in one.output}
     return found
-
-
-def _is_session(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() == SESSION

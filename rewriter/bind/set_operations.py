@@ -12,7 +12,7 @@ from rewriter.bind.grouping import distinct
 from rewriter.bind.marks import marks_of
 from rewriter.bind.scope import Bound
 from rewriter.bind.text import Source
-from rewriter.catalog import SESSION
+from rewriter.catalog import SESSION, WINDOW
 from rewriter.comparable import cast_to
 from rewriter.position import Span
 
@@ -63,7 +63,7 @@ def _check_marks(operation: exp.SetOperation, branches: Sequence[Bound], source:
         advice = "Compare the starts and ends of the windows, as columns of their own."
         raise source.unsupported(f"{name} of session windows has no rule", advice, operation)
     for column in zip(*marks, strict=True):
-        if len({None if mark == SESSION else mark for mark in column}) > 1:
+        if len({None if mark in (WINDOW, SESSION) else mark for mark in column}) > 1:
             advice = "Convert them: CAST(... AS STRING)."
             problem = f"{name} of CHAR with a text of another length has no rule"
             raise source.unsupported(problem, advice, operation)

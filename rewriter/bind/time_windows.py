@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Generate, Project, Relation, Scalar, walk
+from rewriter.algebra import Generate, Relation, Scalar
 from rewriter.bind.fingerprint import fingerprint
+from rewriter.bind.marks import MARK, marks_of
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
-from rewriter.catalog import SESSION
+from rewriter.catalog import SESSION, WINDOW
 
 if TYPE_CHECKING:
     from rewriter.bind.scalars import ScalarBinder
 
-WINDOW = "window"
-"""The functions, and what their columns are called."""
 _QUALIFIER = "time window"
 """What stands before the column where a call stood: no relation of a text is called so."""
 
@@ -112,6 +111,7 @@ def with_time_window(
         advice = "Compute one of them in a derived table."
         raise source.unsupported("several time windows are not supported", advice, found[-1])
     relation, (array,) = binder.subqueries.attach(bound.relation, [*arrays.values()])
+    array.meta[MARK] = name
     attribute_of, span = binder.context.names.attribute, source.span(found[0])
     attribute = attribute_of(name)
     generated = Generate(relation, array, attribute_of("pos"), (attribute,), span=span)
@@ -123,7 +123,7 @@ def _windows(call: exp.Anonymous, rows: Relation, binder: ScalarBinder) -> Scala
     """Return the array of the windows that a row is in; a window stands for its last moment."""
     time, *lengths = call.expressions
     scalar = binder.bind(time)
-    if isinstance(scalar, exp.Column) and _is_window(scalar.name, rows):
+    if isinstance(scalar, exp.Column) and marks_of(rows).get(scalar.name) in (WINDOW, SESSION):
         scalar = time_of(scalar)
     if str(call.this).lower() == SESSION:
         return _call("array", _call(SESSION, scalar, *map(binder.bind, lengths)))
@@ -149,22 +149,6 @@ def _calls(select: exp.Select) -> Iterator[exp.Anonymous]:
 def _is_call(node: exp.Expr) -> TypeGuard[exp.Anonymous]:
     named = isinstance(node, exp.Anonymous) and node.name.lower() in (WINDOW, SESSION)
     return named and len(node.expressions) > 1
-
-
-def _is_window(identity: str, rows: Relation) -> bool:
-    """Tell whether an attribute of rows is a window, under whichever names."""
-    named: dict[str, Scalar] = {}
-    made: set[str] = set()
-    for one in walk(rows):
-        if isinstance(one, Project):
-            named |= zip((attribute.id for attribute in one.output), one.scalars, strict=True)
-        elif isinstance(one, Aggregate):
-            named |= zip((attribute.id for attribute in one.key_output), one.keys, strict=True)
-        elif isinstance(one, Generate) and any(map(_is_call, one.argument.find_all(exp.Anonymous))):
-            made.update(attribute.id for attribute in one.output)
-    while isinstance(found := named.get(identity), exp.Column):
-        identity = found.name
-    return identity in made
 
 
 def _read(lengths: list[exp.Expr], call: exp.Expr, source: Source) -> _Windows:

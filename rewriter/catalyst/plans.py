@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.algebra import bracketed
 from rewriter.catalyst.binary import combined, join_inputs, joined, left_input, operand
 from rewriter.catalyst.deduplicated import deduplicated
 from rewriter.catalyst.errors import unsupported
@@ -23,7 +22,7 @@ from rewriter.catalyst.outputs import needed, output, references
 from rewriter.catalyst.pivot import Pivot, pivot_of, pivoted
 from rewriter.catalyst.refusals import is_placement, refusal
 from rewriter.catalyst.sampled import sampled
-from rewriter.catalyst.scalars import Scalars, attribute_id, call
+from rewriter.catalyst.scalars import Scalars, attribute_id, call, membership
 from rewriter.catalyst.selects import (
     Column,
     Rows,
@@ -364,9 +363,7 @@ class Plans:
         """Write EXISTS, IN or a scalar subquery; its plan may refer to the columns around it."""
         if node.kind == "InSubquery":
             *values, query = node.children
-            left: list[exp.Expr] = [bracketed(around.write(value)) for value in values]
-            one = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
-            return exp.In(this=one, query=exp.Subquery(this=self._inner(query, around)))
+            return membership([*map(around.write, values)], self._inner(query, around))
         inner = self._inner(node, around)
         return exp.Exists(this=inner) if node.kind == "Exists" else exp.Subquery(this=inner)
 

@@ -93,6 +93,13 @@ def call(name: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=name, expressions=list(arguments))
 
 
+def membership(values: list[exp.Expr], query: exp.Query) -> exp.Expr:
+    """Return IN of a query."""
+    left = [bracketed(value) for value in values]
+    one = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
+    return exp.In(this=one, query=exp.Subquery(this=query))
+
+
 def arguments(node: Node) -> tuple[Node, ...]:
     """Return what a function was called with; its ``replacement`` is made of these."""
     return node.nested if "replacement" in node.fields else node.children

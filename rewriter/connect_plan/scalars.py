@@ -15,7 +15,7 @@ from rewriter.bind.parameters import decimal_width
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.literals import literal
 from rewriter.catalyst.names import identifier
-from rewriter.catalyst.scalars import call
+from rewriter.catalyst.scalars import call, membership
 from rewriter.catalyst.tree import Node
 from rewriter.catalyst.types import cast, sql_type
 from rewriter.connect_plan.frame import Frame, name_parts, with_fields
@@ -156,8 +156,8 @@ class Scalars:
         if kind not in _SUBQUERIES:
             raise unsupported("a frame as the argument of a function has no rule")
         query = self.subquery(int(message["plan_id"]), self.frame)
-        values = [bracketed(self.write(one)) for one in message.get("in_subquery_values", [])]
-        return _SUBQUERIES[kind](query, values)
+        values = [self.write(one) for one in message.get("in_subquery_values", [])]
+        return _SUBQUERIES[kind](values, query)
 
     def _boundary(self, message: Message, side: str) -> tuple[exp.Expr | str, str | None]:
         if message.get("current_row"):
@@ -258,15 +258,10 @@ def _not(values: list[exp.Expr]) -> exp.Expr:
     return exp.Not(this=bracketed(value))
 
 
-def _in(query: exp.Query, values: list[exp.Expr]) -> exp.Expr:
-    one = values[0] if len(values) == 1 else exp.Tuple(expressions=values)
-    return exp.In(this=one, query=exp.Subquery(this=query))
-
-
-_SUBQUERIES: dict[str, Callable[[exp.Query, list[exp.Expr]], exp.Expr]] = {
-    "SUBQUERY_TYPE_EXISTS": lambda query, _: exp.Exists(this=query),
-    "SUBQUERY_TYPE_IN": _in,
-    "SUBQUERY_TYPE_SCALAR": lambda query, _: exp.Subquery(this=query),
+_SUBQUERIES: dict[str, Callable[[list[exp.Expr], exp.Query], exp.Expr]] = {
+    "SUBQUERY_TYPE_EXISTS": lambda _, query: exp.Exists(this=query),
+    "SUBQUERY_TYPE_IN": membership,
+    "SUBQUERY_TYPE_SCALAR": lambda _, query: exp.Subquery(this=query),
 }
 
 _FUNCTIONS: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {
