@@ -116,9 +116,22 @@ def _inlined(spark: SparkSession, plan: Plan) -> Plan:
     inline = catalyst.optimizer.InlineCTE
     (constructor,) = jvm.java.lang.Class.forName(inline._fqn).getConstructors()
     plan = inline(*[False] * constructor.getParameterCount()).apply(plan)
-    plan = catalyst.optimizer.RemoveRedundantAliases.apply(_renamed(spark, plan))
+    if any(kind(node) == "Expand" for node in described(plan)):
+        plan = _instance(spark, plan)
+    remove = catalyst.optimizer.RemoveRedundantAliases
+    plan = remove.apply(_renamed(spark, plan))
     # Aliases that are left where others are gone are of attributes with other names.
-    return _renamed(spark, plan, in_the_end=False)
+    return remove.apply(_renamed(spark, plan, in_the_end=False))
+
+
+def _instance(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan with other attributes, as Spark makes one of a relation that occurs twice.
+
+    It makes one of a named query: ``Expand`` passes on columns as they are before, and not after.
+    """
+    catalyst = jvm_of(spark).org.apache.spark.sql.catalyst
+    twice = catalyst.plans.logical.Except(plan, plan, True)
+    return catalyst.analysis.DeduplicateRelations.apply(twice).children().apply(1)
 
 
 def _origins(nodes: Json, *, in_the_end: bool) -> dict[int, str]:

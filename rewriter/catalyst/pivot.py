@@ -80,15 +80,34 @@ def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
     type_ = of.fields["dataType"] if pivot.of is of else pivot.of.fields.get("dataType")
     values = [literal(Node("Literal", {"value": v, "dataType": type_}, ())) for v in pivot.values]
     aggregates = [scalars.write(item) for item in pivot.aggregates]
-    select = pivot_select(rows, aggregates, scalars.write(pivot.of), values)
+    keys = [one.scalar for one in rows.columns if one.id in pivot.keys]
+    select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
     columns = tuple(_column(item, pivot, rows) for item in pivot.items)
     return Rows(columns, select, Stage.ITEMS)
 
 
 def pivot_select(
-    rows: Rows, aggregates: Sequence[exp.Expr], of: exp.Expr, values: Sequence[exp.Expr]
+    rows: Rows,
+    keys: Sequence[exp.Expr],
+    aggregates: Sequence[exp.Expr],
+    of: exp.Expr,
+    values: Sequence[exp.Expr],
 ) -> exp.Select:
-    """Return a SELECT from the PIVOT of one relation."""
+    """Return a SELECT from the PIVOT of one relation.
+
+    It groups by the columns that it does not read elsewhere, so that a key must not be read.
+
+    Raises
+    ------
+    UnsupportedError
+        A key is read by an aggregate, or is the pivot column, which is to be a column itself.
+    """
+    read = {one for part in (*aggregates, of) for one in part.find_all(exp.Column)}
+    if not read.isdisjoint(keys):
+        raise unsupported(
+            "a pivot that reads a column that it groups by has no rule",
+            "Add the column once more, under another name, before groupBy.",
+        )
     named = [
         exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(aggregates)
     ]

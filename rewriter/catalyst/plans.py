@@ -189,9 +189,11 @@ class Plans:
         return pivoted(pivot, rows, self._scope(rows))
 
     def _time_window(self, window: TimeWindow) -> Rows:
+        """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
         rows = self._below(window.input, Stage.WHERE, window.used)
-        columns = (window.column(self._scope(rows)), *rows.columns)
-        return replace(rows, columns=columns, stage=Stage.ITEMS)
+        made = window.column(self._scope(rows))
+        self._steps.need([made.id])
+        return self._closed(replace(rows, columns=(made, *rows.columns), stage=Stage.ITEMS))
 
     def _filter(self, node: Node) -> Rows:
         window = time_window_of(node)

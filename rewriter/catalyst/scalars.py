@@ -157,6 +157,17 @@ def _like(scalars: Scalars, node: Node) -> exp.Expr:
     return exp.Escape(this=found, expression=exp.Literal.string(escape))
 
 
+def _window_time(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write the last moment of a time window: its end less one."""
+    before = node.child
+    if before.kind != "Subtract" or before.children[0].kind != node.kind:
+        raise unsupported(f"the expression {node.kind} has no rule")
+    end = before.children[0].child
+    if end.kind != "GetStructField":
+        raise unsupported(f"the expression {node.kind} has no rule")
+    return call("window_time", scalars.write(end.children[0]))
+
+
 def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
     child, name = node.children[0], node.fields.get("name")
     if isinstance(name, list):
@@ -331,6 +342,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "PercentileCont": _percentile,
     "PercentileDisc": _percentile,
     "PythonUDAF": _python_function,
+    "PreciseTimestampConversion": _window_time,
     "PythonUDF": _python_function,
     "ScalaUDF": _java_function,
     "ScalarSubquery": _subquery,

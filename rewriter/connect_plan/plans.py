@@ -300,8 +300,9 @@ class Plans:
             )
         aggregates = [scalars.write(call) for call in calls]
         values = [scalars.write({"literal": value}) for value in pivot["values"]]
-        select = pivot_select(frame.rows, aggregates, scalars.write(pivot["col"]), values)
-        written = [pivot_key(one.scalar) for one in groups]
+        own = [one.scalar for one in groups]
+        select = pivot_select(frame.rows, own, aggregates, scalars.write(pivot["col"]), values)
+        written = [pivot_key(one) for one in own]
         for value in range(len(values)):
             written += [pivot_value(value, n, len(calls)) for n in range(len(calls))]
         pairs = zip(self._names_of(relation), written, strict=True)

@@ -184,6 +184,27 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
         " '30 minutes') AS w, sensor, count(1) AS n FROM readings WHERE value > 1 GROUP BY 1, 2)"
         " GROUP BY w)",
     ),
+    "windows of windows": (
+        lambda t: (
+            t.withColumn("w", F.window("at", "2 hours", "1 hour"))
+            .select("*", F.explode(F.array("id", "value")).alias("n"))
+            .groupBy(F.session_window("w", "30 minutes").alias("s"), F.window_time("w").alias("t"))
+            .agg(F.sum("n").alias("n"))
+        ),
+        "SELECT s, t, sum(n) AS n FROM (SELECT session_window(w, '30 minutes') AS s,"
+        " window_time(w) AS t, n FROM (SELECT *, window(at, '2 hours', '1 hour') AS w"
+        " FROM readings) LATERAL VIEW explode(array(id, value)) AS n) GROUP BY s, t",
+    ),
+    "that nobody reads": (
+        lambda t: (
+            t.withColumn("w", F.window("at", "2 hours", "1 hour"))
+            .where("value > 1")
+            .withColumn("s", F.session_window("local", "1 hour"))
+            .select("id")
+        ),
+        "SELECT id FROM (SELECT id, session_window(local, '1 hour') AS s FROM (SELECT *,"
+        " window(at, '2 hours', '1 hour') AS w FROM readings) WHERE value > 1)",
+    ),
     "selected": (
         lambda t: t.select("id", F.window("at", "1 day").alias("w")).select("id", "w.start"),
         "SELECT id, w.start FROM (SELECT id, window(at, '1 day') AS w FROM readings)",

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 Key: TypeAlias = tuple[Any, ...]
 """The values of a relation's key columns, in the order the key declares."""
+
+
+_CHAR: Final = re.compile(r"char\(\d+\)")
+_CHAR_COLUMN: Final = re.compile(r"(\w+) (char\((\d+)\))")
+_KNOWN_AS: Final = "__CHAR_VARCHAR_TYPE_STRING"
+"""The metadata by which Spark knows a column of strings as CHAR(n)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,23 @@ class Relation:
         return self.data.filter(pc.invert(self.among(keys))) if keys else self.data
 
     def frame(self, spark: SparkSession, data: pa.Table | None = None) -> DataFrame:
-        """Return the relation, or other rows of its schema, as a DataFrame."""
-        return spark.createDataFrame(self.data if data is None else data, schema=self.schema)
+        """Return the relation, or other rows of its schema, as a DataFrame.
+
+        Spark makes no frame of CHAR(n); of a table it reads padded strings that it knows as such.
+        """
+        plain = _CHAR.sub("string", self.schema)
+        frame = spark.createDataFrame(self.data if data is None else data, schema=plain)
+        for name, char, length in _CHAR_COLUMN.findall(self.schema):
+            frame = frame.withColumn(name, _rpad(frame[name], length))
+            frame = frame.withMetadata(name, {_KNOWN_AS: char})
+        return frame
+
+    def padded(self, lengths: Mapping[str, int]) -> Relation:
+        """Return the relation with these columns, if it has them, as CHAR of a length."""
+        items = [item.split(" ") for item in self.schema.split(", ")]
+        kinds = {name: f"char({length})" for name, length in lengths.items()}
+        schema = ", ".join(f"{name} {kinds.get(name, kind)}" for name, kind in items)
+        return replace(self, schema=schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +90,21 @@ class Database:
         changed = {name: replace(self.relations[name], data=rows) for name, rows in data.items()}
         return Database({**self.relations, **changed})
 
+    def padded(self, **lengths: int) -> Database:
+        """Return the database with the columns of these names as CHAR of a length."""
+        padded = {name: one.padded(lengths) for name, one in self.relations.items()}
+        return Database(padded)
+
     def track(self, ls: Any, spark: SparkSession) -> None:
         """Register every relation with a lipstick session."""
         for relation in self.relations.values():
             ls.track(relation.name, relation.frame(spark), key=list(relation.key))
+
+
+def _rpad(column: Column, length: str) -> Column:
+    from pyspark.sql import functions as f
+
+    return f.rpad(column, int(length), " ")
 
 
 def _numbers(columns: Sequence[pa.Array], known: Sequence[pa.Array]) -> pa.Array:

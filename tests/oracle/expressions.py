@@ -15,6 +15,7 @@ INTEGERS: Final = frozenset({"int", "bigint"})
 NUMBERS: Final = frozenset({"int", "bigint", "double", "decimal"})
 KINDS: Final = ("int", "double", "decimal", "string", "date", "boolean")
 STRINGS: Final = ("a", "b", "B", "ab", "", "x y", "ä")
+_COMPARED: Final = frozenset({*KINDS, *INTEGERS})
 _LIMITS: Final = {"int": 1e8, "bigint": 1e15, "double": 1e9, "decimal": 1e7}
 
 
@@ -174,7 +175,7 @@ def _number(rng: random.Random, term: Term, other: Term) -> Term:
 
 def predicate(rng: random.Random, scope: Sequence[Column], depth: int = 1) -> Term:
     """Return a condition over the stable columns of a scope, NULL included in its outcomes."""
-    terms = stable(scope)
+    terms = stable(scope, _COMPARED)
     if not terms:
         return Term("TRUE", "boolean")
     if depth > 0 and rng.random() < 0.3:

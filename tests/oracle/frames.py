@@ -23,6 +23,16 @@ Call: TypeAlias = "Callable[[DataFrame, Frames], DataFrame]"
 
 _SIZE: Final = 600
 """So many rows a join may have."""
+_DAYS: Final = 1_000
+_KINDS: Final = {"decimal": "decimal", "char": "string"}
+_JOINED: Final = ("int", "string", "window")
+_WINDOWS: Final = (
+    "window({}, '2 days')",
+    "window({}, '3 days', '1 day')",
+    "window({}, '2 days', '2 days', '30 hours')",
+    "session_window({}, '1 day')",
+    "session_window({}, '36 hours')",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +68,9 @@ def generate(seed: int) -> tuple[Database, Program]:
     """Return a database and a program over it."""
     rng = random.Random(seed)
     database = random_database(rng)
+    if rng.random() < 0.4:
+        length = rng.choice((3, 5))
+        database = database.padded(c=length, g=rng.choice((length, length, 4)))
     return database, _Drawn(rng, database).program(rng.choice((3, 4, 5, 6)))
 
 
@@ -84,6 +97,8 @@ class _Drawn:
             self._distinct,
             self._combined,
             self._numbered,
+            self._windowed,
+            self._windowed,
             self._exploded,
             self._filled,
             self._pivoted,
@@ -103,7 +118,7 @@ class _Drawn:
         columns = []
         for item in relation.schema.split(", "):
             name, kind = item.split(" ")
-            kind = "decimal" if kind.startswith("decimal") else kind
+            kind = _KINDS.get(kind.split("(")[0], kind)
             columns.append(Column(names[name], Term(names[name], kind)))
         made = Program(relation.name, (), (), tuple(columns), float(relation.data.num_rows))
         return made.then(
@@ -116,7 +131,12 @@ class _Drawn:
 
     def _computed(self, made: Program) -> Program:
         name = self._fresh()
-        term = scalar(self._rng, made.columns, self._rng.choice(made.columns).term.kind)
+        chosen = self._rng.choice(made.columns).term
+        if chosen.kind == "window":
+            field = self._rng.choice(("start", "end"))
+            term = chosen.derived(f"CAST({chosen.sql}.{field} AS DATE)", kind="date")
+        else:
+            term = scalar(self._rng, made.columns, chosen.kind)
 
         def call(frame: DataFrame, _: Frames) -> DataFrame:
             from pyspark.sql import functions as f
@@ -140,7 +160,7 @@ class _Drawn:
             (left, right)
             for left in made.columns
             for right in other.columns
-            if left.term.kind == right.term.kind == "int"
+            if left.term.kind == right.term.kind in _JOINED
             and not (left.term.unstable or right.term.unstable)
         ]
         if not pairs or made.size * other.size / 5 > _SIZE:
@@ -244,6 +264,36 @@ class _Drawn:
         column = Column(name, term).referred(name)
         line = f".withColumn({name!r}, {word} over (partition by {by} order by {order}))"
         return made.then(line, call, (*made.columns, column))
+
+    def _windowed(self, made: Program) -> Program:
+        """Return a column of time windows, or groups by one."""
+        times = [c.name for c in made.columns if c.term.kind in ("date", "window")]
+        numbers = [c for c in made.columns if c.term.kind == "int" and c.term.bound <= _DAYS]
+        times += [f"DATE_ADD(DATE '2020-01-01', {c.name})" for c in numbers]
+        if not times or made.size * 2 > _SIZE:
+            return made
+        name = self._fresh()
+        sql = self._rng.choice(_WINDOWS).format(self._rng.choice(times))
+        column = Column(name, Term(name, "window"))
+        grouped = self._rng.random() < 0.4
+        by = [c for c in made.columns if not c.term.unstable and c.term.kind != "window"]
+        by = self._rng.sample(by, min(len(by), self._rng.choice((0, 1))))
+        names, count = [c.name for c in by], self._fresh()
+
+        def call(frame: DataFrame, _: Frames) -> DataFrame:
+            from pyspark.sql import functions as f
+
+            if grouped:
+                groups = frame.groupBy(f.expr(sql).alias(name), *names)
+                return groups.agg(f.count("*").alias(count))
+            return frame.withColumn(name, f.expr(sql))
+
+        if grouped:
+            counted = Column(count, Term(count, "bigint", 1e4))
+            line = f".groupBy(expr({sql!r}).alias({name!r}), *{names}).agg(count as {count})"
+            return made.then(line, call, [column, *by, counted], made.size)
+        line = f".withColumn({name!r}, expr({sql!r}))"
+        return made.then(line, call, (*made.columns, column), made.size * 2)
 
     def _exploded(self, made: Program) -> Program:
         numbers = [c for c in made.columns if c.term.kind == "int"]
