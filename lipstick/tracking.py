@@ -26,7 +26,7 @@ from lipstick import display
 from lipstick.errors import SourceError, TrackingError
 from lipstick.source import Source
 from rewriter.blocks import TokenSource
-from rewriter.catalog import SESSION
+from rewriter.catalog import SESSION, WINDOW
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
@@ -44,8 +44,8 @@ class Naming(Enum):
     NONE = "none"
 
 
-_SESSION_WINDOW = "spark.sessionWindow"
-"""What Spark marks such columns with, in tables too that they are written to."""
+_OF_WINDOWS = {"spark.timeWindow": WINDOW, "spark.sessionWindow": SESSION}
+"""What Spark marks columns of time windows with, in tables too that they are written to."""
 _OF_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
 """Where Spark keeps that a text is CHAR or VARCHAR."""
 
@@ -54,6 +54,12 @@ def fixed_length(column: StructField) -> str | None:
     """Return the type of a text of a fixed length, CHAR(n); None if a column is none."""
     found = str(column.metadata.get(_OF_LENGTH, ""))
     return found if found.startswith("char(") else None
+
+
+def mark_of(column: StructField) -> str | None:
+    """Return what Spark knows of a column beyond its type, as the rewriter calls it."""
+    windows = (own for key, own in _OF_WINDOWS.items() if column.metadata.get(key))
+    return next(windows, None) or fixed_length(column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +89,8 @@ class Tracked:
     @property
     def marks(self) -> Mapping[str, str]:
         """What Spark knows of columns beyond their types, as the rewriter calls it."""
-        found = {}
-        for one in self.schema:
-            fixed = fixed_length(one)
-            if one.metadata.get(_SESSION_WINDOW):
-                found[one.name] = SESSION
-            elif fixed is not None:
-                found[one.name] = fixed
-        return found
+        marks = {one.name: mark_of(one) for one in self.schema}
+        return {name: mark for name, mark in marks.items() if mark is not None}
 
     @property
     def token_source(self) -> TokenSource:

@@ -12,6 +12,7 @@ from lipstick.dataframes.hidden import (
     show_constants,
     show_copies,
     show_pivot_values,
+    show_unmarked,
 )
 from lipstick.dataframes.jvm import (
     Json,
@@ -64,6 +65,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         show_constants(part, described_part)
         show_copies(part, described_part)
         show_pivot_values(part, described_part)
+        show_unmarked(part, described_part)
     stated = with_texts(spark, plan, nodes)
     if stated is not None:
         with suppress(QueryError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -23,10 +24,11 @@ from lipstick.dataframes.messages import (
 )
 from lipstick.dataframes.named import only
 from lipstick.dataframes.pivoted_connect import with_pivot_values
+from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
 from rewriter import connect_plan
-from rewriter.errors import NotUnderstoodError, UnsupportedError
+from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -55,6 +57,8 @@ _ADVICE = (
 def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracked]) -> str:
     """Return the text of a frame, proven by Spark's explanations of both.
 
+    Where Spark reads another query in it, each relation is written as a derived table of its own.
+
     Raises
     ------
     NotUnderstoodError
@@ -68,10 +72,18 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)
     _register_functions(spark, relation)
-    relation = _in_order(spark, relation)
+    relation = without_marks(spark, _in_order(spark, relation))
     names = [one.name for one in tracked]
-    text = connect_plan.query_text(relation, names, partial(_schema, spark))
-    _prove(spark, relation, text)
+    schema_of = partial(_schema, spark)
+    text = connect_plan.query_text(relation, names, schema_of)
+    try:
+        _prove(spark, relation, text)
+    except NotUnderstoodError:
+        with suppress(QueryError):
+            text = connect_plan.query_text(relation, names, schema_of, literal=True)
+            _prove(spark, relation, text)
+            return text
+        raise
     return text
 
 

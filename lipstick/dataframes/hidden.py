@@ -1,8 +1,11 @@
-"""What the description of a plan hides: Python functions, constants, the values of a pivot."""
+"""What the description of a plan hides: functions, constants, values of a pivot, and metadata."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.types import StringType, StructField
 
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.dataframes.jvm import (
@@ -17,6 +20,8 @@ from lipstick.dataframes.jvm import (
     node_at,
     sizes,
 )
+from lipstick.errors import UnsupportedError
+from lipstick.tracking import mark_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,6 +93,44 @@ def show_copies(plan: Plan, nodes: Json) -> None:
             continue
         rows = node_at(plan, nodes, size, position).projections()
         node["projections"] = [[described(one) for one in elements(row)] for row in elements(rows)]
+
+
+def show_unmarked(plan: Plan, nodes: Json) -> None:
+    """Write into the description of a plan which names take a column's marks away.
+
+    Those with metadata of their own: what Spark knows of a column beyond its type is metadata.
+
+    Raises
+    ------
+    UnsupportedError
+        The metadata are such marks themselves.
+    """
+    size = sizes(nodes)
+    for position, node in enumerate(nodes):
+        named = described_expressions(node, ("Alias",))
+        own = {one["exprId"]["id"]: one for one in named if "explicitMetadata" in one}
+        if not own:
+            continue
+        for name in expressions(node_at(plan, nodes, size, position), ("Alias",)):
+            found, child = own.get(int(name.exprId().id())), name.child()
+            if found is None or child.getClass().getSimpleName() != "AttributeReference":
+                continue
+            before, after = (_mark(one.metadata()) for one in (child, name))
+            if after not in (before, None):
+                raise marked_by_hand(str(name.name()))
+            found["unmarked"] = after != before
+
+
+def _mark(metadata: Any) -> str | None:
+    return mark_of(StructField("", StringType(), metadata=json.loads(metadata.json())))
+
+
+def marked_by_hand(name: str) -> UnsupportedError:
+    """Return the refusal of a column that was given the metadata of a time window or of CHAR."""
+    return UnsupportedError(
+        f"in this data frame, the metadata of column {name} make it a time window or CHAR(n)",
+        "Leave them out: Spark gives such columns their metadata itself.",
+    )
 
 
 def show_pivot_values(plan: Plan, nodes: Json) -> None:

@@ -12,6 +12,7 @@ from rewriter.bind.calls import call_name, is_aggregate
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import Grouping
+from rewriter.bind.marks import mark_of, marks_of, unmarked
 from rewriter.bind.memberships import conjunction
 from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder
@@ -75,6 +76,9 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | No
     (field,) = pivot.args["fields"]
     of = field.this.expressions if isinstance(field.this, exp.Tuple) else [field.this]
     columns = [binder.bind(column) for column in of]
+    # Spark pads none of them, as it does where columns of CHAR are compared.
+    marks = marks_of(bound.relation)
+    columns = [unmarked(one) if mark_of(one, marks) else one for one in columns]
     aggregates = [_aggregate(written, binder, span) for written in pivot.expressions]
     _check_empty_values(aggregates, context, span)
     used = {name for scalar in columns for name in references(scalar)}

@@ -19,7 +19,7 @@ from rewriter.algebra import (
     Windows,
     references,
 )
-from rewriter.bind.marks import MARK, marks_of
+from rewriter.bind.marks import HOLDS_SESSIONS, MARK, mark_of, marks_of
 from rewriter.bind.names import Names
 from rewriter.bind.text import Source
 from rewriter.catalog import SESSION
@@ -50,10 +50,15 @@ def in_sessions(
     ------
     UnsupportedError
         There are several, or grouping sets; or an aggregate is of the windows: which ones it sees
-        is Spark's affair.
+        is Spark's affair; or a key is taken of a value that windows were put into.
     """
-    known = sessions_of(rows)
-    found = [key for key in keys if isinstance(key, exp.Column) and key.name in known]
+    marks = marks_of(rows)
+    kinds = [mark_of(key, marks) for key in keys]
+    if HOLDS_SESSIONS in kinds:
+        advice = "Make the window a column of its own, or group by its start and end."
+        problem = "a grouping by what is taken of a value that holds session windows has no rule"
+        raise source.unsupported(problem, advice, span)
+    found = [key for key, mark in zip(keys, kinds, strict=True) if mark == SESSION]
     if not found:
         return rows, tuple(keys)
     if sets:
@@ -71,11 +76,6 @@ def in_sessions(
     others = [key for key in keys if key is not window]
     merged, session = _merged(rows, window, others, names, span)
     return merged, tuple(session.column() if key is window else key for key in keys)
-
-
-def sessions_of(rows: Relation) -> frozenset[str]:
-    """Return the columns that are session windows, as Spark marks them."""
-    return frozenset(column for column, mark in marks_of(rows).items() if mark == SESSION)
 
 
 def _merged(

@@ -5,14 +5,16 @@ an attribute is its expression id. The text is Spark SQL, one SELECT for as many
 into one, the others in named steps before it; whoever made it proves that Spark reads it as a plan
 equal to the one it was made of.
 
-Four entries are added to the objects of the JSON by whoever reads the plan:
+Five entries are added to the objects of the JSON by whoever reads the plan:
 
 - ``tracked`` of an operator: ``{"name": ..., "columns": [[expression id, name], ...]}``, it is this
   tracked relation;
 - ``values`` of a ``LocalRelation``: ``VALUES ... AS v(...)``, the text of its rows;
 - ``text`` of an operator: ``{"sql": ..., "columns": [[expression id, name], ...]}``, it was made of
   this query;
-- ``registered`` of a ``PythonUDF``: the name under which the function is registered.
+- ``registered`` of a ``PythonUDF``: the name under which the function is registered;
+- ``unmarked`` of an ``Alias``: whether it takes the marks of a column away, see
+  :mod:`rewriter.bind.marks`.
 """
 
 from __future__ import annotations

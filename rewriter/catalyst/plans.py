@@ -392,7 +392,8 @@ def _name(item: Node) -> str:
 
 
 def _renames(item: Node) -> bool:
-    return _is_attribute(item) or (item.kind == "Alias" and _is_attribute(item.child))
+    renamed = item.kind == "Alias" and not item.fields.get("unmarked")
+    return _is_attribute(item) or (renamed and _is_attribute(item.child))
 
 
 def _is_grouped(rows: Rows) -> bool:

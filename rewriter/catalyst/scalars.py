@@ -110,6 +110,12 @@ def attribute_id(node: Node) -> int:
     return int(node.fields["exprId"]["id"])
 
 
+def _named(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write what a name is given to; a call of it has not the marks of a column."""
+    found = scalars.write(node.child)
+    return call("coalesce", found) if node.fields.get("unmarked") else found
+
+
 def _cast(scalars: Scalars, node: Node) -> exp.Expr:
     tried = node.fields.get("evalMode") == "TRY"
     return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
@@ -159,13 +165,10 @@ def _like(scalars: Scalars, node: Node) -> exp.Expr:
 
 def _window_time(scalars: Scalars, node: Node) -> exp.Expr:
     """Write the last moment of a time window: its end less one."""
-    before = node.child
-    if before.kind != "Subtract" or before.children[0].kind != node.kind:
+    ends = [one for one in node.walk() if one.kind == "GetStructField"]
+    if node.child.kind != "Subtract" or len(ends) != 1:
         raise unsupported(f"the expression {node.kind} has no rule")
-    end = before.children[0].child
-    if end.kind != "GetStructField":
-        raise unsupported(f"the expression {node.kind} has no rule")
-    return call("window_time", scalars.write(end.children[0]))
+    return call("window_time", scalars.write(ends[0].children[0]))
 
 
 def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
@@ -312,7 +315,7 @@ def _within(found: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
 
 _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "AggregateExpression": _aggregate,
-    "Alias": lambda scalars, node: scalars.write(node.child),
+    "Alias": _named,
     "AtLeastNNonNulls": _not_missing,
     "AttributeReference": Scalars.attribute,
     "Between": _between,

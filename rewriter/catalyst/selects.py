@@ -80,13 +80,20 @@ class Rows:
     @property
     def tables(self) -> frozenset[str]:
         """The names of the relations of FROM, in lower case."""
-        sources = self.select.find_all(exp.Table, exp.Lateral, exp.Values)
+        joins = self.select.args.get("joins", ())
+        sources = [self.select.args["from_"].this, *(one.this for one in joins)]
+        sources += self.select.args.get("laterals", ())
         return frozenset(source.alias_or_name.lower() for source in sources)
 
     @property
     def single(self) -> bool:
         """Whether it is one relation and nothing else."""
         return self.stage is Stage.FROM and not self.joined and self.is_plain()
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the rows have an order, which a step loses."""
+        return "order" in self.select.args and self.stage < Stage.LIMIT
 
     @property
     def joined(self) -> bool:
@@ -117,12 +124,16 @@ class Rows:
 class Steps:
     """The named steps of one query.
 
-    ``needed`` are the attributes that are used at all; None if that is not known.
+    ``needed`` are the attributes that are used at all; None if that is not known. ``nested`` steps
+    stand where they are used, as derived tables.
     """
 
-    def __init__(self, taken: Iterable[str], needed: Iterable[int] | None = None) -> None:
+    def __init__(
+        self, taken: Iterable[str], needed: Iterable[int] | None = None, *, nested: bool = False
+    ) -> None:
         self._taken = {name.lower() for name in taken}
         self._needed = None if needed is None else set(needed)
+        self._nested = nested
         self._names: dict[str, str] = {}
         self._definitions: list[exp.CTE] = []
 
@@ -131,10 +142,7 @@ class Steps:
         parts = name.split(".")
         keys = ("this", "db", "catalog")
         table = exp.Table(**dict(zip(keys, map(identifier, reversed(parts)), strict=False)))
-        select = exp.Select(from_=exp.From(this=table))
-        return Rows(
-            tuple(Column(number, own, column(parts[-1], own)) for number, own in columns), select
-        )
+        return _over(table, columns)
 
     def close(self, rows: Rows) -> Rows:
         """Return the rows as those of a named step; equal steps are one."""
@@ -143,19 +151,26 @@ class Steps:
             names = unique([one.name for one in rows.columns])
         else:
             names = [one.scalar.name for one in rows.columns]
-        body = rows.written(names)
-        text = emit(body)
-        if text not in self._names:
-            name = fresh(f"q{len(self._names) + 1}", self._taken)
-            self._taken.add(name)
-            self._names[text] = name
-            alias = exp.TableAlias(this=identifier(name))
-            self._definitions.append(exp.CTE(this=body, alias=alias))
-        ids = (one.id for one in rows.columns)
-        step = self.relation(self._names[text], zip(ids, names, strict=True))
+        columns = zip((one.id for one in rows.columns), names, strict=True)
+        step = self._step(rows.written(names), columns)
         pairs = zip(step.columns, rows.columns, strict=True)
         own = tuple(replace(new, name=old.name, weight=old.weight) for new, old in pairs)
         return replace(step, columns=own)
+
+    def _step(self, body: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
+        """Return the rows of a step that has this body."""
+        text = f"{len(self._names)}" if self._nested else emit(body)
+        known = text in self._names
+        if not known:
+            self._names[text] = fresh(f"q{len(self._names) + 1}", self._taken)
+            self._taken.add(self._names[text])
+        name = self._names[text]
+        alias = exp.TableAlias(this=identifier(name))
+        if self._nested:
+            return _over(exp.Subquery(this=body, alias=alias), columns)
+        if not known:
+            self._definitions.append(exp.CTE(this=body, alias=alias))
+        return self.relation(name, columns)
 
     def _pruned(self, rows: Rows) -> Rows:
         kept = tuple(one for one in rows.columns if self.needs(one.id))
@@ -182,6 +197,13 @@ class Steps:
         if self._definitions:
             query.set("with_", exp.With(expressions=self._definitions))
         return query
+
+
+def _over(source: exp.Table | exp.Subquery, columns: Iterable[tuple[int, str]]) -> Rows:
+    """Return the rows of one relation of FROM, whose columns have these names."""
+    name = source.alias_or_name
+    own = tuple(Column(number, one, column(name, one)) for number, one in columns)
+    return Rows(own, exp.Select(from_=exp.From(this=source)))
 
 
 def lateral_view(

@@ -14,19 +14,25 @@ from itertools import count
 from typing import Any
 
 from rewriter.catalyst.selects import Steps
+from rewriter.connect_plan.marked import may_be_marked
 from rewriter.connect_plan.missing import present, shown
 from rewriter.connect_plan.plans import Plans
 from rewriter.dialect import emit
 
-__all__ = ["present", "query_text", "shown"]
+__all__ = ["may_be_marked", "present", "query_text", "shown"]
 
 
 def query_text(
     relation: Mapping[str, Any],
     names: Collection[str],
     schema_of: Callable[[Mapping[str, Any]], Sequence[tuple[str, Any]]],
+    *,
+    literal: bool = False,
 ) -> str:
     """Return Spark SQL with the meaning of a plan.
+
+    A ``literal`` text has a derived table for every relation of the plan: it is longer, and Spark
+    reads it as the plan more often.
 
     Parameters
     ----------
@@ -47,6 +53,6 @@ def query_text(
     """
     if "sql" in relation and not relation["sql"].keys() - {"query"}:
         return str(relation["sql"]["query"])
-    steps = Steps(name.rpartition(".")[2] for name in names)
-    frame = Plans(steps, schema_of, count()).frame(relation)
+    steps = Steps((name.rpartition(".")[2] for name in names), nested=literal)
+    frame = Plans(steps, schema_of, count(), literal=literal).frame(relation)
     return emit(steps.query(frame.rows))

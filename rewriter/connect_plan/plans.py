@@ -53,7 +53,8 @@ class Plans:
     """Writes the relations of one plan.
 
     ``around`` is the frame whose columns they may refer to: the left side of a lateral join, or
-    what a subquery stands in. ``subqueries`` are the plans that expressions name by number.
+    what a subquery stands in. ``subqueries`` are the plans that expressions name by number. In a
+    ``literal`` text every relation is a step.
     """
 
     def __init__(
@@ -63,12 +64,15 @@ class Plans:
         ids: Iterator[int],
         around: Frame | None = None,
         subqueries: Mapping[int, Message] | None = None,
+        *,
+        literal: bool = False,
     ) -> None:
         self.steps = steps
         self.schema_of = schema_of
         self._ids = ids
         self._around = around
         self._subqueries = subqueries or {}
+        self._literal = literal
 
     def frame(self, relation: Message) -> Frame:
         """Return what a relation has.
@@ -90,13 +94,17 @@ class Plans:
         rule = _RULES.get(kind)
         if rule is None:
             raise refusal(kind)
-        return rule(self, relation[kind], relation).planned(plan)
+        frame = rule(self, relation[kind], relation)
+        if self._literal and rule not in _PASSING and not frame.rows.in_order:
+            frame = self.closed(frame)
+        return frame.planned(plan)
 
     # -- what relations share --------------------------------------------------------------
 
     def inside(self, around: Frame) -> Plans:
         """Return the writer of a plan that may refer to the columns of a frame."""
-        return Plans(self.steps, self.schema_of, self._ids, around, self._subqueries)
+        subqueries, literal = self._subqueries, self._literal
+        return Plans(self.steps, self.schema_of, self._ids, around, subqueries, literal=literal)
 
     def scalars(self, frame: Frame) -> Scalars:
         """Return the writer of expressions over the columns of a frame."""
@@ -390,7 +398,8 @@ class Plans:
 
         numbered = {int(one["common"]["plan_id"]): one for one in others}
         subqueries = {**self._subqueries, **numbered}
-        plans = Plans(self.steps, schema_of, self._ids, self._around, subqueries)
+        around, literal = self._around, self._literal
+        plans = Plans(self.steps, schema_of, self._ids, around, subqueries, literal=literal)
         if kind_of(root) != "sql":
             return plans.frame(root)
         aliases = [one["subquery_alias"] for one in others]
@@ -495,3 +504,6 @@ _RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
     "with_relations": Plans._with_others,
 }
 """Kind of a relation: how it is written."""
+
+_PASSING = (Plans._alias, Plans._passed)
+"""Rules of relations that have the rows and columns of their input."""

@@ -1,6 +1,6 @@
 """Both oracles over random programs of data frame calls.
 
-``LIPSTICK_GENERATED`` sets how many (2; none over Connect), ``LIPSTICK_SEED`` the first seed (0).
+``LIPSTICK_GENERATED`` sets how many (2; one over Connect), ``LIPSTICK_SEED`` the first seed (0).
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import random
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
@@ -32,7 +33,7 @@ REFUSED: list[int] = []
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per seed."""
     if "seed" in metafunc.fixturenames:
-        usual = 0 if metafunc.config.getoption("--spark-connect") else 2
+        usual = 1 if metafunc.config.getoption("--spark-connect") else 2
         count = int(os.environ.get("LIPSTICK_GENERATED", usual))
         metafunc.parametrize("seed", range(FIRST, FIRST + count))
 
@@ -50,7 +51,13 @@ def test_generated_program(spark: SparkSession, seed: int) -> None:
 def _check(ls: lipstick.Session, database: Database, program: Program, seed: int) -> None:
     tracked = {name: relation.source.frame for name, relation in ls.tracked.items()}
     plain = _Plain(ls.spark, database, program)
-    expected = plain.answer()
+    try:
+        expected = plain.answer()
+    except AnalysisException as error:
+        if "not a correct window column" not in str(error):
+            raise
+        # Over Connect a window under another name is none: see test_named_with_metadata.
+        pytest.skip("Spark knows no window of this window")
     try:
         q = ls.annotate(program.build(tracked))
     except QueryError:

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import lipstick
+from lipstick.errors import UnsupportedError
 from semiring.semirings import Counting
 from tests.oracle.rows import assert_same_bag, from_spark
 from tests.oracle.small import Oracles, oracles, small
@@ -186,14 +187,15 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
     ),
     "windows of windows": (
         lambda t: (
-            t.withColumn("w", F.window("at", "2 hours", "1 hour"))
+            t.select("*", F.window("at", "2 hours", "1 hour").alias("w"))
             .select("*", F.explode(F.array("id", "value")).alias("n"))
-            .groupBy(F.session_window("w", "30 minutes").alias("s"), F.window_time("w").alias("t"))
+            .select(F.session_window("w", "30 minutes").alias("s"), F.window_time("w"), "n")
+            .groupBy("s", F.hour("window_time(w)").alias("h"))
             .agg(F.sum("n").alias("n"))
         ),
-        "SELECT s, t, sum(n) AS n FROM (SELECT session_window(w, '30 minutes') AS s,"
-        " window_time(w) AS t, n FROM (SELECT *, window(at, '2 hours', '1 hour') AS w"
-        " FROM readings) LATERAL VIEW explode(array(id, value)) AS n) GROUP BY s, t",
+        "SELECT s, h, sum(n) AS n FROM (SELECT session_window(w, '30 minutes') AS s,"
+        " hour(window_time(w)) AS h, n FROM (SELECT *, window(at, '2 hours', '1 hour') AS w"
+        " FROM readings) LATERAL VIEW explode(array(id, value)) AS n) GROUP BY s, h",
     ),
     "that nobody reads": (
         lambda t: (
@@ -218,3 +220,41 @@ def test_of_data_frames(on: Oracles, case: str) -> None:
     """The same answer and annotations as of the query in SQL."""
     build, sql = FRAMES[case]
     on.hold_frame(build(on.ls.tracked["readings"].source.frame), sql)
+
+
+def _sessions(rows: DataFrame) -> DataFrame:
+    return rows.select("id", F.session_window("at", "3 hours").alias("w"))
+
+
+NAMED: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "withColumn": lambda t: (
+        t.withColumn("w", F.session_window("at", "3 hours")).groupBy("w").count()
+    ),
+    "alias": lambda t: _sessions(t).select(F.col("w").alias("v")).distinct(),
+    "alias with metadata": lambda t: (
+        _sessions(t).select(F.col("w").alias("v", metadata={"unit": "s"})).distinct()
+    ),
+    "withColumn again": lambda t: (
+        _sessions(t).withColumn("v", F.expr("w")).groupBy("v").agg(F.max("id"))
+    ),
+    "withMetadata": lambda t: _sessions(t).withMetadata("w", {}).groupBy("w").count(),
+}
+"""Sessions under other names: where these have metadata, Spark forgets what the column is."""
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("case", NAMED)
+def test_named_with_metadata(on: Oracles, case: str) -> None:
+    """Over Spark Connect ``withColumn`` always gives metadata, so that sessions are not merged."""
+    tracked = on.ls.tracked["readings"].source.frame
+    q = on.ls.annotate(NAMED[case](tracked))
+    for gone in ([], [2], [3, 4]):
+        expected = from_spark(NAMED[case](tracked.where(~F.col("id").isin(gone))))
+        found = from_spark(q.what_if({"readings": gone}).df)
+        assert_same_bag(expected, found, f"without {gone}\n{q.query}")
+
+
+def test_metadata_of_spark_given_by_hand(on: Oracles) -> None:
+    name = F.col("sensor").alias("s", metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(3)"})
+    with pytest.raises(UnsupportedError, match="the metadata of column s make it"):
+        on.ls.annotate(on.ls.tracked["readings"].source.frame.select(name))
