@@ -37,8 +37,7 @@ def columns_of(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> C
 class Travel:
     """How annotations get from one pass of an evaluation to the next.
 
-    As columns do, and not as objects, unless keys cannot travel, or a function gives intervals:
-    their instants are not known before.
+    As columns do, and not as objects, unless elements are made of tokens whose keys cannot travel.
 
     Parameters
     ----------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pyarrow as pa
 from semiring.base import Array, Semiring
 from semiring.column_texts import intervals
 from semiring.columns.base import Columns
+from semiring.columns.objects import pickled, unpickled
 from semiring.columns.sources import Given, Source
 from semiring.errors import ValuationError
 from semiring.intervals import Intervals, concatenated, swept
@@ -18,7 +21,57 @@ from semiring.segments import list_layout, lists_of
 from semiring.semirings.validity import Times
 from semiring.valuation import Valuation
 
-_INTERVAL = pa.struct([("start", pa.int64()), ("stop", pa.int64())])
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """How bounds of intervals travel from one pass of an evaluation to the next.
+
+    Attributes
+    ----------
+    known
+        All instants that bound an interval, ascending: bounds travel as their places among these.
+        None: a function gives some, so that bounds travel as bytes.
+    """
+
+    known: Sequence[Any] | None = None
+
+    @property
+    def type(self) -> pa.DataType:
+        """The type of a bound."""
+        return pa.binary() if self.known is None else pa.int64()
+
+    @property
+    def carrier(self) -> pa.DataType:
+        """The type of a union of intervals."""
+        return pa.list_(pa.struct([("start", self.type), ("stop", self.type)]))
+
+    def write(self, instants: Sequence[Any], places: Array) -> pa.Array:
+        """Bounds, from their places as `Intervals` has them."""
+        if self.known is not None:
+            return pa.array(places, pa.int64())
+        written = pa.array([None, *map(pickled, instants), None], pa.binary())
+        return written.take(pa.array(places))
+
+    def of(self, values: Iterable[Times], travelled: Iterable[pa.Array]) -> Sequence[Any]:
+        """All instants of a pass, ascending: of values, and of columns that have travelled."""
+        if self.known is not None:
+            return self.known
+        bounds = [column for unions in travelled for column in unions.flatten().flatten()]
+        written = (one for column in bounds for one in column.unique().drop_null().to_pylist())
+        return _ascending(chain(_ends(values), map(unpickled, written)))
+
+    def read(self, instants: Sequence[Any], bounds: pa.Array, unbounded: int) -> Array:
+        """The places of bounds that have travelled; of no bound, the place given."""
+        places: Array
+        if self.known is not None:
+            places = bounds.to_numpy(zero_copy_only=False)
+            return places
+        there = bounds.dictionary_encode()
+        numbers = {instant: place for place, instant in enumerate(instants, start=1)}
+        written = there.dictionary.to_pylist()
+        own = np.array([*(numbers[unpickled(one)] for one in written), unbounded])
+        places = own[there.indices.fill_null(len(written)).to_numpy(zero_copy_only=False)]
+        return places
 
 
 class IntervalColumns(Columns[Intervals]):
@@ -31,7 +84,7 @@ class IntervalColumns(Columns[Intervals]):
     travelled
         Columns of annotations from another pass.
     shared
-        All instants that bound an interval, ascending; None: those of the sources' values.
+        How bounds travel.
 
     Raises
     ------
@@ -44,18 +97,18 @@ class IntervalColumns(Columns[Intervals]):
         semiring: Semiring[Any],
         sources: Mapping[Hashable, Source],
         travelled: Mapping[Hashable, pa.Array] | None = None,
-        shared: Sequence[Any] | None = None,
+        shared: Instants | None = None,
     ) -> None:
         self._semiring = semiring
         self._travelled = travelled or {}
+        self._shared = shared or Instants()
         self._given: dict[Hashable, Given] = {}
         for name, source in sources.items():
             scan = source.scan()
             found = source.valuation.places(scan.columns, scan.length, scan.absent)
             self._given[name] = Given(*found)
-        if shared is None:
-            shared = _instants(value for one in self._given.values() for value in one.values)
-        self._instants = shared
+        values = (value for one in self._given.values() for value in one.values)
+        self._instants = self._shared.of(values, self._travelled.values())
 
     def tokens(self, source: Hashable) -> Intervals:
         given = self._given[source]
@@ -94,12 +147,17 @@ class IntervalColumns(Columns[Intervals]):
         return intervals(values)
 
     def sent(self, values: Intervals) -> pa.Array:
-        pairs = [pa.array(ends, pa.int64()) for ends in (values.starts, values.stops)]
-        return lists_of(values.offsets, pa.StructArray.from_arrays(pairs, fields=list(_INTERVAL)))
+        pairs = [
+            self._shared.write(values.instants, ends) for ends in (values.starts, values.stops)
+        ]
+        return lists_of(values.offsets, pa.StructArray.from_arrays(pairs, ["start", "stop"]))
 
     def received(self, name: Hashable) -> Intervals:
         offsets, rows = list_layout(self._travelled[name])
-        starts, stops = (ends.to_numpy(zero_copy_only=False) for ends in rows.flatten())
+        starts, stops = (
+            self._shared.read(self._instants, ends, unbounded)
+            for ends, unbounded in zip(rows.flatten(), (0, len(self._instants) + 1), strict=True)
+        )
         return Intervals(self._instants, starts, stops, offsets)
 
     @staticmethod
@@ -107,21 +165,28 @@ class IntervalColumns(Columns[Intervals]):
         semiring: Semiring[Any],
         valuations: Sequence[Valuation[Times]],
         keys: Mapping[str, Sequence[pa.DataType]] | None,
-    ) -> Sequence[Any] | None:
-        """What passes share: all instants of values; None where a function gives these."""
+    ) -> Instants:
+        """What passes share: how bounds travel."""
         given = [valuation for valuation in valuations if not valuation.constant_one]
         if any(valuation.values is None for valuation in given):
-            return None
-        return _instants(value for valuation in given for value in valuation.values or ())
+            return Instants()
+        values = (value for valuation in given for value in valuation.values or ())
+        return Instants(_ascending(_ends(values)))
 
     @staticmethod
-    def carrier(shared: Sequence[Any]) -> pa.DataType:
+    def carrier(shared: Instants) -> pa.DataType:
         """The type in which annotations travel."""
-        return pa.list_(_INTERVAL)
+        return shared.carrier
 
 
-def _instants(values: Iterable[Times]) -> Sequence[Any]:
-    found = {end for value in values for interval in value for end in interval if end is not None}
+def _ends(values: Iterable[Times]) -> Iterable[Any]:
+    """The instants that bound some intervals."""
+    return (end for value in values for interval in value for end in interval if end is not None)
+
+
+def _ascending(instants: Iterable[Any]) -> Sequence[Any]:
+    """Instants, each once, in their order."""
+    found = set(instants)
     try:
         return sorted(found)
     except TypeError as error:

@@ -19,6 +19,7 @@ from semiring.column_texts import polynomials
 from semiring.columns import Source, Travel, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
+from semiring.columns.intervals import IntervalColumns
 from semiring.derivations import Derivations
 from semiring.polynomial import Polynomial
 from semiring.quotients import Quotient
@@ -135,14 +136,29 @@ def test_values_of_a_function_name_any_token() -> None:
     assert there.to_arrow(there.received(0)).to_pylist() == ["{{q:1}}", "{{q:2}}"]
 
 
-def test_instants_of_a_function_travel_as_elements() -> None:
-    given_ = Valuation.compile(Validity(), "r", lambda token: ((1, token.key[0]),))
+def test_instants_of_a_function_travel_by_themselves() -> None:
+    given_ = Valuation.compile(Validity(), "r", _years)
     travel = Travel(Validity(), {"r": given_}, {"r": [pa.int64()]})
-    source = Source(given_, lambda: Scan("r", [pa.array([2, 3])], 2))
+    source = Source(given_, lambda: Scan("r", [pa.array([2, 3, 9])], 3))
     here = travel.columns({0: source}, {})
-    assert isinstance(here, ArrayColumns)
-    there = travel.columns({}, {0: here.sent(here.tokens(0))})
-    assert there.to_arrow(there.received(0)).to_pylist() == ["[1, 2)", "[1, 3)"]
+    assert isinstance(here, IntervalColumns)
+    sent = here.sent(here.tokens(0))
+    assert sent.type == travel.carrier
+    # One pass gets parts of others, and knows other instants.
+    there = travel.columns({}, {0: sent.slice(1), 1: sent.slice(0, 2)})
+    product = there.product([there.received(0), there.received(1)], 2)
+    assert there.to_arrow(product).to_pylist() == ["[2002-01-01, 2003-01-01)", "∅"]
+    assert there.to_arrow(there.received(0)).to_pylist() == [
+        "[-∞, 2003-01-01)",
+        "[2003-01-01, ∞)",
+    ]
+
+
+def _years(token: Token) -> Any:
+    """From the year of a token's key; or up to it, or from then on."""
+    year = token.key[0]
+    start, stop = date(2000 + year, 1, 1), date(2001 + year, 1, 1)
+    return {2: ((start, stop),), 3: ((None, start),)}.get(year, ((date(2003, 1, 1), None),))
 
 
 def _sources(
