@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 from lipstick.dataframes import query_text
 from lipstick.tracking import Tracked
 from lipstick.views import quoted_name
-from rewriter.catalog import TrackedRelation, Variable, View
+from rewriter.catalog import TrackedRelation, Type, Variable, View
+from rewriter.catalyst.types import sql_type
 from rewriter.errors import UntrackedError
 
 _VIEW_TEXT = "View Text"
@@ -61,6 +62,19 @@ class SessionCatalog:
             return tuple(self._spark.sql(f"SELECT * FROM {quoted_name([function])}()").columns)
         except PySparkException:
             return None
+
+    def column_type(self, relation: str, column: str) -> Type | None:
+        """Return the type of a column of a tracked relation."""
+        schema = self._tracked[relation.lower()].schema
+        return sql_type(schema[column].dataType.jsonValue())
+
+    def type_of(self, query: str) -> Type | None:
+        """Return the type of the one column of a query; None if Spark does not understand it."""
+        try:
+            [column] = self._spark.sql(query).schema
+        except PySparkException:
+            return None
+        return sql_type(column.dataType.jsonValue())
 
     def _view(self, name: str) -> View | None:
         quoted = quoted_name(name.split("."))

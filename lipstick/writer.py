@@ -14,6 +14,7 @@ from lipstick.derived.target import Key, Target
 from lipstick.derived.writing import write_answer
 from lipstick.errors import TrackingError
 from lipstick.tracking import Tracked
+from rewriter.dialect import Into
 
 if TYPE_CHECKING:
     from lipstick.frame import AnnotatedFrame
@@ -114,7 +115,7 @@ class AnnotatedWriter:
     def insertInto(self, name: str, overwrite: bool = False) -> Tracked:  # noqa: N802 - as Spark has it
         """Add rows to a table, or replace those it has. Its columns are found by place."""
         mode = "overwrite" if overwrite or self._mode == "overwrite" else "append"
-        target = self.mode(mode)._target(name, name, by_name=False, keeps_schema=True)
+        target = self.mode(mode)._target(name, name, into=Into(), keeps_schema=True)
         return self._write(target, lambda writer: writer.insertInto(name))
 
     def _target(self, name: str, source: str, **more: Any) -> Target:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+from sqlglot import exp
+
+Type: TypeAlias = exp.DataType
+"""A type of Spark SQL."""
 
 WINDOW, SESSION = "window", "session_window"
 """The functions that give a row time windows, and the marks of their columns."""
@@ -73,6 +78,14 @@ class Catalog(Protocol):
         """Return the columns of the rows that a registered function makes; None if not known."""
         ...
 
+    def column_type(self, relation: str, column: str) -> Type | None:
+        """Return the type of a column of a tracked relation; None if it is not known."""
+        ...
+
+    def type_of(self, query: str) -> Type | None:
+        """Return the type of the one column of a query that reads no relation; None if unknown."""
+        ...
+
 
 class MemoryCatalog:
     """A catalog of what is given, relations and variables found by the last part of a name."""
@@ -82,10 +95,12 @@ class MemoryCatalog:
         relations: Iterable[TrackedRelation | View],
         variables: Mapping[str, Variable] | None = None,
         made_columns: Mapping[str, tuple[str, ...]] | None = None,
+        types: Mapping[tuple[str, str], Type] | None = None,
     ) -> None:
         self._relations = {relation.name.lower(): relation for relation in relations}
         self._variables = dict(variables or {})
         self._made_columns = dict(made_columns or {})
+        self._types = dict(types or {})
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
         return self._relations.get(parts[-1].lower())
@@ -95,3 +110,10 @@ class MemoryCatalog:
 
     def made_columns(self, function: str) -> tuple[str, ...] | None:
         return self._made_columns.get(function.lower())
+
+    def column_type(self, relation: str, column: str) -> Type | None:
+        return self._types.get((relation, column))
+
+    def type_of(self, query: str) -> Type | None:
+        """Return nothing: it takes Spark to know."""
+        return None

@@ -8,8 +8,10 @@ from operator import and_
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from lipstick.derived.derivation import TUPLE, Part
+from lipstick.derived.rows import table_columns
 from lipstick.tracking import ROW_BITS, ROW_COLUMN, comparable
 from rewriter.blocks import Block, Kind
 
@@ -25,7 +27,8 @@ class Comparison:
     old
         The rows of a part, with the tokens and tuples.
     new
-        The hypothetical answer: outputs and identity of the root of the part's query.
+        The hypothetical answer: outputs and identity of the root of the part's query, and beside
+        them what other columns of the table are filled with.
     token
         The columns of the tokens.
     number
@@ -45,10 +48,8 @@ class Comparison:
         self._token = token
         self._fresh = number << ROW_BITS
         self._placed = token == (ROW_COLUMN,)
-        outputs = {
-            name: F.col(f"`{output.name}`")
-            for name, output in zip(part.columns, root.outputs, strict=True)
-        }
+        table = StructType([old.schema[name] for name in self._columns])
+        outputs = table_columns(root, new.schema, part.columns, table)
         self._types = {name: old.schema[name].dataType for name in outputs}
         before = [F.col(f"{TUPLE}.i{number}") for number in range(len(root.identity))]
         after = [F.col(f"`{name}`") for name in root.identity]

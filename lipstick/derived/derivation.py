@@ -5,6 +5,7 @@ Layout of a derivation::
     v000001.json              a version of the table: its columns, parts and fingerprint
     parts/8c5a.../rows/       the rows that one statement wrote, in Parquet
     parts/8c5a.../capture/    the capture of the query that made them
+    parts/8c5a.../filled/     one row of what columns have that the query does not give, if any
 
 A version is written last, in one step, and never changed: an INSERT adds a part and another
 version, so that what was made of the older one still has it. Rows without a capture were in the
@@ -27,6 +28,7 @@ from lipstick.source import FileState
 FORMAT = 1
 ROWS = "rows"
 CAPTURE = "capture"
+FILLED_FILES = "filled"
 TUPLE = "_lipstick_tuple"
 """The column of a part's rows with the identity of the captured tuple, a struct."""
 
@@ -39,13 +41,17 @@ class Part:
 
     name: str
     columns: tuple[str, ...]
-    """Columns of the table, in the order of the query's."""
+    """Columns of the table, in the order of the query's; the others are filled."""
     schema: str
     """Spark's JSON of the schema of the rows."""
     files: tuple[str, ...]
     """Names of the files of the rows, in the order of their numbers."""
     captured: bool
     """Whether a query made them."""
+
+    def gives(self, columns: Sequence[str]) -> bool:
+        """Whether its query gives all of these columns."""
+        return set(self.columns).issuperset(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,10 @@ class Derivation:
     def capture(self, part: Part) -> Path:
         """Where the capture of a part is."""
         return self.directory / "parts" / part.name / CAPTURE
+
+    def filled(self, part: Part) -> Path:
+        """Where it is kept what columns of a part are filled with."""
+        return self.directory / "parts" / part.name / FILLED_FILES
 
     def first_file(self, part: Part) -> int:
         """The number of the first file of a part."""

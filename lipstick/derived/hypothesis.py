@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.deletion import Deletion, check_readable, without
 from lipstick.derived.comparison import Comparison
 from lipstick.derived.derivation import TUPLE, Derivation, Part
-from lipstick.derived.rows import naming_of, part_rows
+from lipstick.derived.rows import filled_of, naming_of, part_rows
 from lipstick.views import drop_once_read
 from rewriter.blocks import decided_once
 from rewriter.errors import UnsupportedError
@@ -148,6 +149,9 @@ class Hypothesis:
         made_by = capture.made(derivation, part)
         _, token = naming_of(derivation)
         new = self.rows(made_by, self.reduced(made_by))
+        filled = filled_of(self._spark, derivation, part)
+        if filled is not None:
+            new = new.crossJoin(F.broadcast(filled))
         old = part_rows(self._spark, derivation, part)
         number = derivation.parts.index(part)
         return Comparison(old, new, made_by.manifest.root, part, token, number)

@@ -8,12 +8,14 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.derived.columns import FILLED, written_as
 from lipstick.derived.derivation import TUPLE, Derivation, Part
 from lipstick.tracking import ROW_COLUMN, Naming, row_place
+from rewriter.blocks import Block
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
@@ -37,17 +39,52 @@ def write_part(
     return Part(directory.name, tuple(columns), frame.schema.json(), tuple(files), captured)
 
 
-def captured_rows(capture: Capture, columns: Sequence[str]) -> DataFrame:
-    """Return the answer of a capture under other names, and the tuple that each row is."""
+def captured_rows(
+    capture: Capture, columns: Sequence[str], schema: StructType, filled: DataFrame | None
+) -> DataFrame:
+    """Return rows of a table from the answer of a capture, and the tuple that each row is.
+
+    Parameters
+    ----------
+    columns
+        Those of the table that the answer gives.
+    filled
+        What the others are filled with.
+    """
     root = capture.manifest.root
     identity = [F.col(f"`{name}`").alias(f"i{at}") for at, name in enumerate(root.identity)]
-    answer = [
-        F.col(f"`{output.name}`").alias(name)
-        for output, name in zip(root.outputs, columns, strict=True)
-    ]
+    rows = capture.present()
+    given = table_columns(root, rows.schema, columns, schema)
     # A struct has fields, even where nothing tells the only row apart.
     named = F.struct(*(identity or [F.lit(0).alias("i")])).alias(TUPLE)
-    return capture.present().select(*answer, named)
+    if filled is not None:
+        rows = rows.crossJoin(F.broadcast(filled))
+    return rows.select(*(value.alias(name) for name, value in given.items()), named)
+
+
+def table_columns(
+    root: Block, answer: StructType, columns: Sequence[str], schema: StructType
+) -> dict[str, Column]:
+    """Return the columns of a table over the answer of a query, and `FILLED` beside it.
+
+    Parameters
+    ----------
+    answer
+        The answer's schema.
+    columns
+        Those of the table that the answer gives, in its order.
+    schema
+        The table's.
+    """
+    outputs = {name: output.name for name, output in zip(columns, root.outputs, strict=True)}
+    found = {}
+    for field in schema:
+        if field.name in outputs:
+            name = outputs[field.name]
+            found[field.name] = written_as(F.col(f"`{name}`"), answer[name].dataType, field)
+        else:
+            found[field.name] = F.col(f"{FILLED}.`{field.name}`")
+    return found
 
 
 def part_rows(spark: SparkSession, derivation: Derivation, part: Part) -> DataFrame:
@@ -64,6 +101,13 @@ def relation_rows(spark: SparkSession, derivation: Derivation) -> DataFrame:
     """Return the rows of all parts: the table's columns, then their token if it is none of them."""
     parts = [part_rows(spark, derivation, part).drop(TUPLE) for part in derivation.parts]
     return reduce(DataFrame.unionAll, parts)
+
+
+def filled_of(spark: SparkSession, derivation: Derivation, part: Part) -> DataFrame | None:
+    """Return what the columns of a part are filled with that its query does not give."""
+    if part.gives(schema_of(derivation).names):
+        return None
+    return spark.read.parquet(str(derivation.filled(part)))
 
 
 def schema_of(derivation: Derivation) -> StructType:

@@ -10,16 +10,19 @@ from typing import TypeAlias
 from urllib.parse import unquote, urlparse
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import NullType, StructField, StructType
+from pyspark.sql.types import NullType, StructType
 
+from lipstick.derived.columns import goals
 from lipstick.errors import SourceError, TrackingError
 from lipstick.source import Source, read_source
+from rewriter.dialect import Into
 
 KEPT = ("parquet", "orc")
 """Formats of paths in which every value is read as it was written."""
 
-_VARCHAR = "__CHAR_VARCHAR_TYPE_STRING"
 _MODES = ("append", "error", "overwrite")
+
+BY_NAME = Into(by_name=True)
 
 Key: TypeAlias = tuple[str, ...]
 
@@ -38,10 +41,11 @@ class Target:
         ``error`` (there must be nothing yet), ``append`` or ``overwrite``.
     format
         Of a path's files; None: a table.
-    by_name
-        Columns of a table that is there are found by their names, not by their places.
+    into
+        Which columns of a table that is there are given values.
     keeps_schema
-        Overwriting leaves the columns of the table as they are.
+        Overwriting leaves the columns of the table as they are. Those that are given no values
+        are filled.
     key
         Columns that name the rows; (): their places do; None: what the query groups by, if it
         shows that, else their places.
@@ -53,7 +57,7 @@ class Target:
     source: str
     mode: str
     format: str | None = None
-    by_name: bool = True
+    into: Into = BY_NAME
     keeps_schema: bool = False
     key: Key | None = None
     directory: Path | None = None
@@ -105,7 +109,8 @@ class Target:
         """
         keeps = self.mode == "append" or self.keeps_schema
         if existing is not None and keeps:
-            return self._matched(answer, existing.frame.schema)
+            table = existing.frame.schema
+            return goals(self.name, self.into, answer, table, fills=self.keeps_schema)
         folded = [name.lower() for name in answer.names]
         twice = next((name for name in answer.names if folded.count(name.lower()) > 1), None)
         if twice is not None:
@@ -116,33 +121,6 @@ class Target:
                 f"The column {untyped[0]} is NULL and has no type.\nGive it one: CAST(NULL AS ...)."
             )
         return tuple(answer.names)
-
-    def _matched(self, answer: StructType, table: StructType) -> tuple[str, ...]:
-        if len(answer) != len(table):
-            raise TrackingError(
-                f"{self.name!r} has {len(table)} columns, the answer has {len(answer)}."
-            )
-        places = {field.name.lower(): field for field in table}
-        matched: list[StructField] = []
-        for given, at_place in zip(answer, table, strict=True):
-            field = places.get(given.name.lower()) if self.by_name else at_place
-            if field is None:
-                known = ", ".join(table.names)
-                raise TrackingError(
-                    f"{self.name!r} has no column {given.name}.\nIts columns are: {known}."
-                )
-            wanted = field.metadata.get(_VARCHAR, field.dataType.simpleString())
-            found = given.metadata.get(_VARCHAR, given.dataType.simpleString())
-            if wanted != found:
-                raise TrackingError(
-                    f"The column {field.name} of {self.name!r} is {wanted}, the answer's is "
-                    f"{found}: values could change when they are written.\n"
-                    f"Convert them in the query: CAST(... AS {field.dataType.simpleString()})."
-                )
-            matched.append(field)
-        if len({field.name for field in matched}) != len(table):
-            raise TrackingError("The answer has two columns of one name.\nName them apart: AS.")
-        return tuple(field.name for field in matched)
 
 
 def _local(path: str) -> str:

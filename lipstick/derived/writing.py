@@ -19,15 +19,23 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from lipstick.derived.checks import check_kept, check_target
+from lipstick.derived.columns import filling
 from lipstick.derived.derivation import (
     CAPTURE,
+    FILLED_FILES,
     Derivation,
     Part,
     latest_version,
     read_latest,
     read_version,
 )
-from lipstick.derived.rows import captured_rows, part_rows, relation_rows, write_part
+from lipstick.derived.rows import (
+    captured_rows,
+    part_rows,
+    relation_rows,
+    schema_of,
+    write_part,
+)
 from lipstick.derived.target import Key, Target, named_key
 from lipstick.errors import SourceChangedError, TrackingError
 from lipstick.source import Source, check_unchanged
@@ -39,7 +47,7 @@ if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 Emit = Callable[[DataFrame], None]
-"""Writes rows, with the table's columns, to a target."""
+"""Writes rows, with the table's columns in their order, to a target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
         capture, part = _captured(spark, plan, made)
         derivation = _named(spark, plan, (*parts, part))
         rows = part_rows(spark, derivation, part)
-        emit(rows.select(*(f"`{name}`" for name in part.columns)))
+        emit(rows.select(*(f"`{name}`" for name in schema_of(derivation).names)))
         written = target.read(spark)
         check_kept(spark, derivation, written.frame)
         derivation = replace(
@@ -180,7 +188,14 @@ def _kept_parts(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Par
 def _captured(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Capture, Part]:
     place = _fresh(plan, made)
     capture = plan.frame.save(place / CAPTURE)
-    rows = captured_rows(capture, plan.columns)
+    schema = _schema(plan)
+    filled = filling(spark, plan.target.into, plan.columns, schema)
+    if filled is not None:
+        # Once, as a default may be another value the next time.
+        path = str(place / FILLED_FILES)
+        filled.write.parquet(path)
+        filled = spark.read.schema(filled.schema).parquet(path)
+    rows = captured_rows(capture, plan.columns, schema, filled)
     return capture, write_part(spark, rows, plan.columns, place, captured=True)
 
 

@@ -11,7 +11,7 @@ from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, FrameFunction, Query, Sql
 from rewriter.bind import bind
 from rewriter.catalog import TrackedRelation
-from rewriter.errors import UntrackedError
+from rewriter.errors import UnsupportedError, UntrackedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,8 @@ def check_queries(specification: Specification) -> None:
 class _Catalog:
     """The relations that a step sees; remembers what was asked for in vain.
 
-    ``later``: whether a relation was asked for of which Spark will know the columns.
+    ``later``: whether something was asked for that Spark will know: the columns of a relation, or
+    the type of one, from which columns follow.
     """
 
     def __init__(self, visible: dict[str, tuple[str, ...]]) -> None:
@@ -117,6 +118,14 @@ class _Catalog:
 
     def made_columns(self, function: str) -> None:
         """None: no session has the functions yet, so that a text names their columns."""
+
+    def column_type(self, relation: str, column: str) -> None:
+        """None: Spark will know."""
+        self.later = True
+
+    def type_of(self, query: str) -> None:
+        """None: Spark will know."""
+        self.later = True
 
 
 def _columns(
@@ -147,6 +156,12 @@ def _columns(
             return ()
         _check_reads(specification, step, catalog.unknown or ["a relation"], visible)
         raise AssertionError("what is unknown is not there") from error
+    except UnsupportedError:
+        if catalog.later:
+            return ()
+        raise
+    if catalog.later:
+        return ()
     return tuple(attribute.name for attribute in bound.root.attributes)
 
 

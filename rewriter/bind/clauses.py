@@ -28,18 +28,18 @@ _QUERY = {
     "this",
     "alias",
     "expression",
-    "hint",  # how to run the query: the answer is the same
+    # How to run the query, and where rows are then: the answer is the same.
+    "hint",
+    "sort",
+    "distribute",
+    "cluster",
     "step",
 }
 _TABLE = {"this", "alias", "db", "catalog", "joins", "pivots", "sample"}
 _JOIN = {"this", "on", "side", "kind", "using", "method", "pivots"}
 
-_ORDER = "Order the answer with ORDER BY."
 _PLAIN = "Leave it out."
 _REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "sort": (("SORT BY",), _ORDER),
-    "distribute": (("DISTRIBUTE BY",), _ORDER),
-    "cluster": (("CLUSTER BY",), _ORDER),
     "version": (("VERSION AS OF", "VERSION", "TIMESTAMP"), "Track that version of the relation."),
     "hints": (("/*+",), "Leave the hint out: it cannot change the answer."),
 }

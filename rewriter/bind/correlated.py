@@ -62,7 +62,7 @@ def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bo
         problem = "a correlated scalar subquery that is not one aggregate is not supported"
         advice = "Select an aggregate without GROUP BY, or write the subquery as a join."
         raise source.untied(problem, advice, select)
-    items = bind_items(rows.binder("the select list", None), select)
+    items = bind_items(rows.binder("the select list", None), select, rows.relation)
     if len(items) != 1:
         problem = f"a scalar subquery has one column, not {len(items)}"
         raise source.error(problem, "Select the column that is meant.", select)

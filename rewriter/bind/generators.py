@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.algebra import Generate, Scalar
+from rewriter.algebra import Generate, Relation, Scalar
+from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.text import Source
+from rewriter.bind.types import element_of, fields_of, is_map, type_of
 from rewriter.dialect import TableArgument
 from rewriter.position import Span, span_of
 
@@ -160,15 +162,14 @@ def _generate(
     span: Span | None,
 ) -> tuple[Generate, tuple[Entry, ...]]:
     source = binder.context.source
-    shown = tuple(names) or _default_names(call)
+    relation, (argument,) = binder.subqueries.attach(bound.relation, [_argument(call, binder)])
+    shown = tuple(names) or _default_names(call, argument, relation, binder.context)
     with_position = call.name == "posexplode"
     columns = shown[1:] if with_position else shown
     if not columns or (call.width is None and call.name != "inline" and len(columns) > 2):
         problem = f"{call.name} into {len(shown)} named columns is not supported"
         advice = f"Name its columns: LATERAL VIEW {call.name}(...) t AS a, b."
         raise source.unsupported(problem, advice, span)
-    argument = _argument(call, binder)
-    relation, (argument,) = binder.subqueries.attach(bound.relation, [argument])
     attribute_of = binder.context.names.attribute
     position = None if _makes_one(call) else attribute_of(shown[0] if with_position else "pos")
     output = tuple(attribute_of(name) for name in columns)
@@ -202,13 +203,19 @@ def _makes_one(call: _Call) -> bool:
     return call.name == "json_tuple"
 
 
-def _default_names(call: _Call) -> tuple[str, ...]:
+def _default_names(
+    call: _Call, argument: Scalar, rows: Relation, context: Context
+) -> tuple[str, ...]:
     """Return the names of a generator's columns where the query gives none."""
     if call.width is not None:
         prefix = "c" if _makes_one(call) else "col"
         return tuple(f"{prefix}{number}" for number in range(call.width))
-    names = _NAMES_OF_MAPS if makes_map(call.argument) else _DEFAULT_NAMES
-    return names.get(call.name, ())
+    if makes_map(call.argument):
+        return _NAMES_OF_MAPS.get(call.name, ())
+    type_ = type_of(argument, rows, context.catalog)
+    if call.name == "inline":
+        return fields_of(element_of(type_))
+    return (_NAMES_OF_MAPS if is_map(type_) else _DEFAULT_NAMES)[call.name]
 
 
 def _calls_function(lateral: exp.Lateral, binder: ScalarBinder) -> bool:

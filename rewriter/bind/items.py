@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, bracketed
+from rewriter.algebra import Relation, Scalar, bracketed
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.generators import selected_generator
 from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder, name_parts
 from rewriter.bind.scope import Entry, Lookup, Parts, with_fields
-from rewriter.bind.stars import expand_star, is_star
+from rewriter.bind.stars import expand_star, is_star, star_fields
 from rewriter.bind.text import Source
 
 
@@ -32,11 +32,19 @@ class Item:
 
 
 def bind_items(
-    binder: ScalarBinder, select: exp.Select, generated: Sequence[Entry] = ()
+    binder: ScalarBinder,
+    select: exp.Select,
+    rows: Relation,
+    generated: Sequence[Entry] = (),
 ) -> tuple[Item, ...]:
     """Bind a select list; a name that is no column of FROM may be the alias of an earlier item.
 
-    ``generated`` are the columns of its generator, if it has one.
+    Parameters
+    ----------
+    rows
+        What it selects from.
+    generated
+        The columns of its generator, if it has one.
     """
     items: list[Item] = []
     own, *others = binder.lookups
@@ -44,6 +52,10 @@ def bind_items(
     binder = replace(binder, lookups=(own, lateral, *others))
     for node in select.expressions:
         if is_star(node):
+            fields = star_fields(node, binder.scope, rows, binder.context)
+            items += [Item(name, scalar, node) for name, scalar in fields]
+            if fields:
+                continue
             for entry in expand_star(node, binder.scope, binder.context.source):
                 items.append(Item(entry.name, entry.attribute.column(), node, entry))
         elif generated and selected_generator(node):

@@ -46,7 +46,7 @@ def _is_rows(select: exp.Select) -> bool:
 
 def _rows(select: exp.Select, context: Context, outer: Outer) -> LateralRows:
     rows = bind_rows(select, context, outer, correlate=True)
-    items = bind_items(rows.binder("the select list", None), select)
+    items = bind_items(rows.binder("the select list", None), select, rows.relation)
     relation, scalars = rows.subqueries.attach(rows.relation, [item.scalar for item in items])
     output = tuple(context.names.attribute(item.name) for item in items)
     tied = relation.attributes if rows.correlated else ()

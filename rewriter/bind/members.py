@@ -53,7 +53,7 @@ def bind_members(
         return Members(
             bound.relation, tuple(entry.attribute.column() for entry in bound.scope.entries), ()
         )
-    items = bind_items(rows.binder("the select list", None), select)
+    items = bind_items(rows.binder("the select list", None), select, rows.relation)
     if grouped:
         return _members_of_groups(rows, items, exists=exists)
     if exists:

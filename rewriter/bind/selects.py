@@ -94,7 +94,8 @@ def answer(rows: Rows) -> Bound:
     select, context = rows.select, rows.context
     grouped = is_grouped(select)
     rows, generated = _with_generator(rows, grouped=grouped)
-    items = bind_items(rows.binder("the select list", None, windows=True), select, generated)
+    binder = rows.binder("the select list", None, windows=True)
+    items = bind_items(binder, select, rows.relation, generated)
     output = tuple(context.names.attribute(item.name) for item in items)
     scope = output_scope(items, output)
     if select.args.get("distinct"):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rewriter.bind.scope import Entry, Scope
+from rewriter.algebra import Relation, Scalar
+from rewriter.bind.context import Context
+from rewriter.bind.scope import Entry, Scope, with_fields
 from rewriter.bind.text import Source
+from rewriter.bind.types import fields_of, type_of
 
 
 def is_star(node: exp.Expr) -> bool:
@@ -13,6 +16,24 @@ def is_star(node: exp.Expr) -> bool:
     return isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     )
+
+
+def star_fields(
+    star: exp.Expr, scope: Scope, rows: Relation, context: Context
+) -> tuple[tuple[str, Scalar], ...]:
+    """Return the fields that the star of a struct means, by their names; () of other stars."""
+    if not isinstance(star, exp.Column):
+        return ()
+    parts = tuple(exp.to_identifier(part.name) for part in star.parts[:-1])
+    if scope.qualified([part.name for part in parts]):
+        return ()
+    struct = scope.lookup(context.source)(parts, False)
+    if struct is None:
+        return ()
+    names = fields_of(type_of(struct, rows, context.catalog))
+    excepted = {one.name.lower() for one in star.this.args.get("except_") or []}
+    fields = [exp.to_identifier(name) for name in names if name.lower() not in excepted]
+    return tuple((field.name, with_fields(struct.copy(), [field])) for field in fields)
 
 
 def expand_star(star: exp.Expr, scope: Scope, source: Source) -> tuple[Entry, ...]:

@@ -16,7 +16,7 @@ from rewriter.dialect.pipes import (
 )
 from rewriter.dialect.sparksql import Query, SparkSQL, emit, parse, tokenize
 from rewriter.dialect.volatile import volatile_calls, with_literals
-from rewriter.dialect.writes import Action, Write, read_write
+from rewriter.dialect.writes import Action, Into, Write, read_write
 
 __all__ = [
     "AGGREGATES",
@@ -27,6 +27,7 @@ __all__ = [
     "DerivedValues",
     "DropStep",
     "ExtendStep",
+    "Into",
     "NameStep",
     "OrderStep",
     "PipeSource",

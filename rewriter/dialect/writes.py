@@ -1,13 +1,14 @@
 """Statements that write the answer of a query into a table: the target, and where the query stands.
 
-What stands before the query is kept as the user wrote it: how a table is made and filled is
-Spark's to know. The query is read as any other is.
+What stands before the query is kept as the user wrote it: how a table is made is Spark's to know.
+So is how one is filled, but for the columns that an INSERT names, since rows are written whole. The
+query is read as any other is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from sqlglot import exp
@@ -25,7 +26,7 @@ _CHANGES = {
     "SELECT.",
     "MERGE": "Write the merged rows into another table: CREATE TABLE ... AS SELECT ... FULL JOIN.",
 }
-_WHOLE = "Give all columns of the table in their order: INSERT INTO t SELECT ..."
+_WHOLE = "Write INSERT INTO t SELECT ..., or INSERT OVERWRITE t SELECT ... of the whole table."
 
 
 class Action(Enum):
@@ -37,6 +38,26 @@ class Action(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Into:
+    """Which columns of a table an INSERT gives values to; without any of these, all by place.
+
+    Parameters
+    ----------
+    columns
+        Those that it lists, in the order of the query's; None: it lists none.
+    by_name
+        The query's columns go by their names.
+    partition
+        The columns of its PARTITION clause, each with the text of its value; None: the query gives
+        it, behind its other columns.
+    """
+
+    columns: tuple[str, ...] | None = None
+    by_name: bool = False
+    partition: tuple[tuple[str, str | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Write:
     """A statement that writes the answer of a query.
 
@@ -45,15 +66,16 @@ class Write:
     target
         The parts of the table's name.
     head
-        The text before the query.
+        The text of the statement before whole rows of the table.
     query
-        The query where it stands in the text, blanks in the place of what is before it.
+        The query where it stands in the text, blanks in the place of what is no part of it.
     """
 
     action: Action
     target: tuple[str, ...]
     head: str
     query: str
+    into: Into = field(default_factory=Into)
 
     @property
     def table(self) -> str:
@@ -83,30 +105,86 @@ def read_write(sql: str) -> Write | None:
         return None
     if words[0] in _CHANGES:
         raise _refusal(sql, tokens[0], f"{words[0]} is not annotated", _CHANGES[words[0]])
-    if words[0] == "INSERT":
-        return _insert(sql, tokens, words)
     if words[0] in ("CREATE", "REPLACE"):
         return _create(sql, tokens, words)
-    if words[0] in ("WITH", "FROM"):
-        _refuse_inner_insert(sql, tokens, words)
+    if words[0] in ("INSERT", "WITH", "FROM"):
+        return _insert(sql, tokens, words)
     return None
 
 
-def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write:
-    action = {"INTO": Action.APPEND, "OVERWRITE": Action.OVERWRITE}.get(_at(words, 1))
+def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | None:
+    start = _insert_start(words)
+    if start is None:
+        return None
+    if words[0] == "FROM":
+        advice = "Begin with INSERT INTO t, then WITH or SELECT."
+        raise _refusal(sql, tokens[start], "INSERT after FROM is not annotated", advice)
+    action = {"INTO": Action.APPEND, "OVERWRITE": Action.OVERWRITE}.get(_at(words, start + 1))
     if action is None:
-        raise _refusal(sql, tokens[0], "This INSERT is not annotated", _WHOLE)
-    place = 3 if _at(words, 2) == "TABLE" else 2
+        raise _refusal(sql, tokens[start], "This INSERT is not annotated", _WHOLE)
+    place = start + (3 if _at(words, start + 2) == "TABLE" else 2)
     if _at(words, place) in ("DIRECTORY", "LOCAL"):
         advice = "Write files with q.write.parquet(path)."
         raise _refusal(sql, tokens[place], "INSERT OVERWRITE DIRECTORY is not annotated", advice)
     target, place = _name(sql, tokens, words, place)
-    opened = _at(words, place) == "("
-    if _at(words, place) not in _QUERY or (opened and _at(words, place + 1) not in _QUERY):
+    head = sql[tokens[start].start : tokens[place - 1].end + 1]
+    partition, place = _partition(sql, tokens, words, place)
+    if action is Action.OVERWRITE and any(value is not None for _, value in partition):
+        problem = "INSERT OVERWRITE of one PARTITION is not annotated"
+        raise _refusal(sql, tokens[start], problem, _WHOLE)
+    by_name = tuple(words[place : place + 2]) == ("BY", "NAME")
+    place += 2 * by_name
+    columns, place = _columns(sql, tokens, words, place)
+    if _at(words, place) not in _QUERY:
         where = tokens[min(place, len(tokens) - 1)]
-        what = "a list of columns" if opened else where.text.upper()
-        raise _refusal(sql, where, f"INSERT with {what} is not annotated", _WHOLE)
-    return _write(sql, action, target, tokens[place])
+        raise _refusal(sql, where, f"INSERT with {where.text.upper()} is not annotated", _WHOLE)
+    end = tokens[place].start
+    query = sql[: tokens[start].start] + _blanks(sql[tokens[start].start : end]) + sql[end:]
+    return Write(action, target, head, query, Into(columns, by_name, partition))
+
+
+def _insert_start(words: Sequence[str]) -> int | None:
+    """The place of INSERT, behind the named queries of a WITH; None: the text is a query."""
+    depth = 0
+    for place, word in enumerate(words):
+        into = place == 0 or _at(words, place + 1) in ("INTO", "OVERWRITE")
+        if depth == 0 and word == "INSERT" and into:
+            return place
+        depth += (word == "(") - (word == ")")
+    return None
+
+
+def _partition(
+    sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
+) -> tuple[tuple[tuple[str, str | None], ...], int]:
+    """The columns of a PARTITION clause with the texts of their values, and the place behind it."""
+    if _at(words, place) != "PARTITION" or _at(words, place + 1) != "(":
+        return (), place
+    found: list[tuple[str, str | None]] = []
+    place += 1
+    while _at(words, place) in ("(", ","):
+        name, place = _text(tokens, place + 1), place + 2
+        value = None
+        if _at(words, place) in ("=", "=="):
+            start = place = place + 1
+            while place < len(tokens) and _at(words, place) not in (",", ")"):
+                place += 1
+            value = sql[tokens[start - 1].end + 1 : tokens[place - 1].end + 1].strip()
+        found.append((name, value))
+    return tuple(found), place + 1
+
+
+def _columns(
+    sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
+) -> tuple[tuple[str, ...] | None, int]:
+    """The columns of a list of them in brackets, and the place behind it; None if there is none."""
+    if _at(words, place) != "(" or _at(words, place + 1) in _QUERY:
+        return None, place
+    names = []
+    while _at(words, place) in ("(", ","):
+        names.append(_text(tokens, place + 1))
+        place += 2
+    return tuple(names), place + 1
 
 
 def _create(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | None:
@@ -140,15 +218,6 @@ def _query_start(words: Sequence[str], place: int) -> int | None:
     return None
 
 
-def _refuse_inner_insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> None:
-    depth = 0
-    for token, word in zip(tokens, words, strict=True):
-        if depth == 0 and word == "INSERT":
-            advice = "Begin with INSERT INTO t, then WITH or SELECT."
-            raise _refusal(sql, token, "INSERT after WITH or FROM is not annotated", advice)
-        depth += (word == "(") - (word == ")")
-
-
 def _name(
     sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
 ) -> tuple[tuple[str, ...], int]:
@@ -171,14 +240,22 @@ def _name(
 
 def _write(sql: str, action: Action, target: tuple[str, ...], first: Token) -> Write:
     head = sql[: first.start]
-    blanks = "".join(c if c in "\r\n" else " " for c in head)
-    return Write(action, target, head, blanks + sql[first.start :])
+    return Write(action, target, head, _blanks(head) + sql[first.start :])
+
+
+def _blanks(text: str) -> str:
+    """Blanks in the place of a text, on as many lines."""
+    return "".join(c if c in "\r\n" else " " for c in text)
 
 
 def _word(token: Token) -> str:
     """The word that a token is, in capitals; of quoted names and literals nothing."""
     quoted = (TokenType.IDENTIFIER, TokenType.STRING, TokenType.RAW_STRING)
     return "" if token.token_type in quoted else token.text.upper()
+
+
+def _text(tokens: Sequence[Token], place: int) -> str:
+    return tokens[place].text if place < len(tokens) else ""
 
 
 def _at(words: Sequence[str], place: int) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +193,34 @@ def test_partitioned_table(dealer: lipstick.Session, tmp_path: Path) -> None:
     assert annotations(q, expand=True) == {"C2": "Cars:C2", "C3": "Cars:C3", "B1": "Requests:B1"}
 
 
+def test_columns_that_an_insert_does_not_give(
+    dealer: lipstick.Session, spark: SparkSession
+) -> None:
+    """They have the value of PARTITION, their default, or NULL, in hypothetical rows too."""
+    spark.sql("""CREATE TABLE wide (id STRING, n BIGINT, price DECIMAL(12, 2) DEFAULT 7, day DATE)
+        USING parquet PARTITIONED BY (day)""")
+    dealer.sql("""INSERT INTO wide PARTITION (day = '2024-01-02') (n, id)
+        SELECT 1, CarId FROM Cars WHERE Model = 'Accord'""")
+    dealer.sql("""WITH c AS (SELECT CarId AS id, Price FROM Cars WHERE Model = 'Civic')
+        INSERT INTO wide BY NAME SELECT Price, id FROM c""")
+    dealer.sql("INSERT INTO wide (id, n) SELECT Model, count(*) FROM Cars GROUP BY Model")
+    q = dealer.sql("SELECT id, n, price, day FROM wide")
+    stored = rows(spark.table("wide"))
+    assert rows(q.df) == stored
+    seven = Decimal("7.00")
+    assert stored == [
+        ("Accord", 1, seven, None),
+        ("C1", 1, seven, date(2024, 1, 2)),
+        ("C2", None, Decimal("20.00"), None),
+        ("C3", None, Decimal("22.00"), None),
+        ("Civic", 2, seven, None),
+    ]
+    assert annotations(q, expand=True)["C1"] == "Cars:C1"
+    w = q.what_if({"Cars": ["C2"]})
+    assert w.method == "blocks"
+    assert rows(w.df) == [row for row in stored[:4] if row[0] != "C2"] + [("Civic", 1, seven, None)]
+
+
 @pytest.mark.slow
 def test_captures_by_reference_over_written_tables(
     dealer: lipstick.Session, tmp_path: Path
@@ -206,7 +236,12 @@ def test_captures_by_reference_over_written_tables(
 REFUSED = {
     "INSERT INTO again SELECT n FROM counts": "has 2 columns, the answer has 1",
     "INSERT OVERWRITE counts SELECT Model, n + 0 FROM again": "is a source of the query",
-    "INSERT INTO counts SELECT Model, 1 FROM Cars": r"CAST\(\.\.\. AS bigint\)",
+    "INSERT INTO counts SELECT Model, '1' FROM Cars": r"CAST\(\.\.\. AS bigint\)",
+    "INSERT INTO counts (n) SELECT Model, 1 FROM Cars": "1 columns of 'counts' are listed",
+    "INSERT INTO counts (n, m) SELECT 1, Model FROM Cars": "has no column m",
+    "INSERT INTO counts BY NAME SELECT 1 AS m": "has no column m",
+    "INSERT INTO counts (n, N) SELECT 1, 2": "two columns of one name",
+    "INSERT INTO counts PARTITION (m = 1) SELECT 'a', 2": "has no column m",
     "CREATE TABLE counts USING parquet AS SELECT 1 AS a": "exists already",
     "CREATE TABLE Cars USING parquet AS SELECT 1 AS a": "'Cars' is tracked already",
     "INSERT INTO nowhere SELECT 1 AS a": "There is no table nowhere",

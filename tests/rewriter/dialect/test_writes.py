@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rewriter.dialect import parse, read_write
+from rewriter.dialect import Into, parse, read_write
 from rewriter.errors import QueryError, UnsupportedError
 from tests.rewriter import cases
 
@@ -24,6 +24,8 @@ def test_case(name: str) -> None:
     else:
         if write is not None:
             told = f"-- {write.action.value}: {' / '.join(write.target)}"
+            if write.into != Into():
+                told += f"\n-- {write.into}"
             texts["expected.sql"] = f"{told}\n{write.of_view('answer')};\n{write.query}"
     cases.check(FOLDER, name, texts, KINDS)
 
@@ -47,5 +49,11 @@ def test_text_without_end_is_left_to_spark() -> None:
 
 
 def test_text_that_spark_would_not_read_either() -> None:
-    with pytest.raises(UnsupportedError, match="at 1:13"):
-        read_write("INSERT INTO t")
+    for text in (
+        "INSERT INTO t",
+        "INSERT INTO t (a",
+        "INSERT INTO t (",
+        "INSERT INTO t PARTITION (a =",
+    ):
+        with pytest.raises(UnsupportedError, match="at 1:"):
+            read_write(text)

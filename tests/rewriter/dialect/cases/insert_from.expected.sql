@@ -1,4 +1,4 @@
 -- append: totals
-insert into totals 
+insert into totals
 SELECT * FROM `answer`;
                    from cars select model

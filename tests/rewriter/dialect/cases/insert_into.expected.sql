@@ -1,4 +1,4 @@
 -- append: totals
-INSERT INTO totals 
+INSERT INTO totals
 SELECT * FROM `answer`;
                    SELECT model, count(*) FROM cars GROUP BY model

@@ -1,4 +1,4 @@
 -- append: totals
-INSERT INTO totals 
+INSERT INTO totals
 SELECT * FROM `answer`;
                    VALUES (1), (2)

@@ -1,0 +1,1 @@
+FROM t |> WHERE a > 1 |> SORT BY b |> SELECT a |> DISTRIBUTE BY a

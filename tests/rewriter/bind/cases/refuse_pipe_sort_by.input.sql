@@ -1,1 +1,0 @@
-FROM t |> WHERE a > 1 |> SORT BY b

@@ -1,0 +1,1 @@
+FROM cars INSERT INTO totals SELECT model

@@ -1,0 +1,1 @@
+WITH insert AS (SELECT model FROM cars) SELECT * FROM insert
