@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from semiring.base import Array
 from semiring.decimals import decimal_to_integers, integers_to_decimal, sum_decimal_segments
@@ -24,6 +23,8 @@ from semiring.exact import (
     subtract,
     sum_segments,
 )
+from semiring.ranks import ranked
+from semiring.segments import owners_of
 
 
 def counts_excluding(excluded: Array, offsets: Array) -> Array:
@@ -234,16 +235,14 @@ def _extreme(values: pa.Array, excluded: Array, offsets: Array, largest: bool) -
         integers = values.view(width).fill_null(0).to_numpy(zero_copy_only=False)
         found, present = extremes_excluding(integers, excluded, offsets, largest)
         return pa.array(np.where(present, found, 0), width, mask=~present).view(kind)
-    # Any ordered type: members by their rank among the distinct values.
-    encoded = values.dictionary_encode(null_encoding="mask")
-    order = pc.sort_indices(encoded.dictionary).to_numpy(zero_copy_only=False).astype(np.int64)
-    rank = np.empty(len(order) + 1, dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    rank[-1] = -1
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    ranks, present = extremes_excluding(rank[codes], excluded, offsets, largest)
-    chosen = pa.array(np.where(present, ranks, 0), pa.int64(), mask=~present)
-    return encoded.dictionary.take(pa.array(order)).take(chosen)
+    # Any ordered type: the first member of the rank found.
+    ranks, owners = ranked(values), owners_of(offsets)
+    found, present = extremes_excluding(ranks, excluded, offsets, largest)
+    places = np.flatnonzero(~excluded & (ranks == found[owners]))
+    first = places[np.flatnonzero(np.diff(owners[places], prepend=-1))]
+    chosen = np.zeros(len(present), dtype=np.int64)
+    chosen[owners[first]] = first
+    return values.take(pa.array(chosen, mask=~present))
 
 
 def _integer_view(kind: pa.DataType) -> pa.DataType | None:

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.memory.keys import distinct
-from lipstick.memory.order import Key, order, ranked
+from lipstick.memory.order import Key, order
 from rewriter.interpret import Bounds
 from semiring.base import Array
+from semiring.ranks import ranked
 
 
 @dataclass(frozen=True, slots=True)

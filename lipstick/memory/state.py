@@ -16,6 +16,7 @@ from lipstick.memory.store import OPEN_WITH_SPARK
 from rewriter.blocks import Block
 from rewriter.interpret import FailedError, Interpreted, Resolve, UninterpretableError, cast
 from semiring.base import Array
+from semiring.ranks import ranked
 
 Take: TypeAlias = Callable[[str, Array], pa.Array]
 """From the name of a column of a block's rows, and positions, to values."""
@@ -201,7 +202,7 @@ def same(a: pa.Array, b: pa.Array) -> Array:
         pairs = zip(a.to_pylist(), b.to_pylist(), strict=True)
         return np.array([x == y for x, y in pairs], dtype=np.bool_)
     null_a, null_b = (_nulls(column) for column in (a, b))
-    equal = order.ranked(pa.concat_arrays([a, b.cast(a.type)]))
+    equal = ranked(pa.concat_arrays([a, b.cast(a.type)]))
     values: Array = (equal[: len(a)] == equal[len(a) :]).astype(np.bool_)
     return np.where(null_a | null_b, null_a & null_b, values)
 

@@ -60,9 +60,17 @@ def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bou
 
 
 def bind_lateral(
-    bound: Bound, lateral: exp.Lateral, binder: ScalarBinder, span: Span | None
+    bound: Bound,
+    lateral: exp.Lateral,
+    binder: ScalarBinder,
+    span: Span | None,
+    *,
+    outer: bool = False,
 ) -> Bound:
-    """Bind LATERAL VIEW or LATERAL over a relation: its rows, once for each generated one."""
+    """Bind LATERAL VIEW or LATERAL over a relation: its rows, once for each generated one.
+
+    ``outer`` keeps those for which none is generated, as the OUTER of a view does.
+    """
     source = binder.context.source
     alias = lateral.args.get("alias")
     names = [column.name for column in alias.columns] if alias is not None else []
@@ -74,7 +82,7 @@ def bind_lateral(
             return Bound(generated, Scope((*bound.scope.entries, *entries)))
         kind = "LATERAL VIEW" if lateral.args.get("view") else "LATERAL"
         raise source.unsupported(f"this {kind} is not supported", _ADVICE, span or lateral)
-    call = _call(lateral.this, source, outer=bool(lateral.args.get("outer")))
+    call = _call(lateral.this, source, outer=outer or bool(lateral.args.get("outer")))
     generated, entries = _generate(bound, call, names, qualifier, over, span)
     return Bound(generated, Scope((*bound.scope.entries, *entries)))
 

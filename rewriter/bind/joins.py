@@ -26,7 +26,7 @@ from rewriter.bind.conditions import (
     restrict,
 )
 from rewriter.bind.context import Context
-from rewriter.bind.generators import bind_lateral
+from rewriter.bind.generators import bind_lateral, is_generator
 from rewriter.bind.memberships import conjunction
 from rewriter.bind.pivot import bind_pivoted
 from rewriter.bind.samples import bind_sample
@@ -120,15 +120,24 @@ class _FromBinder:
         span = source.keyword_before(join.this, "LATERAL")
         if isinstance(join.this.this, exp.Subquery):
             return self._lateral_subquery(left, join, span)
-        if join.side or join.args.get("on") or join.args.get("using"):
-            advice = "Write it with LATERAL VIEW [OUTER], or after a comma."
-            raise source.unsupported("a join with LATERAL is not supported", advice, span or join)
+        on, called = join.args.get("on"), is_generator(join.this.this)
+        outer = join.side == "LEFT" and called and on == exp.true()
+        if join.args.get("using") or (join.side and not outer):
+            # Without ON, Spark's optimiser leaves out the rows for which none is generated.
+            problem = "this join with LATERAL is not supported"
+            advice = "Write LEFT JOIN LATERAL ... ON TRUE, or LATERAL VIEW [OUTER]."
+            raise source.unsupported(problem, advice, span or join)
         lookups = (left.scope.lookup(source),)
         refusal = "cannot stand in LATERAL"
         binder = ScalarBinder(
             self._context, lookups, self._subqueries, left.scope, refusal, self._outer
         )
-        return bind_lateral(left, join.this, binder, span)
+        bound = bind_lateral(left, join.this, binder, span, outer=outer)
+        if on is None or outer:
+            return bound
+        condition = self._condition(on, bound.scope, InnerJoin)
+        relation = restrict(bound.relation, condition, self._subqueries, span)
+        return Bound(relation, bound.scope)
 
     def _on_join(
         self,

@@ -1,4 +1,9 @@
-"""PIVOT: a grouping by all other columns, with an aggregate for each value of those it is for."""
+"""PIVOT: a grouping by all other columns, with an aggregate for each value of those it is for.
+
+Spark computes it in one of two ways, by the types of the aggregates. Where all are numbers or truth
+values, an aggregate over no rows is NULL, whatever it is elsewhere. Else each is computed over all
+rows, of which those with another value count as NULL.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +23,35 @@ from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.scope import Bound, Entry, Scope
 from rewriter.bind.subqueries import Subqueries
+from rewriter.bind.types import type_of
 from rewriter.bind.unpivot import bind_unpivot
 from rewriter.position import Span
 
 _NULL_OF_NOTHING = frozenset({"avg", "max", "mean", "min", "sum"})
-"""Aggregates that are NULL over no rows, as PIVOT has them where a value is not there."""
-
+"""Aggregates that are NULL over no rows."""
 _COUNTS = frozenset({"count", "count_if"})
-"""Aggregates that PIVOT has as NULL, and not 0, where a value is not there."""
+_IGNORING_NULLS = frozenset(
+    {"array_agg", "collect_list", "collect_set", "max_by", "min_by", "mode"}
+    | _NULL_OF_NOTHING
+    | _COUNTS
+)
+"""Aggregates to which rows with NULL are as if they were not there."""
+_FIRST = frozenset({"first", "first_value", "last", "last_value"})
+"""Aggregates that PIVOT lets pass over NULL."""
+_SMALL = (*exp.DataType.NUMERIC_TYPES, exp.DataType.Type.BOOLEAN)
+"""The types of which an aggregate over no rows is NULL."""
 
 _ADVICE = "Write PIVOT as aggregates with FILTER and GROUP BY."
 
 
 @dataclass(frozen=True, slots=True)
 class _Pivoted:
-    """One aggregate of PIVOT: its call over the input, the name it was given, and its text."""
+    """One aggregate of PIVOT: the function, its call over the input, its alias and its text."""
 
+    function: str
     call: Scalar
     alias: str
     text: str
-    counts: bool
 
 
 def bind_pivoted(bound: Bound, pivot: exp.Pivot, context: Context) -> Bound:
@@ -68,7 +82,7 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | No
     Raises
     ------
     UnsupportedError
-        For aggregates whose value over no rows depends on their type.
+        For aggregates whose value where a value is not there has no rule.
     """
     subqueries = Subqueries(context)
     lookup = bound.scope.lookup(context.source)
@@ -80,7 +94,7 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | No
     marks = marks_of(bound.relation)
     columns = [unmarked(one) if mark_of(one, marks) else one for one in columns]
     aggregates = [_aggregate(written, binder, span) for written in pivot.expressions]
-    _check_empty_values(aggregates, context, span)
+    small = _are_small(aggregates, bound, context, span)
     used = {name for scalar in columns for name in references(scalar)}
     used |= {name for aggregate in aggregates for name in references(aggregate.call)}
     kept = [entry for entry in bound.scope.visible if entry.attribute.id not in used]
@@ -98,7 +112,7 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | No
             more = f"_{aggregate.alias or aggregate.text}" if len(aggregates) > 1 else ""
             attribute = context.names.attribute(name + more)
             entries.append(Entry(attribute, attribute.name, origin=attribute.id))
-            scalars.append(_filtered(aggregate, condition, grouping, attribute.name))
+            scalars.append(_filtered(aggregate, condition, grouping, attribute.name, small))
     if subqueries.ids:
         raise context.source.unsupported("a subquery in PIVOT is not supported", _ADVICE, span)
     relation = grouping.relation(bound.relation, span)
@@ -113,20 +127,37 @@ def _aggregate(written: exp.Expr, binder: ScalarBinder, span: Span | None) -> _P
     if not is_aggregate(call) or isinstance(call, exp.Filter):
         problem = "PIVOT of what is not one aggregate is not supported"
         raise source.unsupported(problem, _ADVICE, span)
-    name = call_name(call, source)
-    if name not in _NULL_OF_NOTHING | _COUNTS:
-        raise source.unsupported(f"PIVOT of {name} is not supported", _ADVICE, span)
-    return _Pivoted(binder.bind(call), alias, item_name(call), name in _COUNTS)
+    return _Pivoted(call_name(call, source), binder.bind(call), alias, item_name(call))
 
 
-def _check_empty_values(
-    aggregates: Sequence[_Pivoted], context: Context, span: Span | None
-) -> None:
-    """Refuse counts beside MIN or MAX: of no rows they are NULL only where those are numbers."""
-    ordered = any(isinstance(aggregate.call, exp.Max | exp.Min) for aggregate in aggregates)
-    if ordered and any(aggregate.counts for aggregate in aggregates):
-        problem = "PIVOT of a count beside MIN or MAX is not supported"
-        raise context.source.unsupported(problem, _ADVICE, span)
+def _are_small(
+    aggregates: Sequence[_Pivoted], bound: Bound, context: Context, span: Span | None
+) -> bool:
+    """Tell whether all aggregates are numbers or truth values.
+
+    Raises
+    ------
+    UnsupportedError
+        Where that is not known, or is not so, for those whose value follows from it.
+    """
+    functions = {aggregate.function for aggregate in aggregates}
+    types = [type_of(each.call, bound.relation, context.catalog) for each in aggregates]
+    known = [type_ for type_ in types if type_ is not None]
+    if any(type_.this not in _SMALL for type_ in known):
+        beyond = functions - _IGNORING_NULLS - _FIRST
+        small = False
+    elif len(known) == len(types):
+        return True
+    else:
+        # A sum is as NULL where it is not there as any other; so is the greatest text.
+        beyond = functions - _NULL_OF_NOTHING - _COUNTS
+        small = True
+        if functions & _COUNTS and functions & {"max", "min"}:
+            problem = "PIVOT of a count beside MIN or MAX is not supported"
+            raise context.source.unsupported(problem, _ADVICE, span)
+    for name in sorted(beyond):
+        raise context.source.unsupported(f"PIVOT of {name} is not supported", _ADVICE, span)
+    return small
 
 
 def _condition(
@@ -151,11 +182,16 @@ def _shown(value: exp.Expr) -> str:
     return str(value.this) if isinstance(value, exp.Literal) else item_name(value)
 
 
-def _filtered(aggregate: _Pivoted, condition: Scalar, grouping: Grouping, name: str) -> Scalar:
+def _filtered(
+    aggregate: _Pivoted, condition: Scalar, grouping: Grouping, name: str, small: bool
+) -> Scalar:
     """Return an aggregate of the rows that have a value, over the grouping."""
     where = exp.Where(this=condition.copy())
-    found = grouping.aggregate(exp.Filter(this=aggregate.call.copy(), expression=where), name)
-    if not aggregate.counts:
+    call: exp.Expr = exp.Filter(this=aggregate.call.copy(), expression=where)
+    if not small and aggregate.function in _FIRST:
+        call = exp.IgnoreNulls(this=call)
+    found = grouping.aggregate(call, name)
+    if not small or aggregate.function in _NULL_OF_NOTHING:
         return found.column()
     rows = exp.Filter(this=exp.Count(this=exp.Star()), expression=where.copy())
     count = grouping.aggregate(rows, f"{name}_rows")

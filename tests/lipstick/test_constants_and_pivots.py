@@ -66,6 +66,28 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
             True,
             True,
         ),
+        pytest.param(
+            "SELECT * FROM (SELECT shop, item, price FROM sales)"
+            " PIVOT (median(price) AS m, count(*) AS n, bool_or(price > 10) AS b"
+            " FOR shop IN ('x', 'z'))",
+            True,
+            True,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "SELECT * FROM (SELECT shop, item, price FROM sales)"
+            " PIVOT (max_by(item, price) AS m, count(price) AS n, collect_list(price) AS c"
+            " FOR shop IN ('x', 'z'))",
+            True,
+            False,
+            marks=pytest.mark.slow,
+        ),
+        (
+            "SELECT * FROM (SELECT id, shop, item FROM sales)"
+            " PIVOT (first(item) AS i, count(*) AS n FOR shop IN ('x', 'z', NULL))",
+            True,
+            True,
+        ),
         (
             "SELECT * FROM (SELECT id, shop, item FROM sales)"
             " UNPIVOT (value FOR name IN (shop, item AS i)) WHERE id < 5",

@@ -14,7 +14,7 @@ import duckdb
 
 from rewriter.bind import bind
 from rewriter.blocks import Block, TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.catalog import MemoryCatalog, TrackedRelation, Type
 from rewriter.lower import lower
 from rewriter.reduction import in_order_of_members, reductions, without_prefilters
 from rewriter.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
@@ -26,8 +26,14 @@ from tests.oracle.rows import Bag, assert_same_bag, from_arrow
 
 def blocks_of(sql: str, database: Database) -> Block:
     """Return the block that yields the answer of a query."""
+    relations = database.relations.values()
     catalog = MemoryCatalog(
-        [TrackedRelation(r.name, tuple(r.data.column_names)) for r in database.relations.values()]
+        [TrackedRelation(r.name, tuple(r.data.column_names)) for r in relations],
+        types={
+            (r.name, field.name): field.args["kind"]
+            for r in relations
+            for field in Type.build(f"STRUCT<{r.schema}>", dialect="spark").expressions
+        },
     )
     tokens = {r.name: TokenSource(r.name, r.key) for r in database.relations.values()}
     return lower(bind(sql, catalog, levels={}).root, tokens, sql)

@@ -79,7 +79,7 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "SELECT id FROM r LIMIT 2 OFFSET 1",
         "SELECT t.id FROM (SELECT * FROM r ORDER BY x LIMIT 2) t JOIN s ON t.k = s.k",
         "SELECT id FROM r SORT BY x",
-        "SELECT id FROM r DISTRIBUTE BY k",
+        "SELECT id FROM r DISTRIBUTE BY k SORT BY id",
     ),
     "Arrays, maps and generated rows": (
         "SELECT id, e FROM n LATERAL VIEW explode(xs) t AS e",
@@ -91,6 +91,8 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "SELECT id, a, b FROM r LATERAL VIEW stack(2, k, x, x, k) t AS a, b",
         "SELECT id, j.a FROM r LATERAL VIEW json_tuple(k, 'a') j AS a",
         "SELECT * FROM r UNPIVOT (v FOR name IN (k, x))",
+        "SELECT n.id, t.e FROM n LEFT JOIN LATERAL explode(n.xs) AS t(e) ON TRUE",
+        "SELECT d.id, p.* FROM d",
         "SELECT id, transform(xs, e -> e + 1) AS ys FROM n",
     ),
     "Sources": (
@@ -111,6 +113,10 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
     "Other statements": (
         "INSERT INTO t SELECT * FROM r",
         "INSERT INTO t (id) SELECT id FROM r",
+        "INSERT INTO t BY NAME SELECT id FROM r",
+        "INSERT INTO t PARTITION (day = '2024-01-02') SELECT * FROM r",
+        "INSERT OVERWRITE t PARTITION (day = '2024-01-02') SELECT * FROM r",
+        "WITH q AS (SELECT id FROM r) INSERT INTO t SELECT * FROM q",
         "UPDATE r SET x = 1",
         "DELETE FROM r WHERE x = 1",
         "MERGE INTO r USING s ON r.id = s.id WHEN MATCHED THEN DELETE",

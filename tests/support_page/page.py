@@ -21,10 +21,10 @@ do instead; there is no coarser annotation.
 _QUERIES = """\
 ## Constructs
 
-By examples over the relations `r(id, k, x)`, `s(id, k, y)` and `n(id, xs)`. The annotation is the
-type of those of the answer's tuples: `b1`, `b2` are tuples of inner blocks. *In memory* says
-whether a saved capture answers a hypothetical deletion without Spark; where it does not, Spark
-does (–: not tried).
+By examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and `d(id, p)`. The
+annotation is the type of those of the answer's tuples: `b1`, `b2` are tuples of inner blocks. *In
+memory* says whether a saved capture answers a hypothetical deletion without Spark; where it does
+not, Spark does (–: not tried).
 
 """
 

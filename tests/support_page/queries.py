@@ -16,9 +16,14 @@ from rewriter.blocks import Block, topological
 from rewriter.dialect import read_write
 from rewriter.errors import QueryError
 from tests.oracle.captured import blocks_of
-from tests.oracle.database import Database
+from tests.oracle.database import Database, Relation
 from tests.oracle.small import small
 from tests.oracle.written import written
+
+_NESTED = pa.table(
+    {"id": pa.array([1, 2], pa.int32()), "p": [{"a": 1, "b": 2}, None]},
+    pa.schema([("id", pa.int32()), ("p", pa.struct([("a", pa.int32()), ("b", pa.int32())]))]),
+)
 
 DATABASE = Database(
     {
@@ -27,10 +32,11 @@ DATABASE = Database(
             small("r", "id int, k int, x int", [(1, 1, 5), (2, 1, None), (3, 2, 2), (4, 3, 2)]),
             small("s", "id int, k int, y int", [(1, 1, 1), (2, 2, 2), (3, None, 3)]),
             small("n", "id int, xs array<int>", [(1, [1, 2]), (2, None)]),
+            Relation("d", ("id",), "id int, p struct<a: int, b: int>", _NESTED),
         )
     }
 )
-"""The relations that the examples read: two of numbers, one with an array."""
+"""The relations that the examples read: two of numbers, one with an array, one with a struct."""
 
 _DELETED = pa.table({"id": pa.array([1], pa.int32())})
 

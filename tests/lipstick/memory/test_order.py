@@ -24,6 +24,26 @@ NAN, INF = float("nan"), float("inf")
         (pa.decimal128(30, 2), [Decimal("-1e25"), Decimal("0.01"), Decimal("1e25")]),
         (pa.date32(), [date(1950, 1, 1), date(2020, 1, 1)]),
         (pa.bool_(), [False, True]),
+        (pa.list_(pa.int32()), [[], [None], [None, 1], [0], [0, None], [0, 0], [1]]),
+        (
+            pa.struct([("a", pa.float64()), ("b", pa.list_(pa.string()))]),
+            [
+                {"a": None, "b": None},
+                {"a": None, "b": []},
+                {"a": 1.0, "b": ["x"]},
+                {"a": 1.0, "b": ["x", "y"]},
+                {"a": NAN, "b": None},
+            ],
+        ),
+        (
+            pa.struct([("s", pa.struct([("a", pa.int32())])), ("b", pa.string())]),
+            [
+                {"s": None, "b": "z"},
+                {"s": {"a": None}, "b": None},
+                {"s": {"a": None}, "b": "a"},
+                {"s": {"a": 2}, "b": "a"},
+            ],
+        ),
     ],
 )
 def test_values_of_a_type_are_in_order(kind: pa.DataType, ascending: list[Any]) -> None:

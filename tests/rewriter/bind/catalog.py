@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewriter.catalog import MemoryCatalog, TrackedRelation, Variable, View
+from rewriter.catalog import MemoryCatalog, TrackedRelation, Type, Variable, View
 from rewriter.errors import UnsupportedError
 
 
@@ -40,5 +40,11 @@ CATALOG = _Catalog(
         "listed": Variable("[1]", "array<int>"),
     },
     {"parts": ("part", "place")},
+    {
+        ("nested", "st"): Type.build("STRUCT<f: INT, `g h`: STRING>", dialect="spark"),
+        ("nested", "arr"): Type.build(
+            "ARRAY<STRUCT<f: INT, m: MAP<INT, STRING>>>", dialect="spark"
+        ),
+    },
 )
 """Two relations of cars, some of short names, and views over them."""

@@ -1,1 +1,1 @@
-SELECT inline(arr) FROM nested
+SELECT inline(b) FROM t

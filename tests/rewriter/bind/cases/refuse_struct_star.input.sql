@@ -1,1 +1,1 @@
-SELECT st.* FROM nested
+SELECT a.* FROM t

@@ -1,0 +1,1 @@
+SELECT st.*, nested.st.* EXCEPT (f) FROM nested
