@@ -40,7 +40,11 @@ def ls(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "SELECT cars.id, others.id AS other FROM cars JOIN others ON cars.c = others.c",
         "SELECT c, length(c) AS n, count(*) AS k FROM cars GROUP BY c HAVING c = 'ab'",
         "SELECT a.id, b.id AS other FROM cars a LEFT JOIN cars b ON a.c = b.c AND a.id < b.id",
-        "SELECT c FROM cars WHERE c IN (SELECT c FROM cars WHERE id > 1) UNION SELECT c FROM cars",
+        pytest.param(
+            "SELECT c FROM cars WHERE c IN (SELECT c FROM cars WHERE id > 1)"
+            " UNION SELECT c FROM cars",
+            marks=pytest.mark.slow,
+        ),
         "SELECT * FROM (SELECT id, c FROM cars) PIVOT (count(id) FOR c IN ('ab', 'cd   '))",
         "SELECT id FROM cars WHERE CAST(c AS STRING) IN (SELECT rpad(c, 5, ' ') FROM others)",
     ],

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -214,8 +215,17 @@ FRAMES: dict[str, tuple[Callable[[DataFrame], DataFrame], str]] = {
 }
 
 
+SELDOM = ("alias", "sessions of sessions", "windows of windows", "withColumn again")
+
+
+def often(cases: Iterable[str]) -> list[Any]:
+    """The cases, of which some are asked with ``--slow`` alone."""
+    slow = pytest.mark.slow
+    return [pytest.param(case, marks=slow) if case in SELDOM else case for case in cases]
+
+
 @pytest.mark.many
-@pytest.mark.parametrize("case", FRAMES)
+@pytest.mark.parametrize("case", often(FRAMES))
 def test_of_data_frames(on: Oracles, case: str) -> None:
     """The same answer and annotations as of the query in SQL."""
     build, sql = FRAMES[case]
@@ -243,7 +253,7 @@ NAMED: dict[str, Callable[[DataFrame], DataFrame]] = {
 
 
 @pytest.mark.many
-@pytest.mark.parametrize("case", NAMED)
+@pytest.mark.parametrize("case", often(NAMED))
 def test_named_with_metadata(on: Oracles, case: str) -> None:
     """Over Spark Connect ``withColumn`` always gives metadata, so that sessions are not merged."""
     tracked = on.ls.tracked["readings"].source.frame
