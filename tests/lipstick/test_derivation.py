@@ -15,6 +15,7 @@ from lipstick.derived.hypothesis import Reduced, check_runs_again
 from lipstick.derived.target import Target, named_key
 from lipstick.errors import CaptureError, TrackingError, UnsupportedError
 from lipstick.source import Source
+from rewriter.dialect import Into
 from tests.rewriter.lower.catalog import blocks
 
 PART = Part("p", ("a", "b"), StructType().add("a", "integer").json(), ("f0", "f1"), captured=False)
@@ -116,7 +117,7 @@ def test_columns_that_a_table_does_not_have(answer: str, problem: str) -> None:
 
 def test_columns_by_name_and_by_place() -> None:
     assert Target("t", "t", "append").columns(_schema("B string, A int"), THERE) == ("b", "a")
-    placed = Target("t", "t", "overwrite", by_name=False, keeps_schema=True)
+    placed = Target("t", "t", "overwrite", into=Into(), keeps_schema=True)
     assert placed.columns(_schema("x int, y string"), THERE) == ("a", "b")
     anew = Target("t", "t", "overwrite")
     assert anew.columns(_schema("x int"), THERE) == ("x",)
