@@ -241,7 +241,7 @@ class Session:
 
         def emit(rows: DataFrame) -> None:
             view = f"_lipstick_written_{uuid.uuid4().hex[:8]}"
-            rows.createOrReplaceTempView(view)
+            rows.drop(*target.replaced).createOrReplaceTempView(view)
             try:
                 self.spark.sql(write.of_view(view))
             finally:

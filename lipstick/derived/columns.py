@@ -55,7 +55,7 @@ def goals(
     elif into.columns is not None:
         called = into.columns
     else:
-        filled = {column.lower() for column, value in into.partition if value is not None}
+        filled = {column.lower() for column in into.static}
         called = [column for column in table.names if column.lower() not in filled]
     wanted = table.names if into.by_name and not fills else called
     if len(answer) != len(wanted):
@@ -121,7 +121,7 @@ def filling(
 
     The values of PARTITION, else the columns' defaults, else NULL; evaluated once.
     """
-    values = {name.lower(): value for name, value in into.partition if value is not None}
+    values = {name.lower(): value for name, value in into.static.items()}
     rest = [field for field in table if field.name not in given]
     if not rest:
         return None

@@ -4,6 +4,7 @@ Layout of a derivation::
 
     v000001.json              a version of the table: its columns, parts and fingerprint
     parts/8c5a.../rows/       the rows that one statement wrote, in Parquet
+    parts/8c5a.../rows-31f.../  those that are left since others were overwritten, if they were
     parts/8c5a.../capture/    the capture of the query that made them
     parts/8c5a.../filled/     one row of what columns have that the query does not give, if any
 
@@ -36,6 +37,19 @@ _VERSION = re.compile(r"v(\d{6})\.json")
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """That rows were overwritten which are in a partition.
+
+    Also those that the query would have made: they are not among its hypothetical rows.
+    """
+
+    part: str
+    """The name of the part that took their place, which is filled with the partition's values."""
+    columns: tuple[str, ...]
+    """The columns that tell the partition."""
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """Rows that one statement wrote, or that were there before."""
 
@@ -48,10 +62,18 @@ class Part:
     """Names of the files of the rows, in the order of their numbers."""
     captured: bool
     """Whether a query made them."""
+    folder: str = ROWS
+    """Where the rows are."""
+    replaced: tuple[Replaced, ...] = ()
+    """Which rows were overwritten since."""
 
     def gives(self, columns: Sequence[str]) -> bool:
         """Whether its query gives all of these columns."""
         return set(self.columns).issuperset(columns)
+
+    def gives_any(self, columns: Sequence[str]) -> bool:
+        """Whether its query gives one of these columns."""
+        return not set(self.columns).isdisjoint(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +101,15 @@ class Derivation:
 
     def rows(self, part: Part) -> Path:
         """Where the rows of a part are."""
-        return self.directory / "parts" / part.name / ROWS
+        return self.directory / "parts" / part.name / part.folder
 
     def capture(self, part: Part) -> Path:
         """Where the capture of a part is."""
         return self.directory / "parts" / part.name / CAPTURE
 
-    def filled(self, part: Part) -> Path:
-        """Where it is kept what columns of a part are filled with."""
-        return self.directory / "parts" / part.name / FILLED_FILES
+    def filled(self, name: str) -> Path:
+        """Where it is kept what columns of a part of some name are filled with."""
+        return self.directory / "parts" / name / FILLED_FILES
 
     def first_file(self, part: Part) -> int:
         """The number of the first file of a part."""
@@ -188,6 +210,8 @@ def _part(document: dict[str, Any]) -> Part:
         schema=document["schema"],
         files=tuple(document["files"]),
         captured=document["captured"],
+        folder=document["folder"],
+        replaced=tuple(Replaced(r["part"], tuple(r["columns"])) for r in document["replaced"]),
     )
 
 

@@ -21,7 +21,14 @@ from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.deletion import Deletion, check_readable, without
 from lipstick.derived.comparison import Comparison
 from lipstick.derived.derivation import TUPLE, Derivation, Part
-from lipstick.derived.rows import filled_of, naming_of, part_rows
+from lipstick.derived.rows import (
+    filled_of,
+    naming_of,
+    not_replaced,
+    part_rows,
+    schema_of,
+    table_columns,
+)
 from lipstick.views import drop_once_read
 from rewriter.blocks import decided_once
 from rewriter.errors import UnsupportedError
@@ -152,9 +159,12 @@ class Hypothesis:
         filled = filled_of(self._spark, derivation, part)
         if filled is not None:
             new = new.crossJoin(F.broadcast(filled))
+        root, schema = made_by.manifest.root, schema_of(derivation)
+        values = table_columns(root, new.schema, part.columns, schema)
+        new = not_replaced(self._spark, derivation, part.replaced, new, values)
         old = part_rows(self._spark, derivation, part)
         number = derivation.parts.index(part)
-        return Comparison(old, new, made_by.manifest.root, part, token, number)
+        return Comparison(old, new, root, part, token, number)
 
 
 def check_runs_again(manifest: Manifest, reduced: Reduced) -> None:

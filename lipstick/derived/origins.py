@@ -178,10 +178,19 @@ def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str |
             problem = None if inner.derived is None else _problem(made_by, inner, values=False)
             if problem is not None:
                 return problem
-    found = follow(capture.manifest.root, name, changing(capture, record))
+    changes = changing(capture, record)
+    if not changes.isdisjoint(_partitions(capture.ancestry.derivation(record))):
+        return f"A deletion may change which rows of {name!r} were overwritten with a partition."
+    found = follow(capture.manifest.root, name, changes)
     if found.decides or (values and found.aggregated):
         return f"The query compares or aggregates values of {name!r} that a deletion may change."
     return None
+
+
+def _partitions(derivation: Derivation) -> frozenset[str]:
+    """The columns whose values tell which rows were overwritten."""
+    replaced = (one for part in derivation.parts for one in part.replaced)
+    return frozenset(column for one in replaced for column in one.columns)
 
 
 def _appear(root: Block) -> bool:

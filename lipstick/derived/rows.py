@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick.derived.columns import FILLED, written_as
-from lipstick.derived.derivation import TUPLE, Derivation, Part
+from lipstick.derived.derivation import ROWS, TUPLE, Derivation, Part, Replaced
 from lipstick.tracking import ROW_COLUMN, Naming, row_place
 from rewriter.blocks import Block
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
 
 _FILE = "_metadata.file_name"
+_PARTITION = "_lipstick_partition"
 
 
 def write_part(
@@ -32,11 +34,15 @@ def write_part(
     captured: bool,
 ) -> Part:
     """Write rows, and return what is to be known of them."""
-    path = directory / "rows"
+    files = write_rows(spark, frame, directory / ROWS)
+    return Part(directory.name, tuple(columns), frame.schema.json(), files, captured)
+
+
+def write_rows(spark: SparkSession, frame: DataFrame, path: Path) -> tuple[str, ...]:
+    """Write rows, and return the files that have any, in the order of their numbers."""
     frame.write.parquet(str(path))
     written = spark.read.schema(frame.schema).parquet(str(path))
-    files = sorted(row[0] for row in written.select(_FILE).distinct().collect())
-    return Part(directory.name, tuple(columns), frame.schema.json(), tuple(files), captured)
+    return tuple(sorted(row[0] for row in written.select(_FILE).distinct().collect()))
 
 
 def captured_rows(
@@ -89,12 +95,39 @@ def table_columns(
 
 def part_rows(spark: SparkSession, derivation: Derivation, part: Part) -> DataFrame:
     """Return the rows of a part: the table's columns, their token, and their tuple if captured."""
-    schema = StructType.fromJson(json.loads(part.schema))
-    rows = spark.read.schema(schema).parquet(str(derivation.rows(part)))
+    rows = stored_rows(spark, derivation, part)
     columns = [F.col(f"`{name}`") for name in schema_of(derivation).names]
     if not derivation.key:
         columns.append(row_place(_FILE, part.files, derivation.first_file(part)).alias(ROW_COLUMN))
     return rows.select(*columns, *([TUPLE] if part.captured else []))
+
+
+def stored_rows(spark: SparkSession, derivation: Derivation, part: Part) -> DataFrame:
+    """Return the rows of a part as they are stored."""
+    schema = StructType.fromJson(json.loads(part.schema))
+    return spark.read.schema(schema).parquet(str(derivation.rows(part)))
+
+
+def not_replaced(
+    spark: SparkSession,
+    derivation: Derivation,
+    replaced: Sequence[Replaced],
+    rows: DataFrame,
+    values: Mapping[str, Column],
+) -> DataFrame:
+    """Return the rows that are in none of the partitions that were overwritten.
+
+    Parameters
+    ----------
+    values
+        Of columns of the table, over the rows.
+    """
+    for one in replaced:
+        filled = spark.read.parquet(str(derivation.filled(one.part))).select(FILLED)
+        rows = rows.crossJoin(F.broadcast(filled.withColumnRenamed(FILLED, _PARTITION)))
+        inside = [values[name].eqNullSafe(F.col(f"{_PARTITION}.`{name}`")) for name in one.columns]
+        rows = rows.where(~reduce(and_, inside)).drop(_PARTITION)
+    return rows
 
 
 def relation_rows(spark: SparkSession, derivation: Derivation) -> DataFrame:
@@ -107,7 +140,7 @@ def filled_of(spark: SparkSession, derivation: Derivation, part: Part) -> DataFr
     """Return what the columns of a part are filled with that its query does not give."""
     if part.gives(schema_of(derivation).names):
         return None
-    return spark.read.parquet(str(derivation.filled(part)))
+    return spark.read.parquet(str(derivation.filled(part.name)))
 
 
 def schema_of(derivation: Derivation) -> StructType:

@@ -74,6 +74,16 @@ class Target:
             )
 
     @property
+    def replaced(self) -> tuple[str, ...]:
+        """The columns whose values tell which rows are overwritten; (): all rows are, or none."""
+        return tuple(self.into.static) if self.mode == "overwrite" else ()
+
+    @property
+    def adds(self) -> bool:
+        """Whether rows that are there stay, all or some of them."""
+        return self.mode == "append" or bool(self.replaced)
+
+    @property
     def is_path(self) -> bool:
         """Whether files are written, and no table."""
         return self.format is not None

@@ -15,26 +15,32 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from lipstick.derived.checks import check_kept, check_target
-from lipstick.derived.columns import filling
+from lipstick.derived.columns import FILLED, filling
 from lipstick.derived.derivation import (
     CAPTURE,
     FILLED_FILES,
+    ROWS,
     Derivation,
     Part,
+    Replaced,
     latest_version,
     read_latest,
     read_version,
 )
 from lipstick.derived.rows import (
     captured_rows,
+    not_replaced,
     part_rows,
     relation_rows,
     schema_of,
+    stored_rows,
     write_part,
+    write_rows,
 )
 from lipstick.derived.target import Key, Target, named_key
 from lipstick.errors import SourceChangedError, TrackingError
@@ -74,8 +80,13 @@ class _Plan:
 
     @property
     def adds(self) -> bool:
-        """Whether rows are added to those that are there."""
-        return self.existing is not None and self.target.mode == "append"
+        """Whether rows are added to those that are there, or to some of them."""
+        return self.existing is not None and self.target.adds
+
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """The columns whose values tell which rows are overwritten, as the table has them."""
+        return named_key(self.target.name, self.target.replaced, _schema(self).names)
 
     @property
     def parts(self) -> Path:
@@ -101,8 +112,8 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
     plan.parts.mkdir(parents=True, exist_ok=True)
     made: list[Path] = []
     try:
-        parts = _kept_parts(spark, plan, made)
         capture, part = _captured(spark, plan, made)
+        parts = _kept_parts(spark, plan, part, made)
         derivation = _named(spark, plan, (*parts, part))
         rows = part_rows(spark, derivation, part)
         emit(rows.select(*(f"`{name}`" for name in schema_of(derivation).names)))
@@ -173,16 +184,51 @@ def _check_current(spark: SparkSession, plan: _Plan) -> None:
         )
 
 
-def _kept_parts(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Part, ...]:
-    """The parts that are there already; rows of a base relation are copied once."""
+def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, made: list[Path]) -> tuple[Part, ...]:
+    """The parts that are there already; rows of a base relation are copied once.
+
+    Parameters
+    ----------
+    new
+        The part that is added, in the place of those in its partition if it replaces one.
+    """
     if not plan.adds:
         return ()
-    if plan.earlier is not None:
-        return plan.earlier.parts
-    assert plan.existing is not None
-    frame = plan.existing.frame
-    part = write_part(spark, frame, frame.columns, _fresh(plan, made), captured=False)
-    return (part,) if part.files else ()
+    replaced = (Replaced(new.name, plan.replaced),) if plan.replaced else ()
+    if plan.earlier is None:
+        assert plan.existing is not None
+        there = plan.existing.frame
+        frame = not_replaced(spark, _version(plan), replaced, there, _columns(there))
+        part = write_part(spark, frame, frame.columns, _fresh(plan, made), captured=False)
+        return (part,) if part.files else ()
+    parts = plan.earlier.parts
+    for one in replaced:
+        left = (_left(spark, plan, part, one, made) for part in parts)
+        parts = tuple(part for part in left if part is not None)
+    return parts
+
+
+def _left(
+    spark: SparkSession, plan: _Plan, part: Part, replaced: Replaced, made: list[Path]
+) -> Part | None:
+    """What is left of a part when a partition is overwritten; None: all of it was in there."""
+    version = _version(plan)
+    if part.captured and not part.gives_any(replaced.columns):
+        filled = spark.read.parquet(str(version.filled(part.name)))
+        values = {name: F.col(f"{FILLED}.`{name}`") for name in replaced.columns}
+        return part if not_replaced(spark, version, [replaced], filled, values).count() else None
+    rows = stored_rows(spark, version, part)
+    left = not_replaced(spark, version, [replaced], rows, _columns(rows))
+    since = replace(part, replaced=(*part.replaced, replaced))
+    if rows.count() == left.count():
+        return since
+    made.append(plan.parts / part.name / f"{ROWS}-{uuid.uuid4().hex}")
+    since = replace(since, folder=made[-1].name, files=write_rows(spark, left, made[-1]))
+    return since if since.files or since.captured else None
+
+
+def _columns(rows: DataFrame) -> dict[str, Column]:
+    return {name: F.col(f"`{name}`") for name in rows.columns}
 
 
 def _captured(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Capture, Part]:
@@ -207,15 +253,7 @@ def _fresh(plan: _Plan, made: list[Path]) -> Path:
 def _named(spark: SparkSession, plan: _Plan, parts: tuple[Part, ...]) -> Derivation:
     """The table as it will be, once it is known how its rows are named."""
     key, declared = _key(plan)
-    derivation = Derivation(
-        directory=plan.directory,
-        version=latest_version(plan.directory) + 1,
-        name=plan.target.name,
-        schema=_schema(plan).json(),
-        key=key,
-        declared=declared,
-        parts=parts,
-    )
+    derivation = replace(_version(plan, parts), key=key, declared=declared)
     if key:
         try:
             verify_key(derivation.name, relation_rows(spark, derivation), key)
@@ -224,6 +262,19 @@ def _named(spark: SparkSession, plan: _Plan, parts: tuple[Part, ...]) -> Derivat
                 raise
             return replace(derivation, key=())
     return derivation
+
+
+def _version(plan: _Plan, parts: tuple[Part, ...] = ()) -> Derivation:
+    """The next version of the table, its rows named by their places."""
+    return Derivation(
+        directory=plan.directory,
+        version=latest_version(plan.directory) + 1,
+        name=plan.target.name,
+        schema=_schema(plan).json(),
+        key=(),
+        declared=False,
+        parts=parts,
+    )
 
 
 def _schema(plan: _Plan) -> StructType:

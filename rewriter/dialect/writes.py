@@ -1,13 +1,13 @@
 """Statements that write the answer of a query into a table: the target, and where the query stands.
 
 What stands before the query is kept as the user wrote it: how a table is made is Spark's to know.
-So is how one is filled, but for the columns that an INSERT names, since rows are written whole. The
-query is read as any other is.
+So is how one is filled, but for the columns that an INSERT names, since rows are written whole;
+INSERT OVERWRITE of a partition keeps its PARTITION. The query is read as any other is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -56,6 +56,11 @@ class Into:
     by_name: bool = False
     partition: tuple[tuple[str, str | None], ...] = ()
 
+    @property
+    def static(self) -> Mapping[str, str]:
+        """The columns to which PARTITION gives values, with their texts."""
+        return {column: value for column, value in self.partition if value is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class Write:
@@ -66,7 +71,7 @@ class Write:
     target
         The parts of the table's name.
     head
-        The text of the statement before whole rows of the table.
+        The text of the statement before rows of the table.
     query
         The query where it stands in the text, blanks in the place of what is no part of it.
     """
@@ -83,7 +88,10 @@ class Write:
         return ".".join(exp.to_identifier(part).sql(dialect="spark") for part in self.target)
 
     def of_view(self, view: str) -> str:
-        """Return the statement that writes the rows of a view instead."""
+        """Return the statement that writes the rows of a view instead.
+
+        They are whole rows, but where a partition is overwritten without what PARTITION gives.
+        """
         return f"{self.head}\nSELECT * FROM `{view}`"
 
 
@@ -130,8 +138,7 @@ def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | 
     head = sql[tokens[start].start : tokens[place - 1].end + 1]
     partition, place = _partition(sql, tokens, words, place)
     if action is Action.OVERWRITE and any(value is not None for _, value in partition):
-        problem = "INSERT OVERWRITE of one PARTITION is not annotated"
-        raise _refusal(sql, tokens[start], problem, _WHOLE)
+        head = sql[tokens[start].start : tokens[place - 1].end + 1]
     by_name = tuple(words[place : place + 2]) == ("BY", "NAME")
     place += 2 * by_name
     columns, place = _columns(sql, tokens, words, place)

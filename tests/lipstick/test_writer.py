@@ -191,6 +191,25 @@ def test_partitioned_table(dealer: lipstick.Session, tmp_path: Path) -> None:
     dealer.sql("INSERT INTO parts SELECT BidId, 0, Model FROM Requests")
     q = dealer.sql("SELECT CarId FROM parts WHERE Model = 'Civic'")
     assert annotations(q, expand=True) == {"C2": "Cars:C2", "C3": "Cars:C3", "B1": "Requests:B1"}
+    dealer.sql("""INSERT OVERWRITE parts PARTITION (Model = 'Civic')
+        SELECT CarId, 2 * Price FROM Cars WHERE CarId = 'C3'""")
+    q = dealer.sql("SELECT CarId FROM parts")
+    assert annotations(q, expand=True) == {"C1": "Cars:C1", "C3": "Cars:C3"}
+    assert rows(q.what_if({"Cars": ["C3"]}).df) == [("C1",)]
+
+
+@pytest.mark.slow
+def test_partition_of_rows_that_were_there(dealer: lipstick.Session, spark: SparkSession) -> None:
+    """Those in other partitions stay, as base rows."""
+    spark.sql("CREATE TABLE old (id STRING, day INT) USING parquet PARTITIONED BY (day)")
+    spark.sql("INSERT INTO old VALUES ('a', 1), ('b', 2), ('c', NULL)")
+    dealer.sql("INSERT OVERWRITE old PARTITION (day = 1) SELECT CarId FROM Cars WHERE CarId = 'C3'")
+    q = dealer.sql("SELECT id, day FROM old")
+    assert rows(q.df) == rows(spark.table("old")) == [("C3", 1), ("b", 2), ("c", None)]
+    assert annotations(q, expand=True)["C3"] == "Cars:C3"
+    dealer.sql("INSERT OVERWRITE old PARTITION (day = NULL) SELECT CarId FROM Cars WHERE Price < 0")
+    q = dealer.sql("SELECT id, day FROM old")
+    assert rows(q.df) == rows(spark.table("old")) == [("C3", 1), ("b", 2)]
 
 
 def test_columns_that_an_insert_does_not_give(

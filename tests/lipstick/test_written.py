@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from lipstick.errors import CapabilityError
 from lipstick.frame import AnnotatedFrame
 from semiring.semirings import Counting
 from tests.oracle.bag import PROVENANCE
@@ -151,7 +152,7 @@ def both(spark: SparkSession) -> Iterator[Oracles]:
     tables = [name for case in CASES.values() for name in case.tables]
     with oracles(spark, A, B) as found:
         yield found
-    for name in [*tables, "w16", "w17"]:
+    for name in [*tables, "w16", "w17", "w18"]:
         spark.sql(f"DROP TABLE IF EXISTS {name}")
 
 
@@ -237,3 +238,42 @@ def test_rows_of_written_tables_are_deleted_as_any(both: Oracles) -> None:
         if predicate != "n = 2":  # as it was written, not as it would be
             found = from_spark(q.what_if({"w16": predicate, "a": [7]}).df)
             assert_same_bag(both.plain.answer(composed, chosen({"a": [7]})), found, composed)
+
+
+def test_partitions_that_were_overwritten(both: Oracles) -> None:
+    """What was overwritten is gone, and so is what a query would make of that partition since."""
+    both.ls.spark.sql("CREATE TABLE w18 (k INT, n INT, d INT) USING parquet PARTITIONED BY (d)")
+    for statement in (
+        "INSERT INTO w18 SELECT k, x, id FROM a WHERE k IS NOT NULL",
+        "INSERT INTO w18 SELECT k, 0, CAST(count(*) AS INT) FROM a GROUP BY k",
+        "INSERT OVERWRITE w18 PARTITION (d = 2) SELECT k, id FROM b",
+        "INSERT OVERWRITE w18 PARTITION (d = 7) SELECT k, 7 FROM b WHERE y > 100",
+        "INSERT OVERWRITE TABLE w18 PARTITION (D = 2) SELECT k, id FROM b WHERE id < 4",
+    ):
+        both.ls.sql(statement)
+    query = "SELECT d, count(*) AS c, sum(n) AS s FROM w18 GROUP BY d"
+    composed = f"""
+        WITH w18 AS (
+            SELECT k, x AS n, id AS d FROM a WHERE k IS NOT NULL AND id NOT IN (2, 7)
+            UNION ALL
+            SELECT * FROM (SELECT k, 0, CAST(count(*) AS INT) AS d FROM a GROUP BY k)
+            WHERE d NOT IN (2, 7)
+            UNION ALL
+            SELECT k, id, 2 FROM b WHERE id < 4
+        )
+        {query}"""
+    q = both.ls.sql(query)
+    assert_same_bag(both.plain.answer(composed), from_spark(q.df), composed)
+    deletions = [{"a": [1]}, {"a": [3, 6]}, {"b": [1]}, {"a": [2, 7], "b": [4]}, {"a": [4, 5]}]
+    tally = check_deletion(
+        both.ls,
+        q,
+        composed,
+        both.database,
+        [NOTHING, *(chosen(keys) for keys in deletions)],
+        plain=both.plain,
+    )
+    tally.assert_telling()
+    assert_methods(tally, "both")
+    with pytest.raises(CapabilityError, match="which rows of 'w18' were overwritten"):
+        both.ls.sql("SELECT k FROM w18").polynomials(expand=True)

@@ -1,1 +1,1 @@
-INSERT OVERWRITE totals PARTITION (day = "x", hour) IF NOT EXISTS SELECT model FROM cars
+INSERT OVERWRITE totals PARTITION (day = "x", hour) SELECT model, 1, 2 FROM cars

@@ -1,0 +1,1 @@
+INSERT OVERWRITE totals PARTITION (day = "x", hour) IF NOT EXISTS SELECT model FROM cars
