@@ -41,6 +41,10 @@ _STRINGS = (TokenType.STRING, TokenType.RAW_STRING)
 
 _SUFFIXES = ("L", "S", "Y", "D", "F", "BD")
 
+_NAMES = (TokenType.VAR, TokenType.IDENTIFIER)
+
+_SET_OPERATIONS = (TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT)
+
 _UNITS = frozenset(
     unit + plural
     for unit in (
@@ -107,7 +111,11 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
     }
 
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
-        """Parse statements; ``window(`` is a call, a window clause has a name after the word."""
+        """Parse statements; ``window(`` is a call, a window clause has a name after the word.
+
+        ``TABLE t`` as a query is ``SELECT * FROM t``.
+        """
+        raw_tokens = _without_table_queries(raw_tokens)
         for token, following in pairwise(raw_tokens):
             if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
                 token.token_type = TokenType.VAR
@@ -402,3 +410,28 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
             )
         rest = self._parse_function_args() if self._match(TokenType.COMMA) else []
         return exp.Anonymous(this="trim", expressions=[what, *rest])
+
+
+def _without_table_queries(tokens: list[Token]) -> list[Token]:
+    """Tokens with ``SELECT * FROM t`` in the place of every query ``TABLE t``."""
+    found: list[Token] = []
+    for number, token in enumerate(tokens):
+        if token.token_type == TokenType.TABLE and _begins_query(tokens, number):
+            head = ((TokenType.SELECT, "SELECT"), (TokenType.STAR, "*"), (TokenType.FROM, "FROM"))
+            place = (token.line, token.col, token.start, token.end)
+            found += [Token(kind, text, *place) for kind, text in head]
+        else:
+            found.append(token)
+    return found
+
+
+def _begins_query(tokens: list[Token], number: int) -> bool:
+    """Whether a TABLE stands where a query may, and is no argument ``f(TABLE t)`` nor a name."""
+    if number + 1 == len(tokens) or tokens[number + 1].token_type not in _NAMES:
+        return False
+    before = [token.token_type for token in reversed(tokens[max(number - 2, 0) : number])]
+    if not before or before[0] in (*_SET_OPERATIONS, TokenType.R_PAREN):
+        return True
+    if before[0] in (TokenType.ALL, TokenType.DISTINCT):
+        return before[1:] != [] and before[1] in _SET_OPERATIONS
+    return before[0] == TokenType.L_PAREN and (before[1:] == [] or before[1] not in _NAMES)

@@ -97,6 +97,7 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "Sources": (
         "WITH t AS (SELECT k FROM r) SELECT a.k FROM t a JOIN t b ON a.k = b.k",
+        "TABLE r UNION ALL TABLE r",
         "SELECT r.id, v.c FROM r JOIN (VALUES (1, 'one')) AS v(k, c) ON r.k = v.k",
         "SELECT r.id, t.id AS n FROM r JOIN range(3) t ON t.id < r.k",
         "SELECT r.id FROM r JOIN unknown u ON r.k = u.k",

@@ -237,3 +237,15 @@ select array_t.v, t.a from t lateral view explode(arr) array_t as v where array_
 select cast(a as int) as int, string(a) as string, a as binary, b as boolean, c0 as double, big as bigint from t
 ---
 select t.a is null as n, (t.a) as p, ((t.a + 1)) as q, (((select 1))) as r from t
+---
+table t
+---
+(table t) limit 1
+---
+with x as (table t) table x order by a
+---
+select a, c from u where (a, c) in (select a, c from u) union all table v
+---
+select * from (table u) as y(p, q, r) where exists (table v) or p in (select 1 minus (table v |> select c))
+---
+from v |> union all table v
