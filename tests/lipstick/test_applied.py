@@ -206,10 +206,10 @@ def _together(bids: DataFrame, cars: DataFrame) -> DataFrame:
 @pytest.mark.parametrize(
     "build",
     [
-        *(_best, _tables, _sides, _mapped, _parted),
+        *(_best, _tables, _sides, _mapped),
         *(
             pytest.param(build, marks=pytest.mark.slow)
-            for build in (_keyed, _all, _twice, _two_tables, _together)
+            for build in (_parted, _keyed, _all, _twice, _two_tables, _together)
         ),
     ],
 )

@@ -40,6 +40,7 @@ def test_multiplicities(on: Oracles, sql: str) -> None:
     on.hold(sql, {"b": [1]}, {"a": [1, 4], "b": [2]}, {"a": [1, 2, 3, 4]})
 
 
+@pytest.mark.slow
 def test_groups_count_copies(on: Oracles) -> None:
     inner = "SELECT k, x FROM a EXCEPT ALL SELECT k, y FROM b"
     sql = f"SELECT k, count(*) AS n, sum(x) FROM ({inner}) GROUP BY k HAVING count(*) > 1"

@@ -244,6 +244,7 @@ def test_collected_from_a_join_below_having(on: Oracles) -> None:
     on.hold(sql, {"cars": [3]}, {"t": [1, 2]}, offline=False)
 
 
+@pytest.mark.slow
 def test_collected_otherwise_beside_an_anti_join(on: Oracles) -> None:
     """What is taken apart is read from the groups as they are, for annotations too."""
     sql = (

@@ -75,6 +75,7 @@ def test_of_one_answer(on: Oracles, sql: str) -> None:
     on.hold(sql, {"readings": [2]}, {"readings": [1, 3, 7]})
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_windows_of_windows(on: Oracles) -> None:
     sql = (
