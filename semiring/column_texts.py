@@ -57,17 +57,23 @@ def sets_of_sets(derivations: Derivations) -> pa.Array:
     return _braced(_joined(rows, derivations.offsets, ", ")).cast(pa.string())
 
 
-def polynomials(derivations: Derivations, limit: int = PRINTED_TERMS) -> pa.Array:
+def polynomials(derivations: Derivations, limit: int | None = PRINTED_TERMS) -> pa.Array:
     """Each segment as a polynomial; past `limit` terms the text says how many are left out."""
+    return sums(derivations, limit).cast(pa.string())
+
+
+def sums(derivations: Derivations, limit: int | None) -> pa.Array:
+    """As `polynomials`, in large strings; None: all terms."""
     terms = np.diff(derivations.offsets)
-    shown = derivations.first(limit)
+    shown = derivations if limit is None else derivations.first(limit)
     rows, offsets = _terms(shown), shown.offsets
-    long = np.flatnonzero(terms > limit)
+    more = terms - np.diff(offsets)
+    long = np.flatnonzero(more)
     if len(long):
-        words = [left_out(int(terms[segment]) - limit) for segment in long]
+        words = [left_out(int(count)) for count in more[long]]
         rows, offsets = _appended(rows, offsets, long, pa.array(words, rows.type))
     texts = _joined(rows, offsets, " + ")
-    return pc.if_else(pa.array(terms == 0), pa.scalar("0", texts.type), texts).cast(pa.string())
+    return pc.if_else(pa.array(terms == 0), pa.scalar("0", texts.type), texts)
 
 
 def _appended(

@@ -11,12 +11,14 @@ from semiring.base import Semiring
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
 from semiring.columns.derivations import DerivationColumns
+from semiring.columns.formulas import FormulaColumns
 from semiring.columns.intervals import IntervalColumns
 from semiring.columns.numbered import NumberedColumns
 from semiring.columns.sources import Source
 from semiring.columns.token_sets import TokenSetColumns
 from semiring.columns.weights import WeightColumns
 from semiring.quotients import Quotient
+from semiring.semirings.formula import Formula
 from semiring.semirings.sensitivity import Sensitivity
 from semiring.semirings.validity import Validity
 from semiring.semirings.which import Which
@@ -87,6 +89,8 @@ def _kind(
 ) -> type[NumberedColumns[Any]] | type[IntervalColumns] | None:
     if isinstance(semiring, Quotient):
         return DerivationColumns
+    if isinstance(semiring, Formula):
+        return FormulaColumns
     if isinstance(semiring, Which):
         return TokenSetColumns
     if isinstance(semiring, Sensitivity):

@@ -93,7 +93,7 @@ class DerivationColumns(NumberedColumns[Derivations]):
     def sent(self, values: Derivations) -> pa.Array:
         present = values.tokens != ABSENT
         offsets = bounds(present.sum(axis=1))
-        tokens = self._transport.write(self._vocabulary, values.tokens[present])
+        tokens = self._written(values.tokens[present])
         rows = len(values.tokens)
         exponents, coefficients = pa.nulls(rows, pa.list_(pa.int64())), pa.nulls(rows, pa.string())
         if values.exponents is not None:
@@ -103,6 +103,10 @@ class DerivationColumns(NumberedColumns[Derivations]):
         parts = [lists_of(offsets, tokens), exponents, coefficients]
         names = ["tokens", "exponents", "coefficient"]
         return lists_of(values.offsets, pa.StructArray.from_arrays(parts, names))
+
+    def _written(self, numbers: Array) -> pa.Array:
+        """Tokens as they travel."""
+        return self._transport.write(self._vocabulary, numbers)
 
     def read(self, column: pa.Array, tokens: Array) -> Derivations:
         offsets, rows = list_layout(column)

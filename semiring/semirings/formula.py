@@ -6,8 +6,10 @@ Carrier: symbolic annotations. Source: the formula semiring of Senellart, Jachie
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from semiring.derivations import Terms
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings.expressions import Annotation, Expressions
@@ -32,15 +34,30 @@ class Name(Token):
 class Formula(Expressions):
     """How a tuple came about, written out: `Expressions` in which a value may be any name.
 
-    A token is itself unless told. The laws hold up to evaluation in any semiring.
+    A token is itself unless told. The laws hold up to evaluation in any semiring. Columns of
+    formulas are texts, multiplied out up to δ and ⊖.
     """
 
     name = "Formula"
+    flat = False
+    """x·x is another formula than x."""
 
     def check(self, value: Any) -> Annotation:
         if isinstance(value, str):
             return Polynomial.token(Name(value))
         return super().check(value)
+
+    def terms(self, value: Annotation) -> Terms:
+        """An element as a sum of monomials; one with δ or ⊖ is a factor under its text as name."""
+        if isinstance(value, Expression):
+            if not value.is_polynomial:
+                return [(((Name(value.truncated(None)), 1),), 1)]
+            value = value.to_polynomial()
+        return value.terms
+
+    def tokens_in(self, value: Annotation) -> Iterator[Token]:
+        """The tokens of an element's monomials, some more than once."""
+        return (token for monomial, _ in self.terms(value) for token, _ in monomial)
 
     def render(self, value: Expression | Polynomial) -> str:
         return str(value)

@@ -87,6 +87,15 @@ QUERIES = {
 }
 
 
+NUMBERED: tuple[semirings.Semiring[Any], ...] = (
+    semirings.Why(),
+    semirings.Trio(),
+    semirings.Which(),
+    semirings.Sensitivity(),
+    semirings.Formula(),
+)
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -98,7 +107,7 @@ def test_annotations_made_of_tokens_are_those_of_memory(session: Session, name: 
     q = session.sql(QUERIES[name])
     memory = lipstick.open(q.capture.directory)
     other = Token("other", (7, "x"))
-    for semiring in (semirings.Why(), semirings.Trio(), semirings.Which(), semirings.Sensitivity()):
+    for semiring in NUMBERED:
         mine = semiring.plus(semiring.default(other), semiring.default(Token("cars", ("C1",))))
         named = {"C2": mine, "C3": semiring.zero}
         for given in (None, {"cars": named}, {"cars": _of_others(semiring)}):

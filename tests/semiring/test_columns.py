@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable
 from datetime import date
 from functools import partial
@@ -19,12 +20,14 @@ from semiring.column_texts import polynomials
 from semiring.columns import Source, Travel, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.columns.base import Columns
+from semiring.columns.formulas import FormulaColumns
 from semiring.columns.intervals import IntervalColumns
 from semiring.derivations import Derivations
 from semiring.polynomial import Polynomial
 from semiring.quotients import Quotient
 from semiring.semirings import (
     Counting,
+    Formula,
     Polynomials,
     PosBool,
     Sensitivity,
@@ -100,6 +103,73 @@ def test_columns_that_have_travelled_are_what_they_were(
         expected = here.product([made[one], made[other]], LENGTH)
         found = there.product([received[one], received[other]], LENGTH)
         assert there.to_arrow(found) == here.to_arrow(expected)
+
+
+@given(
+    keys=st.tuples(KEYS, KEYS, KEYS),
+    values=VALUES,
+    steps=STEPS,
+    numbers=st.lists(st.integers(0, 3), min_size=5, max_size=5),
+)
+def test_formulas_say_what_arrays_have(
+    keys: tuple[Any, ...], values: list[Any], steps: list[Any], numbers: list[int]
+) -> None:
+    """The texts of formulas and the expressions that arrays have count alike."""
+    sources = _sources(Formula(), keys, values)
+    columns, arrays = columns_of(Formula(), sources), ArrayColumns(Formula(), sources)
+    texts, _ = _made(columns, sources, steps)
+    elements, _ = _made(arrays, sources, steps)
+    for text, expected in zip(texts, elements, strict=True):
+        assert [_count(one, numbers) for one in columns.to_arrow(text).to_pylist()] == [
+            one.evaluate(Counting(), lambda token: numbers[token.key[0] or 0])
+            for one in Formula().unpack(expected)
+        ]
+
+
+class Natural(int):
+    """A number whose difference is ⊖."""
+
+    def __add__(self, other: int) -> Natural:
+        return Natural(int(self) + other)
+
+    def __mul__(self, other: int) -> Natural:
+        return Natural(int(self) * other)
+
+    def __pow__(self, other: int) -> Natural:  # type: ignore[override]
+        return Natural(int(self) ** int(other))
+
+    def __sub__(self, other: int) -> Natural:
+        return Natural(max(int(self) - other, 0))
+
+
+def _count(text: str, numbers: list[int]) -> int:
+    """The value of the text of a formula, from numbers for tokens by their keys."""
+
+    def number(found: re.Match[str]) -> str:
+        return f"Natural({numbers[int(found[1])] if found[1] else found[2]})"
+
+    python = re.sub(r"\b[a-z]:(-?\d+)|([0-9]+)", number, text.replace(":NULL", ":0"))
+    powers = str.maketrans("²³⁴⁵⁶⁷⁸⁹⁰¹", "2345678901")
+    python = re.sub("[²³⁴⁵⁶⁷⁸⁹⁰¹]+", lambda found: f"**{found[0].translate(powers)}", python)
+    python = python.replace("·", "*").replace("⊖", "-").replace("δ(", "min(Natural(1), ")
+    return int(eval(python))
+
+
+def test_formulas_are_known_by_their_whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is shown of two may be the same."""
+    monkeypatch.setattr("semiring.columns.formulas.PRINTED_TERMS", 2)
+    scan = Scan("r", [pa.array(range(8))], 8)
+    sources = {0: Source(Valuation.compile(Formula(), "r"), lambda: scan)}
+    columns = columns_of(Formula(), sources)
+    tokens = columns.tokens(0)
+    pair = columns.take(tokens, np.array([0, 1, 2, 3, 0, 1, 2, 4]))
+    sums = columns.delta(columns.fold(pair, np.array([0, 4, 8])))
+    shown = "δ(r:0 + r:1 + … (2 more terms))"
+    assert columns.to_arrow(sums).to_pylist() == [shown] * 2
+    less = columns.monus(columns.take(sums, np.array([0, 0])), sums)
+    assert columns.to_arrow(less).to_pylist() == ["0", f"({shown} ⊖ {shown})"]
+    again = columns.delta(columns.plus(sums, columns.zeros(2), 2))
+    assert columns.to_arrow(again).to_pylist() == [shown] * 2, "δ(δ(x)) = δ(x)"
 
 
 def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
@@ -243,6 +313,7 @@ def test_elements_made_of_tokens_are_computed_on_their_numbers() -> None:
         "Polynomials",
         "Sensitivity",
     }
+    assert isinstance(columns_of(Formula(), {}), FormulaColumns)
     assert isinstance(columns_of(Counting(), {}), ArrayColumns)
 
 
