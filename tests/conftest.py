@@ -19,6 +19,9 @@ from pyspark.sql import SparkSession
 ROOT = Path(__file__).parent.parent
 WORKER_HOOK = Path(__file__).parent / "worker_hook"
 
+SHARES = 3
+"""An ordinary run takes every third case of a test marked `many`, over Connect the ones after."""
+
 settings.register_profile(
     "ci",
     derandomize=True,
@@ -68,7 +71,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(skip)
         if item.get_closest_marker("many"):
             test = item.path, getattr(item, "originalname", item.name)
-            if "slow" in skips and seen[test] % 2 != over_connect:
+            if "slow" in skips and seen[test] % SHARES != over_connect:
                 item.add_marker(skips["slow"])
             seen[test] += 1
 

@@ -266,6 +266,7 @@ def test_as_sql(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> 
 
 
 @pytest.mark.classic
+@pytest.mark.many
 @pytest.mark.parametrize("name", ["join back", "columns of one name", "a row for each key"])
 def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) -> None:
     """The text that is made of a frame holds against both oracles."""

@@ -63,6 +63,7 @@ SELDOM = [
 ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql", [*OFTEN, *(pytest.param(sql, marks=pytest.mark.slow) for sql in SELDOM)]
 )

@@ -56,6 +56,7 @@ def test_condition(on: Oracles, columns: str, join: str) -> None:
     on.hold(f"SELECT {columns} FROM {join}", PARTNERS, MIXED)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("condition", ["TRUE", "r.w > 100"])
 def test_all_rows_match_or_none(on: Oracles, condition: str) -> None:
     """A condition may mention one side, or nothing."""
@@ -63,6 +64,7 @@ def test_all_rows_match_or_none(on: Oracles, condition: str) -> None:
     on.hold(sql, MIXED, {"r": [1, 2, 3, 4]})
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("join", ["l LEFT JOIN e", "e FULL JOIN l"])
 def test_empty_side(on: Oracles, join: str) -> None:
     """Every row of the other is padded."""

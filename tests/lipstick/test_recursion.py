@@ -53,6 +53,7 @@ def test_recursion(on: Oracles, sql: str) -> None:
     on.hold(sql, {"e": [2]}, {"e": [3, 5, 7]}, {"e": range(1, 9)})
 
 
+@pytest.mark.slow
 def test_a_deletion_may_let_it_go_deeper(on: Oracles) -> None:
     sql = (
         "WITH RECURSIVE r AS (SELECT a, b FROM e WHERE a = 1 UNION ALL SELECT r.a, e.b FROM r "

@@ -68,6 +68,7 @@ MORE = [
 
 
 @pytest.mark.classic
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql", [*ANSWERS, *(pytest.param(sql, marks=pytest.mark.slow) for sql in MORE)]
 )
