@@ -19,13 +19,13 @@ from pyspark.sql import SparkSession
 ROOT = Path(__file__).parent.parent
 WORKER_HOOK = Path(__file__).parent / "worker_hook"
 
-SHARES = 3
-"""An ordinary run takes every third case of a test marked `many`, over Connect the ones after."""
+SHARES = 5
+"""An ordinary run takes every fifth case of a test marked `many`, over Connect the ones after."""
 
 settings.register_profile(
     "ci",
     derandomize=True,
-    max_examples=50,
+    max_examples=30,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -213,8 +213,14 @@ def _present(spark: SparkSession, condition: Plan) -> Plan:
         if value.dataType().typeName() in ("double", "float"):
             part = catalyst.And(part, catalyst.Not(catalyst.IsNaN(value)))
         parts.append(part)
-    connective = catalyst.And if condition.n() == len(parts) else catalyst.Or
-    return reduce(connective, parts)
+    wanted = condition.n()
+    if wanted not in (1, len(parts)):
+        flags = catalyst.CreateArray(sequence(spark, parts), False)
+        found = catalyst.Size(catalyst.ArrayRemove(flags, catalyst.Literal.FalseLiteral()), False)
+        return catalyst.GreaterThanOrEqual(
+            found, catalyst.Literal(wanted, jvm.org.apache.spark.sql.types.DataTypes.IntegerType)
+        )
+    return reduce(catalyst.And if wanted == len(parts) else catalyst.Or, parts)
 
 
 def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Plan:

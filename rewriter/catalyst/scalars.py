@@ -266,10 +266,8 @@ def _subquery(scalars: Scalars, node: Node) -> exp.Expr:
 
 
 def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
-    """Write what ``dropna`` keeps: values that are neither NULL nor NaN, all of them or any."""
+    """Write what ``dropna`` keeps: values that are neither NULL nor NaN, as many as it wants."""
     wanted, values = node.fields["n"], node.children
-    if wanted not in (1, len(values)):
-        raise unsupported("dropna with a threshold has no rule", "Write the condition as a filter.")
     kept: list[exp.Expr] = []
     for value in values:
         one: exp.Expr = IsNotNull(this=_is_null(scalars, value))
@@ -277,6 +275,9 @@ def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
             number = exp.Not(this=call("isnan", scalars.write(value)))
             one = exp.Paren(this=exp.And(this=one, expression=number))
         kept.append(one)
+    if wanted not in (1, len(values)):
+        found = call("array_remove", call("array", *kept), exp.false())
+        return exp.GTE(this=call("array_size", found), expression=exp.Literal.number(wanted))
     combine = exp.and_ if wanted == len(values) else exp.or_
     return combine(*kept, copy=False)
 

@@ -79,7 +79,7 @@ def present(relation: Message, schema: Sequence[tuple[str, Any]]) -> dict[str, A
     Raises
     ------
     UnsupportedError
-        With a threshold between one and all columns, or over columns of one name.
+        Over columns of one name.
     """
     message = relation["drop_na"]
     types = {name.lower(): type_ for name, type_ in schema}
@@ -89,15 +89,19 @@ def present(relation: Message, schema: Sequence[tuple[str, Any]]) -> dict[str, A
         )
     names = message.get("cols") or [f"`{name.replace('`', '``')}`" for name, _ in schema]
     wanted = message.get("min_non_nulls", len(names))
-    if wanted not in (1, len(names)):
-        raise unsupported("dropna with a threshold has no rule", "Write the condition as a filter.")
     parts = [_is_present(name, types.get(name_parts(name)[-1].lower())) for name in names]
-    connective = "and" if wanted == len(names) else "or"
-    condition = reduce(lambda left, right: _called(connective, left, right), parts)
     return {
         "common": relation["common"],
-        "filter": {"input": message["input"], "condition": condition},
+        "filter": {"input": message["input"], "condition": _at_least(wanted, parts)},
     }
+
+
+def _at_least(wanted: int, parts: Sequence[Message]) -> Message:
+    if wanted in (1, len(parts)):
+        connective = "or" if wanted < len(parts) else "and"
+        return reduce(lambda left, right: _called(connective, left, right), parts)
+    found = _called("array_remove", _called("array", *parts), {"literal": {"boolean": False}})
+    return _called(">=", _called("array_size", found), {"literal": {"integer": wanted}})
 
 
 def _is_present(name: str, type_: Any) -> Message:

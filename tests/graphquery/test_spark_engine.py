@@ -99,7 +99,7 @@ def examples(strategy: Any, count: int) -> list[Builder]:
 )
 def pair(request: pytest.FixtureRequest, build: Build) -> tuple[ProvenanceGraph, SparkGraph]:
     """Random graphs side by side in one, in memory and on Spark."""
-    count, size = {"few": (2, 10), "many": (25, 80)}[request.param]
+    count, size = {"few": (4, 14), "many": (25, 80)}[request.param]
     runs = workflows().filter(lambda b: len(b.segments) <= size)
     b = disjoint(examples(any_graphs(), count) + examples(runs, count))
     return ProvenanceGraph.build(*b.data), build(b)
@@ -172,6 +172,7 @@ def test_subgraph(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     assert spark.dependents(seeds).ids.tolist() == memory.dependents(seeds).ids.tolist()
 
 
+@pytest.mark.slow
 def test_zoom(pair: tuple[ProvenanceGraph, SparkGraph]) -> None:
     """Zooming out, a deletion that goes through zoomed nodes, and zooming in again."""
     memory, spark = pair

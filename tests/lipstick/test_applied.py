@@ -306,6 +306,7 @@ def test_rows_of_partitions_without_rows_are_refused(on: Oracles) -> None:
         q.df.collect()
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_relation_without_rows_has_no_group(on: Oracles) -> None:
     none = on.ls.tracked["none"].source.frame

@@ -142,6 +142,7 @@ def test_only_groups_that_a_monotone_having_keeps_are_captured(
     assert rows(q.what_if({"Cars": ["C2"]}).df) == []
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_only_groups_that_somebody_asks_for_are_captured(
     spark: SparkSession, tmp_path: Path
@@ -177,6 +178,7 @@ def test_only_groups_that_somebody_asks_for_are_captured(
         assert captured == {0: (4, 40), 1: (4, 40), 2: (12, 4), 3: (4, 4)}
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_negative_values_forbid_pruning(
     dealer: lipstick.Session, tmp_path: Path, spark: Any

@@ -79,6 +79,7 @@ def test_of_no_rows(on: Oracles) -> None:
     on.hold(f"{sql} FROM t WHERE id <> 7", everything, grouping=True, offline=False)
 
 
+@pytest.mark.slow
 def test_compared_and_read_by_another_query(on: Oracles) -> None:
     """HAVING may become true by a deletion; a chosen value is read anew each time."""
     sql = (

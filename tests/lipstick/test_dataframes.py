@@ -118,6 +118,17 @@ CASES: dict[str, tuple[Build, str]] = {
         "SELECT l.k, id, coalesce(v, '?') AS v, rid, w FROM l LEFT JOIN r ON l.k = r.k"
         " WHERE l.k IS NOT NULL AND w IS NOT NULL",
     ),
+    "some missing values": (
+        lambda left, right: (
+            left.join(right, "k", "left")
+            .selectExpr("id", "v", "w", "double(w) / nullif(k, 1) AS x")
+            .dropna(thresh=3)
+        ),
+        "SELECT id, v, w, x FROM"
+        " (SELECT id, v, w, double(w) / nullif(l.k, 1) AS x FROM l LEFT JOIN r ON l.k = r.k)"
+        " WHERE int(id IS NOT NULL) + int(v IS NOT NULL) + int(w IS NOT NULL)"
+        " + int(x IS NOT NULL AND NOT isnan(x)) >= 3",
+    ),
     "missing numbers": (
         lambda left, right: (
             right.selectExpr("rid", "double(w) / nullif(k, 1) AS x").fillna(-1).where("x < 30")

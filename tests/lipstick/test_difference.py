@@ -153,6 +153,7 @@ def test_values_equal_after_conversion(on: Oracles, sql: str) -> None:
     on.hold(sql, {"t": [1]}, {"l": [3], "t": [1, 2]}, {"t": [1, 2, 3, 4]}, offline=False)
 
 
+@pytest.mark.slow
 def test_except_of_a_relation_with_itself(on: Oracles) -> None:
     """Nothing is left, whatever is deleted, and something is where the sides differ."""
     sql = "SELECT k FROM l EXCEPT SELECT k FROM l WHERE g = 2"

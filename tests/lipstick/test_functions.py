@@ -181,6 +181,7 @@ def test_recomputed_aggregates(on: Oracles, calls: str) -> None:
     on.hold(sql, {"t": [1, 6]}, {"t": [1, 2, 3, 5]}, grouping=True, offline=False)
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_recomputed_aggregates_without_group_by(on: Oracles) -> None:
     """Of no row there is a row still."""
@@ -199,6 +200,7 @@ def test_recomputed_aggregate_is_compared(on: Oracles) -> None:
     on.hold(sql, {"t": [1, 2]}, {"t": [5]}, {"t": [3]}, grouping=True, offline=False)
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_recomputed_aggregate_feeds_another_query(on: Oracles) -> None:
     """It is read from the evaluated rows of its block each time."""

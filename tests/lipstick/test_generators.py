@@ -98,6 +98,7 @@ def test_elements_have_the_annotation_of_their_row(on: Oracles) -> None:
     assert annotated(q) == expected
 
 
+@pytest.mark.slow
 def test_elements_are_grouped(on: Oracles) -> None:
     """The two elements of one row are two members of the group."""
     q = on.hold(
@@ -235,6 +236,7 @@ def test_arrays_of_rows_without_tokens(on: Oracles) -> None:
         on.ls.untrack("plain_late")
 
 
+@pytest.mark.slow
 def test_collected_from_a_join_below_having(on: Oracles) -> None:
     """The elements are the tuples of the join; HAVING may bring a group back."""
     sql = (

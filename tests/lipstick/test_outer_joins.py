@@ -85,6 +85,7 @@ def test_padded_row_asks_for_the_absence_of_its_partners(on: Oracles) -> None:
     assert potential <= {((1, None), one * absent(first, second))}
 
 
+@pytest.mark.slow
 def test_chain(on: Oracles) -> None:
     """A padded row is an ordinary row to the next join."""
     sql = (
@@ -110,6 +111,7 @@ def test_derived_and_grouped_side(on: Oracles, sql: str) -> None:
     on.hold(sql, PARTNERS, MIXED, offline=False)
 
 
+@pytest.mark.slow
 def test_full_join_of_two_groupings(on: Oracles) -> None:
     """One row per key of either side."""
     sql = (

@@ -133,6 +133,7 @@ def test_columns_called_like_what_is_around(on: Oracles, sql: str) -> None:
     on.hold(sql, {"d": [2]}, {"d": [1, 5]}, {"l": [2], "d": [3]}, offline=False)
 
 
+@pytest.mark.slow
 def test_maps_of_the_outer_query(on: Oracles) -> None:
     """Spark cannot compare maps: what a subquery needs of one has to be a column around it."""
     sql = "SELECT id FROM (SELECT id, map(id, k) AS m FROM l) t WHERE EXISTS (SELECT 1 FROM r{})"

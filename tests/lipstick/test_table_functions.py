@@ -141,6 +141,7 @@ def test_row_depends_on_its_partition(on: Oracles) -> None:
     assert found == {(("bid", 3), of_a), (("bid", 9), of_a), (("count", 3), of_a)}
 
 
+@pytest.mark.slow
 def test_relation_without_rows_has_no_partition(on: Oracles) -> None:
     for clause in ("PARTITION BY car", "WITH SINGLE PARTITION"):
         assert not annotated(on.ls.sql(f"SELECT * FROM best(TABLE(e) {clause})"))

@@ -126,6 +126,7 @@ def test_sessions(on: Oracles, sql: str) -> None:
     on.hold(sql, {"readings": [2]}, {"readings": [3, 4]}, {"readings": [1, 7]}, offline=False)
 
 
+@pytest.mark.slow
 @pytest.mark.classic
 def test_windows_that_a_table_has(on: Oracles, tmp_path: Path) -> None:
     """Spark marks their column in the table, too, and merges those that are grouped by it."""

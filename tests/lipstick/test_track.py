@@ -24,6 +24,7 @@ def write(spark: SparkSession, path: Path, format: str) -> str:
     return str(path)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("format", ["parquet", "csv", "json", "orc"])
 def test_path_is_tracked_by_its_key(
     ls: lipstick.Session, spark: SparkSession, tmp_path: Path, format: str
@@ -93,6 +94,7 @@ def test_relation_without_provenance_is_a_factor_of_one(
     ]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("rows", "key", "message"),
     [
@@ -192,6 +194,7 @@ def test_close_drops_the_views_of_the_session(spark: SparkSession) -> None:
     assert spark.range(1).count() == 1
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("first", [0, 1])
 def test_closing_brings_back_the_views_that_relations_covered(
     spark: SparkSession, first: int

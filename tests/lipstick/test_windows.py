@@ -83,6 +83,7 @@ def test_over_rows_that_appear(on: Oracles) -> None:
     )
 
 
+@pytest.mark.slow
 def test_joined_united_and_qualified(on: Oracles) -> None:
     """Of one relation twice, in a union, over nothing, and by QUALIFY."""
     with of_newer_spark():
@@ -122,6 +123,7 @@ def test_ties_are_decided_once(on: Oracles) -> None:
     assert_same_bag(from_spark(asked[1].df), from_spark(asked[0].df), "what-if")
 
 
+@pytest.mark.slow
 def test_what_values_come_from(on: Oracles) -> None:
     """Tensors of frames, conditions as factors, and lineage through the rows that decide."""
     q = on.hold(

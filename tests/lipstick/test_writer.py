@@ -48,6 +48,7 @@ def annotations(q: lipstick.AnnotatedFrame, *, expand: bool = False) -> dict[Any
     return {next(iter(row.values())): str(annotation) for row, annotation in found}
 
 
+@pytest.mark.slow
 def test_groups_are_named_by_what_they_are_grouped_by(dealer: lipstick.Session) -> None:
     """The statement returns the query, whose capture is kept with the table."""
     q = dealer.sql(f"CREATE TABLE counts USING parquet AS {COUNTS}")
@@ -212,6 +213,7 @@ def test_partition_of_rows_that_were_there(dealer: lipstick.Session, spark: Spar
     assert rows(q.df) == rows(spark.table("old")) == [("C3", 1), ("b", 2)]
 
 
+@pytest.mark.slow
 def test_columns_that_an_insert_does_not_give(
     dealer: lipstick.Session, spark: SparkSession
 ) -> None:

@@ -319,8 +319,12 @@ class _Drawn:
             return made.then(
                 f".na.fill(0, {numbers})", lambda f, _: f.na.fill(0, numbers), made.columns
             )
+        names = self._rng.choice([numbers, [c.name for c in made.columns]])
+        least = self._rng.randint(1, len(names))
         return made.then(
-            f".dropna(subset={numbers})", lambda f, _: f.dropna(subset=numbers), made.columns
+            f".dropna(thresh={least}, subset={names})",
+            lambda f, _: f.dropna(thresh=least, subset=names),
+            made.columns,
         )
 
     def _pivoted(self, made: Program) -> Program:
