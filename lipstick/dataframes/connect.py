@@ -23,7 +23,7 @@ from lipstick.dataframes.messages import (
     sorts_within_partitions,
 )
 from lipstick.dataframes.named import only
-from lipstick.dataframes.pivoted_connect import with_pivot_values
+from lipstick.dataframes.pivoted_connect import with_stated_pivots
 from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
@@ -65,7 +65,7 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         With the first line of the optimised plans that differs.
     """
     relation = with_ordinary_operators(spark, relation_of(spark, frame))
-    relation = with_pivot_values(spark, relation)
+    relation = with_stated_pivots(spark, relation)
     known: dict[str, list[Tracked]] = {}
     for one in tracked:
         known.setdefault(_key(relation_of(spark, one.source.frame)), []).append(one)

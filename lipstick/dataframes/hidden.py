@@ -1,4 +1,7 @@
-"""What the description of a plan hides: functions, constants, values of a pivot, and metadata."""
+"""What the description of a plan hides: functions, constants, values of a pivot, and metadata.
+
+What a tracked relation is made of stays hidden: nothing is written of it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from lipstick.dataframes.jvm import (
     kind,
     node_at,
     sizes,
+    untracked,
 )
 from lipstick.errors import UnsupportedError
 from lipstick.tracking import mark_of
@@ -33,7 +37,7 @@ _PIVOT = "PivotFirst"
 def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
     """Register the Python functions of a plan, and write their names into its description."""
     size = sizes(nodes)
-    for position, node in enumerate(nodes):
+    for position, node in untracked(nodes, size):
         found = list(described_expressions(node, _PYTHON))
         if not found:
             continue
@@ -74,7 +78,7 @@ def show_constants(plan: Plan, nodes: Json) -> None:
     Rows that were made in another way are those of a relation, which must be tracked.
     """
     size = sizes(nodes)
-    for position, node in enumerate(nodes):
+    for position, node in untracked(nodes, size):
         if kind(node) != "LocalRelation":
             continue
         relation = node_at(plan, nodes, size, position)
@@ -88,7 +92,7 @@ def show_copies(plan: Plan, nodes: Json) -> None:
     Spark leaves out sequences that it computes when they are asked for.
     """
     size = sizes(nodes)
-    for position, node in enumerate(nodes):
+    for position, node in untracked(nodes, size):
         if kind(node) != "Expand" or node.get("projections"):
             continue
         rows = node_at(plan, nodes, size, position).projections()
@@ -106,7 +110,7 @@ def show_unmarked(plan: Plan, nodes: Json) -> None:
         The metadata are such marks themselves.
     """
     size = sizes(nodes)
-    for position, node in enumerate(nodes):
+    for position, node in untracked(nodes, size):
         named = described_expressions(node, ("Alias",))
         own = {one["exprId"]["id"]: one for one in named if "explicitMetadata" in one}
         if not own:
@@ -136,7 +140,7 @@ def marked_by_hand(name: str) -> UnsupportedError:
 def show_pivot_values(plan: Plan, nodes: Json) -> None:
     """Write the values of a pivot, as text, into the description of its plan."""
     size = sizes(nodes)
-    for position, node in enumerate(nodes):
+    for position, node in untracked(nodes, size):
         calls = list(described_expressions(node, (_PIVOT,)))
         if not calls:
             continue

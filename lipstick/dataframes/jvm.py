@@ -69,6 +69,17 @@ def sizes(nodes: Json) -> list[int]:
     return found
 
 
+def untracked(nodes: Json, size: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the nodes, with their positions, that no marked tracked relation is made of."""
+    position = 0
+    while position < len(nodes):
+        if "tracked" in nodes[position]:
+            position += size[position]
+        else:
+            yield position, nodes[position]
+            position += 1
+
+
 def children(nodes: Json, size: Sequence[int], position: int) -> list[int]:
     """Return the positions of a node's children."""
     found, child = [], position + 1
@@ -114,7 +125,7 @@ def with_subqueries(plan: Plan, nodes: Json) -> Iterator[tuple[Plan, Json]]:
     """Yield a plan and those of all subqueries in it, with their descriptions."""
     yield plan, nodes
     size = sizes(nodes)
-    for position, node in enumerate(nodes):
+    for position, node in untracked(nodes, size):
         own = {one["exprId"]["id"]: one for one in described_expressions(node, _SUBQUERIES)}
         if not own:
             continue

@@ -1,11 +1,14 @@
-"""``pivot`` without values over Spark Connect: they are read, as Spark reads them.
+"""``pivot`` over Spark Connect as PIVOT has it: of values, and by columns that nothing else reads.
 
-A classic session reads them when the frame is made, and they are part of its plan; the plan of a
-client says nothing of them.
+Values that are not given are read, as Spark reads them: a classic session does when the frame is
+made, and they are part of its plan; the plan of a client says nothing of them. Keys that are
+expressions, or that aggregates read too, become columns before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
 _MOST = "spark.sql.pivotMaxValues"
 
 
-def with_pivot_values(spark: SparkSession, value: Any) -> Any:
-    """Return a plan in which every ``pivot`` has the values that there are.
+def with_stated_pivots(spark: SparkSession, value: Any) -> Any:
+    """Return a plan in which every ``pivot`` has its values, and columns of its own as keys.
 
     Raises
     ------
@@ -29,16 +32,65 @@ def with_pivot_values(spark: SparkSession, value: Any) -> Any:
         There are no values, or more than Spark allows, or they have no literals.
     """
     if isinstance(value, list):
-        return [with_pivot_values(spark, one) for one in value]
+        return [with_stated_pivots(spark, one) for one in value]
     if not isinstance(value, dict):
         return value
-    value = {key: with_pivot_values(spark, one) for key, one in value.items()}
+    value = {key: with_stated_pivots(spark, one) for key, one in value.items()}
     message = value.get("aggregate")
-    if "common" in value and message and "pivot" in message and not message["pivot"].get("values"):
+    if "common" not in value or not message or "pivot" not in message:
+        return value
+    if not message["pivot"].get("values"):
         values = _values(spark, message["input"], message["pivot"]["col"])
-        pivot = {**message["pivot"], "values": values}
-        value["aggregate"] = {**message, "pivot": pivot}
-    return value
+        message = {**message, "pivot": {**message["pivot"], "values": values}}
+    return _with_own_keys(spark, {**value, "aggregate": message})
+
+
+def _with_own_keys(spark: SparkSession, relation: Message) -> Message:
+    """Return a pivot by columns, of which it reads the keys nowhere else, under the same names."""
+    message = relation["aggregate"]
+    keys, of = message.get("grouping_expressions", []), message["pivot"]["col"]
+    read = set(_names([*message["aggregate_expressions"], of]))
+    parts = [*keys, of]
+    others = [n for n, part in enumerate(parts) if not _is_column(part)]
+    others += [n for n, key in enumerate(keys) if _is_column(key) and read & set(_names(key))]
+    if not others:
+        return relation
+    taken = {name.lower() for name in _columns(spark, message["input"])}
+    names = (name for name in map("part{}".format, count()) if name not in taken)
+    aliases = []
+    for number in others:
+        name, part = next(names), parts[number]
+        aliases.append({"expr": part["alias"]["expr"] if "alias" in part else part, "name": [name]})
+        parts[number] = {"unresolved_attribute": {"unparsed_identifier": name}}
+    *keys, of = parts
+    pivot = {
+        **message,
+        "input": {"common": {}, "with_columns": {"input": message["input"], "aliases": aliases}},
+        "grouping_expressions": keys,
+        "pivot": {**message["pivot"], "col": of},
+    }
+    named = {"input": {"common": {}, "aggregate": pivot}, "column_names": _columns(spark, relation)}
+    return {"common": relation["common"], "to_df": named}
+
+
+def _is_column(part: Message) -> bool:
+    """Tell whether a part is a column: a dotted name may be that of a field."""
+    return "." not in part.get("unresolved_attribute", {}).get("unparsed_identifier", ".")
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names of columns in expressions."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _names(one)
+    elif isinstance(value, dict):
+        if "unparsed_identifier" in value:
+            yield value["unparsed_identifier"].replace("`", "").lower()
+        yield from _names(list(value.values()))
+
+
+def _columns(spark: SparkSession, relation: Message) -> list[str]:
+    return list(frame_of(spark, relation).columns)
 
 
 def _values(spark: SparkSession, rows: Message, column: Message) -> list[Message]:

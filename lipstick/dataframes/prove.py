@@ -10,8 +10,8 @@ words.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import PySparkException
@@ -89,7 +89,37 @@ def _columns(frame: DataFrame) -> list[tuple[str, str]]:
 def _optimised(
     spark: SparkSession, plan: Plan, prepare: Callable[[SparkSession, Plan], Plan]
 ) -> Plan:
-    return spark._jsparkSession.sessionState().optimizer().execute(prepare(spark, plan))
+    plan = prepare(spark, _with_keys(spark, plan))
+    return spark._jsparkSession.sessionState().optimizer().execute(plan)
+
+
+def _with_keys(spark: SparkSession, plan: Plan) -> Plan:
+    """Return a plan whose pivots are by columns: expressions are columns before, as in a text."""
+    nodes = described(plan)
+    return changed(spark, plan, nodes, set(_inner_aggregates(nodes)), partial(_keyed, spark))
+
+
+def _inner_aggregates(nodes: Json) -> Iterator[int]:
+    """Yield the positions of the aggregations by the keys and the pivot column."""
+    for position, node in enumerate(nodes):
+        items = node["aggregateExpressions"] if kind(node) == "Aggregate" else ()
+        if any(kind(part) == "PivotFirst" for item in items for part in item):
+            yield position + 1
+
+
+def _keyed(spark: SparkSession, aggregate: Plan) -> Plan:
+    """Return an aggregation whose keys are columns of a projection below it."""
+    logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
+    items, child = elements(aggregate.aggregateExpressions()), aggregate.child()
+    count = aggregate.groupingExpressions().size()
+    made = [one for one in items[:count] if one.getClass().getSimpleName() == "Alias"]
+    if not made:
+        return aggregate
+    below = logical.Project(sequence(spark, [*elements(child.output()), *made]), child)
+    keys = [one.toAttribute() for one in items[:count]]
+    items[:count] = keys
+    changes = {0: sequence(spark, keys), 1: sequence(spark, items), 2: below}
+    return with_parameters(spark, aggregate, changes)
 
 
 def _renamed(spark: SparkSession, plan: Plan, *, in_the_end: bool = True) -> Plan:

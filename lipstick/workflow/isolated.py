@@ -65,6 +65,14 @@ def leave(spark: SparkSession) -> None:
     """
     if hasattr(spark, "_jsparkSession"):  # of a classic session, nothing is kept
         return
+    client = spark.client
     with suppress(PySparkException):  # the server has ended it, or itself
-        spark.client.release_session()
-    spark.client.close()
+        client.release_session()
+    client.close()
+    # Before 4.2 the object closes it again when it is collected: in the midst of a call of another
+    # session this waits, for ever, for a lock that the call holds.
+    client.close = _nothing  # type: ignore[method-assign]
+
+
+def _nothing() -> None:
+    """Close what is closed."""

@@ -27,6 +27,8 @@ class Pivot:
     """The parts of a PIVOT: its aggregates and keys, and the columns that are taken of it."""
 
     source: Node
+    made: tuple[Node, ...]
+    """Keys, and the pivot column, that are expressions: columns before, as a text has them."""
     aggregates: tuple[Node, ...]
     keys: frozenset[int]
     of: Node
@@ -58,16 +60,14 @@ def pivot_of(project: Node) -> Pivot | None:
     known = {attribute_id(item): item for item in inner.many("aggregateExpressions")}
     keys = frozenset(map(attribute_id, outer.many("groupingExpressions")))
     first = next(iter(firsts.values()))
-    aggregates = tuple(known[attribute_id(one.children[1])] for one in firsts.values())
-    if any(known[key].kind != "AttributeReference" for key in keys):
-        raise unsupported(
-            "a pivot grouped by an expression has no rule", "Add it as a column before groupBy."
-        )
+    of = first.children[0]
+    columns = [known[number] for number in known if number in keys | {attribute_id(of)}]
     return Pivot(
         source=inner.children[0],
-        aggregates=aggregates,
+        made=tuple(one for one in columns if one.kind != "AttributeReference"),
+        aggregates=tuple(known[attribute_id(one.children[1])] for one in firsts.values()),
         keys=keys,
-        of=known[attribute_id(first.children[0])],
+        of=of,
         values=tuple(first.fields.get("pivotColumnValues") or ()),
         arrays={array: number for number, array in enumerate(firsts)},
         items=project.many("projectList"),
@@ -76,8 +76,7 @@ def pivot_of(project: Node) -> Pivot | None:
 
 def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
     """Return the PIVOT over rows that are one relation of the columns it uses."""
-    of = next(node for node in pivot.of.walk() if node.kind == "AttributeReference")
-    type_ = of.fields["dataType"] if pivot.of is of else pivot.of.fields.get("dataType")
+    type_ = pivot.of.fields["dataType"]
     values = [literal(Node("Literal", {"value": v, "dataType": type_}, ())) for v in pivot.values]
     aggregates = [scalars.write(item) for item in pivot.aggregates]
     keys = [one.scalar for one in rows.columns if one.id in pivot.keys]

@@ -183,6 +183,9 @@ class Plans:
         rows = self.rows(pivot.source)
         if rows.query is not None or rows.stage >= Stage.ITEMS:
             rows = self._closed(rows)
+        if pivot.made:
+            columns = (*rows.columns, *self._items(rows, pivot.made))
+            rows = self._closed(replace(rows, columns=columns, stage=Stage.ITEMS))
         used = tuple(one for one in rows.columns if one.id in pivot.used)
         if not rows.single or used != rows.columns:
             rows = self._closed(replace(rows, columns=used))

@@ -150,6 +150,16 @@ CASES: dict[str, tuple[Build, str]] = {
         lambda left, right: right.groupBy("w").pivot("k").agg(F.max("rid").alias("m")),
         "SELECT * FROM (SELECT w, k, rid FROM r) PIVOT (max(rid) FOR k IN (NULL, 1, 2))",
     ),
+    "pivot by expressions": (
+        lambda left, right: (
+            right.groupBy(F.col("w") % 2, F.col("k").alias("j"))
+            .pivot("k", [1, 2])
+            .agg(F.max("rid").alias("m"), F.count("w").alias("n"))
+        ),
+        "SELECT a AS `(w % 2)`, b AS j, `1_m`, `1_n`, `2_m`, `2_n`"
+        " FROM (SELECT w % 2 AS a, k AS b, rid, k, w FROM r)"
+        " PIVOT (max(rid) AS m, count(w) AS n FOR k IN (1, 2))",
+    ),
     "a row for each key": (
         lambda left, right: right.dropDuplicates(["k"]).where("k > 0").select("k", "w"),
         "SELECT k, first(w) AS w FROM r GROUP BY k HAVING k > 0",

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
 from lipstick.errors import QueryError
-from lipstick.workflow.isolated import new_session
+from lipstick.workflow.isolated import isolated
 from semiring.semirings import Counting
 from tests.oracle.bag import PROVENANCE, check_counting
 from tests.oracle.database import NOTHING, Database, Deletion
@@ -41,16 +41,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_generated_program(spark: SparkSession, seed: int) -> None:
     database, program = generate(seed)
     try:
-        with few_rows(spark), lipstick.session(spark) as ls:
+        with few_rows(spark), lipstick.session(spark) as ls, isolated(spark, {}) as other:
             database.track(ls, spark)
-            _check(ls, database, program, seed)
+            _check(ls, _Plain(other, database, program), database, program, seed)
     except Exception as error:
         raise AssertionError(f"seed {seed}\n{program}\n{error}") from error
 
 
-def _check(ls: lipstick.Session, database: Database, program: Program, seed: int) -> None:
+def _check(
+    ls: lipstick.Session, plain: _Plain, database: Database, program: Program, seed: int
+) -> None:
     tracked = {name: relation.source.frame for name, relation in ls.tracked.items()}
-    plain = _Plain(ls.spark, database, program)
     try:
         expected = plain.answer()
     except AnalysisException as error:
@@ -82,7 +83,7 @@ class _Plain:
     """The program over what deletions leave, in a session without lipstick."""
 
     def __init__(self, spark: SparkSession, database: Database, program: Program) -> None:
-        self._spark = new_session(spark)
+        self._spark = spark
         self._database = database
         self._program = program
 

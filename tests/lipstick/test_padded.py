@@ -78,3 +78,16 @@ def test_of_other_lengths(ls: lipstick.Session, sql: str, problem: str) -> None:
     """Where Spark pads in some of these and not in others, there is no rule."""
     with pytest.raises(UnsupportedError, match=problem):
         ls.sql(sql)
+
+
+def test_relation_marked_by_hand(spark: SparkSession) -> None:
+    """What a tracked frame is made of, metadata of CHAR among it, is its own."""
+    mark = {"__CHAR_VARCHAR_TYPE_STRING": "char(3)"}
+    rows = spark.createDataFrame([(1, "ab "), (2, "cd ")], "id int, c string")
+    marked = rows.withMetadata("c", mark)
+    with lipstick.session(spark) as ls:
+        ls.track("marked", marked, key="id")
+        found = marked.where("c = 'ab'").select("id")
+        assert_same_bag(from_spark(found), from_spark(ls.annotate(found).df), "marked")
+        with pytest.raises(UnsupportedError, match="the metadata of column d make it"):
+            ls.annotate(marked.selectExpr("id AS d").withMetadata("d", mark))

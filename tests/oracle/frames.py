@@ -340,13 +340,14 @@ class _Drawn:
         def call(frame: DataFrame, _: Frames) -> DataFrame:
             from pyspark.sql import functions as f
 
-            values = frame.groupBy(by.name).pivot(of.name, [1, 2]).agg(f.sum(value.name))
+            values = frame.groupBy(f.expr(key)).pivot(of.name, [1, 2]).agg(f.sum(value.name))
             return values.toDF(by.name, *names)
 
+        key = self._rng.choice([by.name, f"coalesce({by.name}, {by.name})"])
         names = [self._fresh(), self._fresh()]
         columns = [by, *(Column(n, Term(n, "bigint", value.term.bound * 100)) for n in names)]
         line = (
-            f".groupBy({by.name!r}).pivot({of.name!r}, [1, 2]).sum({value.name!r}).toDF(*{names})"
+            f".groupBy(expr({key!r})).pivot({of.name!r}, [1, 2]).sum({value.name!r}).toDF(*{names})"
         )
         return made.then(line, call, columns, made.size / 2)
 
