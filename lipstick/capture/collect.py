@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from lipstick.capture.computed import LEFT_TO_SPARK
 from lipstick.capture.files import in_arrow, storable
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.write import needs_rows
@@ -23,12 +24,7 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
 from lipstick.memory.held import HeldDatasets
 from rewriter.blocks import Block, Kind, topological
-from rewriter.interpret import UninterpretableError
 from rewriter.statements import members_sql, rows_sql
-from semiring.errors import LipstickError
-
-_LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
-"""What is raised where something is not computed here, or would fail in Spark, which then says."""
 
 
 class TooLargeError(Exception):
@@ -109,7 +105,7 @@ class _Collector:
         assert block.core is not None
         try:
             return core_rows(block.core, self._relations, self._limit)
-        except _LEFT_TO_SPARK:
+        except LEFT_TO_SPARK:
             names = tuple(name for name, _ in block.core.select)
             return self._asked(members_sql(block, self._view_of_members, names))
 
@@ -119,7 +115,7 @@ class _Collector:
             if block.kind is Kind.GROUP:
                 return group_rows(block, self.engine.members(block))
             self.engine.made(block).check()
-        except _LEFT_TO_SPARK:
+        except LEFT_TO_SPARK:
             rows = {
                 name: self._view(name, "rows") for name, kind in [*self._tables] if kind == "rows"
             }

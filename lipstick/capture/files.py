@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -36,6 +40,11 @@ _PLAIN = (
     TimestampNTZType,
     TimestampType,
 )
+
+_UTC: dict[str, Any] = (
+    {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
+)
+"""Versions of PySpark that do not ask for the zone have instants in UTC."""
 
 
 class Files:
@@ -73,3 +82,9 @@ def in_arrow(kind: DataType) -> bool:
     if isinstance(kind, StringType):
         return kind.simpleString() == "string"  # neither a collation nor a length
     return isinstance(kind, _PLAIN)
+
+
+def arrow_of(schema: StructType) -> pa.Schema:
+    """A schema as Arrow has it, instants in UTC."""
+    found: pa.Schema = to_arrow_schema(schema, **_UTC)
+    return found

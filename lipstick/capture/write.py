@@ -1,7 +1,8 @@
 """Writing a capture: the members of all blocks first, then their rows from them.
 
 The core of a block runs once. Its rows, and the answer, are computed from the members just
-written, so that answer and annotations cannot disagree. Of a subquery that few rows ask, only the
+written, so that answer and annotations cannot disagree: by Spark, or in this process where the
+members are few (:mod:`lipstick.capture.computed`). Of a subquery that few rows ask, only the
 members of the groups that they ask for are written. A capture is written beside its final place
 and moved there when it is complete.
 """
@@ -18,9 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
+from lipstick.capture.computed import RowsHere, write_here
 from lipstick.capture.files import Files, storable
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
@@ -38,6 +42,7 @@ from rewriter.statements import (
 )
 
 Progress = Callable[[str], None]
+Computed = Callable[[Block, StructType], pa.Table | None]
 
 _FEW = 1_000_000
 """Members that reduce another block's, at most: their keys are broadcast."""
@@ -51,22 +56,23 @@ class CaptureWriter:
     def __init__(
         self,
         spark: SparkSession,
-        root: Block,
+        manifest: Manifest,
         directory: Path,
-        values: str,
         progress: Progress,
     ) -> None:
         self._spark = spark
         self._files = Files(spark)
-        self._root = root
+        self._root = manifest.root
         self._directory = directory
-        self._values = values
+        self._values = manifest.values
         self._progress = progress
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
         self._rows_views: dict[str, str] = {}
         self._reductions: Mapping[str, Reduction] = {}
-        self._sizes: dict[str, int] = {}
+        self._paths: dict[tuple[str, str], Path] = {}
+        self._sizes: dict[tuple[str, str], int] = {}
+        self._here = RowsHere(manifest, self._paths, self._sizes)
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}
@@ -116,10 +122,10 @@ class CaptureWriter:
         if referenced and whole:
             path = self._directory / "tmp" / f"{block.name}-members"
             self._files.write(frame, path)
+            self._written(block, "members", path)
             self._whole.add(block.name)
         else:
             path = self._dataset(block, "members", frame)
-        self._sizes[block.name] = ds.dataset(path, format="parquet").count_rows()
         self._view(f"{block.name}_members", self._files.read(path, frame))
 
     def _referenced(self, block: Block) -> tuple[str, ...]:
@@ -136,18 +142,18 @@ class CaptureWriter:
             sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
             _refuse_maps(block, frame)
-            path = self._dataset(block, "rows", frame)
+            path = self._dataset(block, "rows", frame, None if again else self._here.rows)
             if block is not self._root:
                 view = self._view(f"{block.name}_rows", self._files.read(path, frame))
                 self._rows_views[block.name] = view
         if referenced and whole:
             kept = self._spark.table(self._members_view(block)).drop(*referenced)
-            self._dataset(block, "members", kept)
+            self._dataset(block, "members", kept, self._here.members)
 
     def _asked_groups(self, block: Block) -> Groups | None:
         """The groups that the members of the block's one reader ask for, if these are few."""
         reduction = self._reductions.get(block.name)
-        if reduction is None or self._sizes[reduction.reader.name] > _FEW:
+        if reduction is None or self._sizes[reduction.reader.name, "members"] > _FEW:
             return None
         asked = self._spark.sql(asked_groups_sql(reduction, self._members_view))
         keys = tuple(key for _, key in reduction.pairs)
@@ -177,14 +183,27 @@ class CaptureWriter:
         self._views[name] = view
         return view
 
-    def _dataset(self, block: Block, name: str, frame: DataFrame) -> Path:
+    def _dataset(
+        self, block: Block, name: str, frame: DataFrame, here: Computed | None = None
+    ) -> Path:
+        """Write rows of a block: those of a frame, by Spark unless they can be computed here."""
         path = self._directory / block.name / name
         frame = storable(frame)
-        self._files.write(frame, path)
-        rows = ds.dataset(path, format="parquet").count_rows()
-        self.counts.setdefault(block.name, {})[name] = rows
+        table = here(block, frame.schema) if here is not None else None
+        if table is None:
+            self._files.write(frame, path)
+        else:
+            write_here(table, path)
+        self.counts.setdefault(block.name, {})[name] = self._written(block, name, path)
         self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
         return path
+
+    def _written(self, block: Block, name: str, path: Path) -> int:
+        """Remember where a dataset is, at first with all values; return how many rows it has."""
+        rows: int = ds.dataset(path, format="parquet").count_rows()
+        self._paths.setdefault((block.name, name), path)
+        self._sizes[block.name, name] = rows
+        return rows
 
 
 def _refuse_maps(block: Block, rows: DataFrame) -> None:
@@ -243,7 +262,7 @@ def write_capture(
     building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}.incomplete"
     building.mkdir()
     try:
-        writer = CaptureWriter(spark, manifest.root, building, manifest.values, progress)
+        writer = CaptureWriter(spark, manifest, building, progress)
         writer.write()
         shutil.rmtree(building / "tmp", ignore_errors=True)
         done = replace(

@@ -24,7 +24,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.collect import TooLargeError, collect
-from lipstick.capture.files import in_arrow
+from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.write import write_capture
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.errors import CaptureError, LipstickError
@@ -43,7 +43,7 @@ from lipstick.workflow.module import Specification
 from lipstick.workflow.queries import Step, column_error, place_error, steps
 from lipstick.workflow.query import BEFORE, FrameFunction, Sql
 from lipstick.workflow.supported import problem
-from lipstick.workflow.tables import arrow_of, conform, plain_struct, struct_of, whole
+from lipstick.workflow.tables import conform, plain_struct, struct_of, whole
 from rewriter.dialect import parse, volatile_calls
 from semiring.base import Array
 

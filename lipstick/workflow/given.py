@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from lipstick.capture.files import arrow_of
 from lipstick.workflow.errors import InputError
 from lipstick.workflow.module import Module
 from lipstick.workflow.shape import Shape
-from lipstick.workflow.tables import arrow_of, as_table, check_key, struct_of
+from lipstick.workflow.tables import as_table, check_key, struct_of
 
 
 def given_input(

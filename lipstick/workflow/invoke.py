@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from graphquery.model import Kind, Segment
+from lipstick.capture.files import arrow_of
 from lipstick.workflow.bench import Answer, Bench
 from lipstick.workflow.derive import derive
 from lipstick.workflow.invocation import (
@@ -31,7 +32,6 @@ from lipstick.workflow.relation import Relation
 from lipstick.workflow.row_values import Target
 from lipstick.workflow.state import StateRelation, difference, matching
 from lipstick.workflow.tables import (
-    arrow_of,
     check_key,
     conform,
     is_key,

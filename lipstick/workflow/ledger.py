@@ -28,13 +28,14 @@ import pyarrow as pa
 
 from graphquery.model import Kind, Segment
 from graphquery.store import Snapshot, Transaction
+from lipstick.capture.files import arrow_of
 from lipstick.workflow.errors import RunError
 from lipstick.workflow.invocation import CAME, Arriving, Invocation, Leaving, Outcome
 from lipstick.workflow.module import Module
 from lipstick.workflow.nodes import NewSegment, Origin, Values, origins
 from lipstick.workflow.relation import Relation
 from lipstick.workflow.state import StateRelation, ranges, spread
-from lipstick.workflow.tables import arrow_of, conform, struct_of
+from lipstick.workflow.tables import conform, struct_of
 
 WORKFLOW = "workflow"
 STATE = "state"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import BooleanType, NullType, StructField, StructType
 
 from lipstick.memory.keys import distinct
@@ -27,11 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SHOWN = 3
-_UTC: dict[str, Any] = (
-    {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
-)
-"""Versions of PySpark that do not ask for the zone have instants in UTC."""
-
 
 _structs: dict[str, StructType] = {}
 
@@ -60,12 +53,6 @@ def plain_struct(schema: StructType) -> StructType:
             for field in schema.fields
         ]
     )
-
-
-def arrow_of(schema: StructType) -> pa.Schema:
-    """A schema as Arrow has it, instants in UTC."""
-    found: pa.Schema = to_arrow_schema(schema, **_UTC)
-    return found
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:

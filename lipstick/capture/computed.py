@@ -1,0 +1,135 @@
+"""Rows of blocks computed in this process: over few members, a job of Spark's takes longer.
+
+They are what Spark would compute, to the type, or are left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql.types import StructType
+
+from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.capture.manifest import Manifest
+from lipstick.errors import NeedsSparkError
+from lipstick.memory.engine import Engine
+from lipstick.memory.grouping import group_rows
+from lipstick.memory.store import Dataset, StoredDataset
+from rewriter.blocks import Block, Kind
+from rewriter.emit import PRESENT
+from rewriter.interpret import UninterpretableError
+from semiring.errors import LipstickError
+
+Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
+
+LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
+"""What is raised where something is not computed here, or would fail in Spark, which then says."""
+
+MOST = 2_000_000
+"""Members of a block whose rows are computed here, at most, with the rows that they refer to."""
+
+
+class WrittenDatasets:
+    """The datasets of a capture that is being written, by block and name.
+
+    Parameters
+    ----------
+    paths
+        Where they are, as far as the capture has come.
+    """
+
+    def __init__(self, paths: Mapping[tuple[str, str], Path]) -> None:
+        self._paths = paths
+
+    def dataset(self, block: Block, name: str) -> Dataset | None:
+        """See :class:`lipstick.memory.store.Datasets`."""
+        path = self._paths.get((block.name, name))
+        return None if path is None else StoredDataset(path)
+
+
+class RowsHere:
+    """Computes rows of blocks from datasets that are written.
+
+    Parameters
+    ----------
+    manifest
+        That of the capture.
+    paths
+        Where its datasets are, as far as it has come.
+    counts
+        How many rows each dataset has.
+    """
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        paths: Mapping[tuple[str, str], Path],
+        counts: Mapping[tuple[str, str], int],
+    ) -> None:
+        self._counts = counts
+        self._engine = Engine(WrittenDatasets(paths), manifest)
+
+    def rows(self, block: Block, schema: StructType) -> pa.Table | None:
+        """The rows of a block as a capture keeps them; None where Spark is to compute them."""
+        return self._of_schema(block, schema, self._computed)
+
+    def members(self, block: Block, schema: StructType) -> pa.Table | None:
+        """Some columns of the members of a block; None where Spark is to write them."""
+        return self._of_schema(block, schema, self._chosen)
+
+    def _of_schema(self, block: Block, schema: StructType, made: Made) -> pa.Table | None:
+        if self._size(block) > MOST or not in_arrow(schema):
+            return None
+        try:
+            return _conformed(made(block, schema.names), arrow_of(schema))
+        except LEFT_TO_SPARK:
+            return None
+
+    def _size(self, block: Block) -> int:
+        """How many rows are looked at for those of a block."""
+        size = self._counts.get((block.name, "members"), 0)
+        for inner in block.derived:
+            rows = self._counts.get((inner.name, "rows"))
+            size += self._size(inner) if rows is None or inner.kind is not Kind.GROUP else rows
+        return size
+
+    def _computed(self, block: Block, names: list[str]) -> pa.Table:
+        if block.kind is Kind.GROUP:
+            return group_rows(block, self._engine.members(block))
+        if block.having:
+            raise NeedsSparkError(f"Spark says which rows of {block.name} are there.")
+        base = self._engine.made(block).base
+        rows = np.repeat(base.sequence, base.copies(base.sequence))
+        columns = {name: base.take(name, rows) for name in names if name != PRESENT}
+        return pa.table({**columns, PRESENT: pa.repeat(pa.scalar(True), len(rows))})
+
+    def _chosen(self, block: Block, names: list[str]) -> pa.Table:
+        dataset = self._engine.members(block).dataset
+        assert dataset is not None
+        return pa.table({name: dataset.column(name) for name in names})
+
+
+def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema, of its types."""
+    columns = []
+    for field in schema:
+        column = table.column(field.name)
+        if pa.types.is_dictionary(column.type):
+            column = column.combine_chunks().dictionary_decode()
+        if pa.types.is_null(column.type):
+            column = column.cast(field.type)
+        if column.type != field.type:
+            raise NeedsSparkError(f"Spark computes {field.name} as {field.type}.")
+        columns.append(column)
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def write_here(table: pa.Table, path: Path) -> None:
+    """Write rows into a directory that does not exist yet."""
+    path.mkdir(parents=True)
+    pq.write_table(table, path / "part-00000.parquet", compression="zstd", compression_level=1)
