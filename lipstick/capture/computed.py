@@ -5,13 +5,15 @@ They are what Spark would compute, to the type, or are left to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from lipstick.capture.files import arrow_of, in_arrow
@@ -30,49 +32,50 @@ Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
 """What is raised where something is not computed here, or would fail in Spark, which then says."""
 
+COMPUTED_SO = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+}
+"""Settings under which Spark computes scalars as this process does."""
+
 MOST = 2_000_000
 """Members of a block whose rows are computed here, at most, with the rows that they refer to."""
 
 
-class WrittenDatasets:
-    """The datasets of a capture that is being written, by block and name.
-
-    Parameters
-    ----------
-    paths
-        Where they are, as far as the capture has come.
-    """
-
-    def __init__(self, paths: Mapping[tuple[str, str], Path]) -> None:
-        self._paths = paths
-
-    def dataset(self, block: Block, name: str) -> Dataset | None:
-        """See :class:`lipstick.memory.store.Datasets`."""
-        path = self._paths.get((block.name, name))
-        return None if path is None else StoredDataset(path)
-
-
 class RowsHere:
-    """Computes rows of blocks from datasets that are written.
+    """Computes rows of blocks from datasets of a capture, as far as these are written.
 
     Parameters
     ----------
     manifest
         That of the capture.
-    paths
-        Where its datasets are, as far as it has come.
-    counts
-        How many rows each dataset has.
     """
 
-    def __init__(
-        self,
-        manifest: Manifest,
-        paths: Mapping[tuple[str, str], Path],
-        counts: Mapping[tuple[str, str], int],
-    ) -> None:
-        self._counts = counts
-        self._engine = Engine(WrittenDatasets(paths), manifest)
+    def __init__(self, spark: SparkSession, manifest: Manifest) -> None:
+        self._paths: dict[tuple[str, str], Path] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self._alike = all(spark.conf.get(key) == value for key, value in COMPUTED_SO.items())
+        self._engine = Engine(self, manifest)
+
+    def add(self, block: Block, name: str, path: Path, schema: StructType) -> int:
+        """Take a dataset that is written; return how many rows it has.
+
+        A dataset may be written again with fewer columns: computed is from what came first.
+        """
+        count: int = ds.dataset(path, format="parquet").count_rows()
+        self._paths.setdefault((block.name, name), path)
+        self._counts[block.name, name] = count
+        self._alike = self._alike and in_arrow(schema)
+        return count
+
+    def count(self, block: Block, name: str) -> int:
+        """How many rows a dataset has."""
+        return self._counts[block.name, name]
+
+    def dataset(self, block: Block, name: str) -> Dataset | None:
+        """See :class:`lipstick.memory.store.Datasets`."""
+        path = self._paths.get((block.name, name))
+        return None if path is None else StoredDataset(path)
 
     def rows(self, block: Block, schema: StructType) -> pa.Table | None:
         """The rows of a block as a capture keeps them; None where Spark is to compute them."""
@@ -83,7 +86,7 @@ class RowsHere:
         return self._of_schema(block, schema, self._chosen)
 
     def _of_schema(self, block: Block, schema: StructType, made: Made) -> pa.Table | None:
-        if self._size(block) > MOST or not in_arrow(schema):
+        if not (self._alike and in_arrow(schema)) or self._size(block) > MOST:
             return None
         try:
             return _conformed(made(block, schema.names), arrow_of(schema))

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -70,9 +69,7 @@ class CaptureWriter:
         self._views: dict[str, str] = {}
         self._rows_views: dict[str, str] = {}
         self._reductions: Mapping[str, Reduction] = {}
-        self._paths: dict[tuple[str, str], Path] = {}
-        self._sizes: dict[tuple[str, str], int] = {}
-        self._here = RowsHere(manifest, self._paths, self._sizes)
+        self._here = RowsHere(spark, manifest)
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}
@@ -121,8 +118,9 @@ class CaptureWriter:
         frame = self._spark.sql(members_sql(bare, self._members_view, names, kept))
         if referenced and whole:
             path = self._directory / "tmp" / f"{block.name}-members"
+            frame = storable(frame)
             self._files.write(frame, path)
-            self._written(block, "members", path)
+            self._here.add(block, "members", path, frame.schema)
             self._whole.add(block.name)
         else:
             path = self._dataset(block, "members", frame)
@@ -153,7 +151,7 @@ class CaptureWriter:
     def _asked_groups(self, block: Block) -> Groups | None:
         """The groups that the members of the block's one reader ask for, if these are few."""
         reduction = self._reductions.get(block.name)
-        if reduction is None or self._sizes[reduction.reader.name, "members"] > _FEW:
+        if reduction is None or self._here.count(reduction.reader, "members") > _FEW:
             return None
         asked = self._spark.sql(asked_groups_sql(reduction, self._members_view))
         keys = tuple(key for _, key in reduction.pairs)
@@ -194,16 +192,10 @@ class CaptureWriter:
             self._files.write(frame, path)
         else:
             write_here(table, path)
-        self.counts.setdefault(block.name, {})[name] = self._written(block, name, path)
+        rows = self._here.add(block, name, path, frame.schema)
+        self.counts.setdefault(block.name, {})[name] = rows
         self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())
         return path
-
-    def _written(self, block: Block, name: str, path: Path) -> int:
-        """Remember where a dataset is, at first with all values; return how many rows it has."""
-        rows: int = ds.dataset(path, format="parquet").count_rows()
-        self._paths.setdefault((block.name, name), path)
-        self._sizes[block.name, name] = rows
-        return rows
 
 
 def _refuse_maps(block: Block, rows: DataFrame) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +16,9 @@ import pyarrow.parquet as pq
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Kind
 from semiring.base import Array
+
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+_COLLATIONS = "__COLLATIONS"
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
 
@@ -88,7 +93,7 @@ class StoredDataset(Dataset):
         files = sorted(str(file) for file in path.glob("*.parquet"))
         if not files:
             raise CaptureError(f"The capture is damaged: {path} has no Parquet files.")
-        encoded, instants = _stored_as(files)
+        encoded, instants, self._collated = _stored_as(files)
         self._dataset = _dataset(files, encoded)
         self._schema = _with_zones(_dataset(files, ()).schema, instants)
         self.count = self._dataset.count_rows()
@@ -105,6 +110,11 @@ class StoredDataset(Dataset):
 
     def column(self, name: str) -> pa.Array:
         """See :class:`Dataset`."""
+        if name in self._collated:
+            raise NeedsSparkError(
+                f"The texts {name!r} in {self._path.parent.name} have a collation, by which Spark "
+                "compares them.\n" + OPEN_WITH_SPARK
+            )
         if name not in self._columns:
             chunked = self._dataset.to_table(columns=[self._known(name)]).column(0)
             if pa.types.is_dictionary(chunked.type):
@@ -128,18 +138,20 @@ def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
     return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
 
 
-def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str]]:
-    """The string columns stored as dictionaries in every file, and the columns of instants.
+def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], set[str]]:
+    """The strings stored as dictionaries in every file, the instants, and what has a collation.
 
     Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
-    without saying that they are in UTC.
+    without saying that they are in UTC, and strings as if all were compared alike.
     """
     strings: set[str] = set()
     others: set[str] = set()
     instants: set[str] = set()
+    collated: set[str] = set()
     for file in files:
         with pq.ParquetFile(file) as parquet:
             strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
+            collated |= _collated(parquet.schema_arrow.metadata or {})
             for column in parquet.schema:
                 if column.physical_type == "INT96":
                     instants.add(column.path)
@@ -149,7 +161,13 @@ def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str]]:
                     chunk = chunks.column(number)
                     if any("DELTA" in encoding for encoding in chunk.encodings):
                         others.add(chunk.path_in_schema)
-    return tuple(strings - others), instants
+    return tuple(strings - others), instants, collated
+
+
+def _collated(metadata: Mapping[bytes, bytes]) -> set[str]:
+    """The columns with a collation, or with such texts in them, by what Spark says of a file."""
+    fields = json.loads(metadata.get(_SPARK_SCHEMA, b'{"fields": []}'))["fields"]
+    return {field["name"] for field in fields if _COLLATIONS in json.dumps(field)}
 
 
 def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:

@@ -24,6 +24,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.collect import TooLargeError, collect
+from lipstick.capture.computed import COMPUTED_SO
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.write import write_capture
 from lipstick.dataframes import plain_frame, query_text
@@ -56,12 +57,6 @@ _FOR_FEW = {
     "spark.sql.shuffle.partitions": "1",
 }
 """Settings that run small queries sooner, and none otherwise."""
-
-_COMPUTED_SO = {
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
-}
-"""Settings under which Spark computes scalars as this process does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +102,7 @@ class Bench(Session):
         self._tables: dict[str, pa.Table] = {}
         self._hidden: dict[str, str] = {}
         self._few = False
-        self._alike = all(spark.conf.get(key) == value for key, value in _COMPUTED_SO.items())
+        self._alike = all(spark.conf.get(key) == value for key, value in COMPUTED_SO.items())
         self._settings = {key: spark.conf.get(key, None) for key in _FOR_FEW}
         register(spark, specification.name, specification.functions)
         self._prepare()

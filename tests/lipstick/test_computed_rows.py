@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 import lipstick
 from lipstick.capture import computed
 from lipstick.capture.files import Files
+from lipstick.guard import settings
 from lipstick.memory.store import StoredDataset
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, from_arrow
 
@@ -101,6 +102,19 @@ def test_what_spark_alone_computes_is_left_to_it(
 ) -> None:
     monkeypatch.setattr(computed, "MOST", 10_000)
     tracked.sql(sql).save(tmp_path / "capture")
+    assert "rows" in {path.name for path in by_spark}
+
+
+def test_rows_outside_ansi_mode_are_left_to_spark(
+    tracked: lipstick.Session,
+    by_spark: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """What fails here is NULL there, or something else."""
+    monkeypatch.setattr(computed, "MOST", 10_000)
+    with settings(tracked.spark, {"spark.sql.ansi.enabled": "false"}):
+        tracked.sql(HERE[0]).save(tmp_path / "capture")
     assert "rows" in {path.name for path in by_spark}
 
 
