@@ -133,6 +133,14 @@ def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def write_here(table: pa.Table, path: Path) -> None:
-    """Write rows into a directory that does not exist yet."""
+    """Write rows into a directory that does not exist yet, numbers as their differences."""
+    numbers = {field.name for field in table.schema if pa.types.is_integer(field.type)}
     path.mkdir(parents=True)
-    pq.write_table(table, path / "part-00000.parquet", compression="zstd", compression_level=1)
+    pq.write_table(
+        table,
+        path / "part-00000.parquet",
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[name for name in table.schema.names if name not in numbers],
+        column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
+    )
