@@ -14,8 +14,10 @@ import pyarrow as pa
 
 from graphquery.model import Kind, Segment
 from lipstick.capture.files import arrow_of
+from lipstick.errors import NeedsSparkError
 from lipstick.workflow.bench import Answer, Bench
 from lipstick.workflow.derive import derive
+from lipstick.workflow.errors import RunError
 from lipstick.workflow.invocation import (
     CAME,
     Arriving,
@@ -186,7 +188,14 @@ class _Running:
         target = replace(target, ranks=every, values=take(answer.table, order))
         positions = answer.positions[order]
         functions = tuple(self.module.specification.functions)
-        return derive(self.trace, answer.engine, positions, self.tuples, target, functions)
+        try:
+            return derive(self.trace, answer.engine, positions, self.tuples, target, functions)
+        except NeedsSparkError as error:
+            raise RunError(
+                f"{self.invocation.name}: nodes are made in this process, which cannot follow what "
+                f"Spark computed.\n{str(error).splitlines()[0]}\n"
+                "Compute what it compares as a column of a relation of the chain, and use that."
+            ) from error
 
     def _leave(self, step: Step) -> Leaving:
         """An output."""
