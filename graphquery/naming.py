@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from graphquery.errors import GraphError, NotInGraphError, UnknownNameError, closest
 from graphquery.model import Segment
 from graphquery.storage import Storage
+from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.token import format_value
 
@@ -189,9 +190,8 @@ def _by_key(storage: Storage, name: str) -> int:
 
 def _texts(column: pa.Array) -> pa.Array:
     """Key values as `semiring.token.format_value` writes them."""
+    column = decoded(column)
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        return _texts(column.dictionary_decode())
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return pc.fill_null(column.cast(pa.string()), "NULL")
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.decimals import decimal_to_integers
 from semiring.segments import list_layout, owners_of
@@ -15,10 +16,8 @@ from semiring.segments import list_layout, owners_of
 
 def ranked(column: pa.Array) -> Array:
     """int64 that order as the values do; arbitrary for NULLs."""
+    column = decoded(column)
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
     if pa.types.is_signed_integer(kind) or pa.types.is_date32(kind) or pa.types.is_timestamp(kind):
         width = pa.int64() if pa.types.is_timestamp(kind) else pa.int32()
         view = column if pa.types.is_signed_integer(kind) else column.view(width)

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrow import decoded, normal
 from semiring.base import Array, Semiring
 from semiring.errors import ValuationError
 from semiring.token import Token, normal_value
@@ -210,10 +211,7 @@ class Valuation(Generic[K]):
         absent: Array | None,
     ) -> tuple[list[K], Array]:
         codes = np.zeros(size, dtype=np.int64)
-        columns = [
-            _normal(column.dictionary_decode() if pa.types.is_dictionary(column.type) else column)
-            for column in columns
-        ]
+        columns = [normal(decoded(column)) for column in columns]
         for column in columns:
             encoded = column.dictionary_encode(null_encoding="encode")
             inner = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -273,7 +271,7 @@ class _Index:
     """Positions of composite keys, by one code per column combined into one integer per row."""
 
     def __init__(self, relation: str, keys: list[pa.Array]) -> None:
-        keys = [_normal(column) for column in keys]
+        keys = [normal(column) for column in keys]
         size = len(keys[0]) if keys else 1
         self.uniques = [pc.unique(column) for column in keys]
         self.steps: list[Array] = []
@@ -308,7 +306,7 @@ class _Index:
             if table is not None and column.null_count == 0 and pa.types.is_integer(column.type):
                 code = table.codes(column)
             else:
-                code = _codes(_normal(column), unique)
+                code = _codes(normal(column), unique)
             if position == 0:
                 combined = code
                 missing = code < 0
@@ -372,17 +370,10 @@ def _flat(column: Any) -> pa.Array:
     return column
 
 
-def _normal(column: pa.Array) -> pa.Array:
-    """Floating keys with -0.0 as 0.0, as the key's normal form has it."""
-    if pa.types.is_floating(column.type):
-        return pc.add(column, pa.scalar(0.0, column.type))
-    return column
-
-
 def _codes(column: pa.Array, unique: pa.Array) -> Array:
     """Positions of the column's values in `unique`, NULL being a value; -1 where there is none."""
     if pa.types.is_dictionary(column.type):
-        inner = np.append(_codes(_normal(column.dictionary), unique), -1)
+        inner = np.append(_codes(normal(column.dictionary), unique), -1)
         null = _codes(pa.nulls(1, column.dictionary.type), unique)
         indices = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         inner[-1] = null[0]

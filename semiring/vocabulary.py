@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrow import decoded, normal
 from semiring.base import Array
 from semiring.token import Token, format_relation, format_value, normal_value, order_key
 
@@ -204,11 +205,7 @@ def glue(separator: str, *parts: pa.Array | str) -> pa.Array:
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if pa.types.is_floating(column.type):
-        return pc.add(column, pa.scalar(0.0, column.type))
-    return column
+    return normal(decoded(column))
 
 
 def _ranks(column: pa.Array, others: Sequence[Any]) -> tuple[Array, int]:

@@ -12,7 +12,6 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -25,6 +24,7 @@ from lipstick.memory.store import Dataset, StoredDataset
 from rewriter.blocks import Block, Kind
 from rewriter.emit import PRESENT
 from rewriter.interpret import UninterpretableError
+from semiring.arrow import decoded, whole
 from semiring.errors import LipstickError
 
 Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
@@ -32,7 +32,7 @@ Made: TypeAlias = Callable[[Block, list[str]], pa.Table]
 LEFT_TO_SPARK = (LipstickError, UninterpretableError, pa.ArrowException)
 """What is raised where something is not computed here, or would fail in Spark, which then says."""
 
-COMPUTED_SO = {
+_SETTINGS = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
 }
@@ -42,11 +42,18 @@ MOST = 2_000_000
 """Members of a block whose rows are computed here, at most, with the rows that they refer to."""
 
 
+def computes_alike(spark: SparkSession) -> bool:
+    """Whether a session's settings are those under which this process computes as Spark does."""
+    return all(spark.conf.get(key) == value for key, value in _SETTINGS.items())
+
+
 class RowsHere:
     """Computes rows of blocks from datasets of a capture, as far as these are written.
 
     Parameters
     ----------
+    spark
+        The session that would compute them.
     manifest
         That of the capture.
     """
@@ -54,7 +61,7 @@ class RowsHere:
     def __init__(self, spark: SparkSession, manifest: Manifest) -> None:
         self._paths: dict[tuple[str, str], Path] = {}
         self._counts: dict[tuple[str, str], int] = {}
-        self._alike = all(spark.conf.get(key) == value for key, value in COMPUTED_SO.items())
+        self._alike = computes_alike(spark)
         self._engine = Engine(self, manifest)
 
     def add(self, block: Block, name: str, path: Path, schema: StructType) -> int:
@@ -89,7 +96,7 @@ class RowsHere:
         if not (self._alike and in_arrow(schema)) or self._size(block) > MOST:
             return None
         try:
-            return _conformed(made(block, schema.names), arrow_of(schema))
+            return _as_spark_has(made(block, schema.names), arrow_of(schema))
         except LEFT_TO_SPARK:
             return None
 
@@ -117,30 +124,14 @@ class RowsHere:
         return pa.table({name: dataset.column(name) for name in names})
 
 
-def _conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The columns of a schema, of its types."""
+def _as_spark_has(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema; refused where their types are others than Spark's."""
     columns = []
     for field in schema:
-        column = table.column(field.name)
-        if pa.types.is_dictionary(column.type):
-            column = column.combine_chunks().dictionary_decode()
+        column = decoded(whole(table.column(field.name)))
         if pa.types.is_null(column.type):
             column = column.cast(field.type)
         if column.type != field.type:
             raise NeedsSparkError(f"Spark computes {field.name} as {field.type}.")
         columns.append(column)
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def write_here(table: pa.Table, path: Path) -> None:
-    """Write rows into a directory that does not exist yet, numbers as their differences."""
-    numbers = {field.name for field in table.schema if pa.types.is_integer(field.type)}
-    path.mkdir(parents=True)
-    pq.write_table(
-        table,
-        path / "part-00000.parquet",
-        compression="zstd",
-        compression_level=1,
-        use_dictionary=[name for name in table.schema.names if name not in numbers],
-        column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
-    )

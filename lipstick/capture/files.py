@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -25,9 +26,10 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+_CODEC, _LEVEL = "zstd", 1
 _WRITE_OPTIONS = {
-    "compression": "zstd",
-    "parquet.compression.codec.zstd.level": "1",
+    "compression": _CODEC,
+    "parquet.compression.codec.zstd.level": str(_LEVEL),
     "parquet.writer.version": "v2",
 }
 """Delta encodings bring integer tokens in file order to about one byte each."""
@@ -60,6 +62,20 @@ class Files:
     def read(self, path: Path, written: DataFrame) -> DataFrame:
         """Read what was just written, without a job to learn its schema."""
         return self._spark.read.schema(storable(written).schema).parquet(str(path))
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write rows that are here into a directory that does not exist yet, as Spark's tasks would."""
+    numbers = {field.name for field in table.schema if pa.types.is_integer(field.type)}
+    path.mkdir(parents=True)
+    pq.write_table(
+        table,
+        path / "part-00000.parquet",
+        compression=_CODEC,
+        compression_level=_LEVEL,
+        use_dictionary=[name for name in table.schema.names if name not in numbers],
+        column_encoding=dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
+    )
 
 
 def storable(frame: DataFrame) -> DataFrame:

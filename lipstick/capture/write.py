@@ -23,8 +23,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from lipstick.capture.computed import RowsHere, write_here
-from lipstick.capture.files import Files, storable
+from lipstick.capture.computed import RowsHere
+from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, core_relations, topological
@@ -191,7 +191,7 @@ class CaptureWriter:
         if table is None:
             self._files.write(frame, path)
         else:
-            write_here(table, path)
+            write_table(table, path)
         rows = self._here.add(block, name, path, frame.schema)
         self.counts.setdefault(block.name, {})[name] = rows
         self.schemas.setdefault(block.name, {})[name] = json.loads(frame.schema.json())

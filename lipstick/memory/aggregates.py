@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lipstick.errors import CaptureError
 from lipstick.memory.anew import computed_anew
-from lipstick.memory.keys import distinct, normal
+from lipstick.memory.keys import distinct
 from lipstick.memory.state import needs_spark, overlay, same, values
 from rewriter.interpret import (
     AggregateCall,
@@ -32,6 +32,7 @@ from rewriter.interpret import (
     rescale,
 )
 from semiring.aggregates import aggregate, distinct_members, subtract_members
+from semiring.arrow import decoded, normal
 from semiring.base import Array
 
 COUNT_SUFFIX = "__count"
@@ -253,9 +254,7 @@ def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) ->
     if call.anew is not None:
         return computed_anew(call.anew, columns, offsets)
     assert call.function is not None
-    values = columns[0]
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
+    values = decoded(columns[0])
     if len(columns) > 1:
         # COUNT of several arguments counts the rows, or distinct rows, without a NULL.
         codes, _ = distinct(columns, len(values))

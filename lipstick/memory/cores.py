@@ -17,7 +17,7 @@ from lipstick.memory.index import SortedIndex
 from lipstick.memory.keys import KeyTable, distinct
 from lipstick.memory.memberships import all_hold
 from lipstick.memory.state import values
-from lipstick.memory.store import every, whole
+from lipstick.memory.store import every
 from rewriter.algebra import Scalar
 from rewriter.blocks import Core, ScanSource, Source, UnionSource, ValuesSource
 from rewriter.interpret import (
@@ -31,6 +31,7 @@ from rewriter.interpret import (
     interpret,
     unify,
 )
+from semiring.arrow import whole
 from semiring.base import Array
 
 

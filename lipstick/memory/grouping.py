@@ -10,7 +10,7 @@ import pyarrow as pa
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
 from lipstick.memory.index import argsort
-from lipstick.memory.keys import distinct, normal
+from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.memberships import all_hold
 from lipstick.memory.state import SORT, overlay, values
@@ -20,6 +20,7 @@ from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import AggregateCall, Resolve, Vector, aggregate_call, from_arrow, interpret
 from rewriter.statements import supporting_aggregates
+from semiring.arrow import normal
 from semiring.base import Array
 
 _EXACT = 2.0**53

@@ -13,7 +13,7 @@ import pyarrow as pa
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.aggregates import Part
 from lipstick.memory.index import SortedIndex
-from lipstick.memory.keys import KeyTable, distinct, normal
+from lipstick.memory.keys import KeyTable, distinct
 from lipstick.memory.members import Members, scalar_changed
 from lipstick.memory.memberships import all_hold
 from lipstick.memory.patch import Patch, PatchedTake
@@ -42,6 +42,7 @@ from rewriter.interpret import (
     interpret,
 )
 from rewriter.raising import may_raise
+from semiring.arrow import decoded, normal
 from semiring.base import Array
 
 
@@ -450,5 +451,4 @@ class _Groups:
 
 
 def _key(column: pa.Array) -> pa.Array:
-    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    return normal(plain)
+    return normal(decoded(column))

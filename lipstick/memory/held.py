@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from lipstick.memory.store import Dataset, whole
+from lipstick.memory.store import Dataset
 from rewriter.blocks import Block
+from semiring.arrow import whole
 
 
 class HeldDatasets:

@@ -14,16 +14,10 @@ import pyarrow.compute as pc
 
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.store import OPEN_WITH_SPARK
+from semiring.arrow import decoded, normal
 from semiring.base import Array
 
 _WIDEST_TABLE = 1 << 26
-
-
-def normal(column: pa.Array) -> pa.Array:
-    """A key column in normal form."""
-    if pa.types.is_floating(column.type):
-        return pc.add(column, pa.scalar(0.0, column.type))
-    return column
 
 
 def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:
@@ -74,9 +68,7 @@ def _refuse_nested(column: pa.Array) -> None:
 def _encoded(column: pa.Array) -> tuple[Array, int]:
     """A code per value, NULL being one, and how many codes there may be."""
     _refuse_nested(column)
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    encoded = column.dictionary_encode(null_encoding="encode")
+    encoded = decoded(column).dictionary_encode(null_encoding="encode")
     codes = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return codes, max(len(encoded.dictionary), 1)
 
@@ -99,11 +91,11 @@ class KeyTable:
     def __init__(self, columns: Sequence[pa.Array], length: int = 1) -> None:
         self._length = length
         leaves = _leaves(columns)
-        self._parts = [_Part(normal(_decoded(column))) for column in leaves]
+        self._parts = [_Part(normal(decoded(column))) for column in leaves]
         self._steps: list[Array] = []
         combined = np.zeros(length if columns else 1, dtype=np.int64)
         for position, (part, column) in enumerate(zip(self._parts, leaves, strict=True)):
-            combined = combined * part.width + part.codes(_decoded(column))
+            combined = combined * part.width + part.codes(decoded(column))
             if position:
                 step, combined = np.unique(combined, return_inverse=True)
                 self._steps.append(step)
@@ -140,10 +132,6 @@ class KeyTable:
         result = self._position[inside]
         result[missing | (inside != found)] = -1
         return result
-
-
-def _decoded(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 class _Part:

@@ -18,6 +18,7 @@ from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block
+from semiring.arrow import decoded
 from semiring.base import Array
 
 
@@ -235,15 +236,11 @@ def tokens(engine: Engine, relation: str) -> pa.Table:
                 assert members is not None
                 assert members.dataset is not None
                 absent = members.token(number).absent
-                columns = [_plain(members.dataset.column(name)) for name in token.columns]
+                columns = [decoded(members.dataset.column(name)) for name in token.columns]
                 if absent is not None:
                     columns = [column.filter(pa.array(~absent)) for column in columns]
                 parts.append(columns)
     return _distinct(engine.manifest.relations[relation].token, parts, engine, relation)
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def _distinct(

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from lipstick.errors import CaptureError, NeedsSparkError
 from rewriter.blocks import Block, Kind
+from semiring.arrow import decoded, whole
 from semiring.base import Array
 
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -53,8 +54,7 @@ class Dataset(ABC):
 
     def take(self, name: str, positions: Array) -> pa.Array:
         """A column's values at some rows; strings are decoded."""
-        taken = self.column(name).take(pa.array(positions))
-        return taken.dictionary_decode() if pa.types.is_dictionary(taken.type) else taken
+        return decoded(self.column(name).take(pa.array(positions)))
 
 
 class Datasets(Protocol):
@@ -173,16 +173,6 @@ def _collated(metadata: Mapping[bytes, bytes]) -> set[str]:
 def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
     utc = pa.timestamp("us", "UTC")
     return pa.schema([f.with_type(utc) if f.name in instants else f for f in schema])
-
-
-def whole(chunked: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
-    if chunked.num_chunks == 1:
-        return chunked.chunk(0)
-    combined = chunked.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        combined = pa.concat_arrays(combined.chunks)
-    return combined
 
 
 def every(count: int) -> Array:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from graphquery.model import Kind, Port
 from graphquery.values import VALUE_COLUMN
 from lipstick.memory.groups import GroupRows
-from lipstick.memory.keys import distinct, normal
+from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.state import values as evaluated
 from lipstick.workflow.columns import (
@@ -33,6 +33,7 @@ from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.reading import MemberReading
 from rewriter.blocks import GROUP, Output
 from rewriter.interpret import AggregateCall, Interpreted, UninterpretableError, interpret
+from semiring.arrow import decoded, normal
 from semiring.base import Array
 
 
@@ -233,7 +234,7 @@ def aggregated_values(
             return rows, _changeable(trace, suffix, call.arguments[0], kept, read, rows)
     else:
         kept = pa.array(np.ones(len(rows), dtype=np.int64))
-    kept = normal(kept.dictionary_decode() if pa.types.is_dictionary(kept.type) else kept)
+    kept = normal(decoded(kept))
     codes, first = _distinct(kept)
     table = pa.table({VALUE_COLUMN: kept.take(pa.array(first))})
     pool = trace.pool(

@@ -24,7 +24,7 @@ from pyspark.sql.types import LongType, StructField, StructType
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.collect import TooLargeError, collect
-from lipstick.capture.computed import COMPUTED_SO
+from lipstick.capture.computed import computes_alike
 from lipstick.capture.files import arrow_of, in_arrow
 from lipstick.capture.write import write_capture
 from lipstick.dataframes import plain_frame, query_text
@@ -44,8 +44,9 @@ from lipstick.workflow.module import Specification
 from lipstick.workflow.queries import Step, column_error, place_error, steps
 from lipstick.workflow.query import BEFORE, FrameFunction, Sql
 from lipstick.workflow.supported import problem
-from lipstick.workflow.tables import conform, plain_struct, struct_of, whole
+from lipstick.workflow.tables import conform, plain_struct, struct_of
 from rewriter.dialect import parse, volatile_calls
+from semiring.arrow import whole
 from semiring.base import Array
 
 _FEW = 100_000
@@ -102,7 +103,7 @@ class Bench(Session):
         self._tables: dict[str, pa.Table] = {}
         self._hidden: dict[str, str] = {}
         self._few = False
-        self._alike = all(spark.conf.get(key) == value for key, value in COMPUTED_SO.items())
+        self._alike = computes_alike(spark)
         self._settings = {key: spark.conf.get(key, None) for key in _FOR_FEW}
         register(spark, specification.name, specification.functions)
         self._prepare()

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from lipstick.memory.keys import KeyTable, distinct
 from lipstick.workflow.nodes import Origin, Values, origins
-from lipstick.workflow.tables import take, whole
+from lipstick.workflow.tables import take
+from semiring.arrow import whole
 from semiring.base import Array
 
 

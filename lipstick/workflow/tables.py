@@ -18,6 +18,7 @@ from lipstick.source import read_source
 from lipstick.workflow.errors import InputError, RunError
 from lipstick.workflow.files import SUFFIXES, read_table
 from lipstick.workflow.relation import Relation
+from semiring.arrow import decoded, whole
 from semiring.base import Array
 from semiring.token import format_value
 
@@ -64,17 +65,10 @@ def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
         When a value does not fit.
     """
     columns = [
-        whole(column).cast(field.type) for column, field in zip(table.columns, schema, strict=True)
+        decoded(whole(column)).cast(field.type)
+        for column, field in zip(table.columns, schema, strict=True)
     ]
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def whole(column: pa.ChunkedArray) -> pa.Array:
-    """A column in one piece; strings as such, not as dictionaries."""
-    combined = column.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        combined = pa.concat_arrays(combined.chunks)
-    return combined.dictionary_decode() if pa.types.is_dictionary(combined.type) else combined
 
 
 def take(table: pa.Table, rows: Array) -> pa.Table:

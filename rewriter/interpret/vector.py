@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from semiring.arrow import decoded
 from semiring.base import Array
 from semiring.decimals import decimal_to_integers, integers_to_decimal
 from semiring.exact import INT64_MAX, INT64_MIN, integer_array, magnitude
@@ -133,8 +134,7 @@ def from_arrow(array: pa.Array | pa.ChunkedArray) -> Vector:
     """An Arrow column as a vector."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+    array = decoded(array)
     kind, null = array.type, None
     if array.null_count:
         null = array.is_null().to_numpy(zero_copy_only=False)

@@ -15,6 +15,7 @@ from lipstick.capture import computed
 from lipstick.capture.files import Files
 from lipstick.guard import settings
 from lipstick.memory.store import StoredDataset
+from semiring.arrow import decoded
 from tests.oracle.rows import Bag, assert_same_bag, assert_same_schema, from_arrow
 
 ROWS = """
@@ -136,9 +137,4 @@ def test_rows_of_many_members_are_left_to_spark(
 
 def _bag(path: Path) -> Bag:
     dataset = StoredDataset(path)
-    columns = {}
-    for name in dataset.names:
-        column = dataset.column(name)
-        encoded = pa.types.is_dictionary(column.type)
-        columns[name] = column.dictionary_decode() if encoded else column
-    return from_arrow(pa.table(columns))
+    return from_arrow(pa.table({name: decoded(dataset.column(name)) for name in dataset.names}))
