@@ -250,6 +250,8 @@ class Core:
     """Chance decides values or rows: it is run once, and read from what was written."""
     sample: Scalar | None = None
     """Which fraction of its rows there is."""
+    order: tuple[SortKey, ...] = ()
+    """How each of Spark's tasks sorts the rows before chance decides of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from rewriter.algebra import (
     Filter,
     InnerJoin,
     Limit,
+    LocalSort,
     OneRow,
     OuterJoin,
     Project,
@@ -31,7 +32,9 @@ def at_most_one_row(relation: Relation) -> bool:
             return not relation.keys and relation.sets is None
         case Limit():
             return relation.count in (0, 1) or at_most_one_row(relation.input)
-        case Project() | Filter() | Sort() | ScalarSubquery() | CorrelatedScalar() | Windows():
+        case Project() | Filter() | ScalarSubquery() | CorrelatedScalar() | Windows():
+            return at_most_one_row(relation.input)
+        case Sort() | LocalSort():
             return at_most_one_row(relation.input)
         case SemiJoin() | AntiJoin() | ExistenceJoin():
             return at_most_one_row(relation.left)

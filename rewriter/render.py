@@ -17,6 +17,7 @@ from rewriter.algebra import (
     Generate,
     Join,
     Limit,
+    LocalSort,
     OuterJoin,
     OuterValues,
     Project,
@@ -102,8 +103,8 @@ def _header(relation: Relation) -> str:
             return f"Sample: {_sql(relation.sample).strip()}"
         case UnionAll() | BagDifference():
             return f"{_kind(relation)}: {', '.join(map(_attribute, relation.output))}"
-        case Sort():
-            return f"Sort: {', '.join(map(_sort_key, relation.keys))}"
+        case Sort() | LocalSort():
+            return f"{_kind(relation)}: {', '.join(map(_sort_key, relation.keys))}"
         case Limit():
             number = "all" if relation.count is None else str(relation.count)
             return f"Limit: {number} offset {relation.offset}"

@@ -148,6 +148,7 @@ def _core(core: Core) -> Json:
         "generators": [_generator(generator) for generator in core.generators],
         "once": core.once,
         "sample": None if core.sample is None else text(core.sample).strip(),
+        "order": _order(core.order),
     }
 
 
@@ -160,7 +161,16 @@ def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
         generators=tuple(_read_generator(one) for one in document["generators"]),
         once=document.get("once", False),
         sample=_sample(document.get("sample")),
+        order=_read_order(document.get("order", [])),
     )
+
+
+def _order(keys: Sequence[SortKey]) -> list[list[Any]]:
+    return [[text(key.scalar), key.descending, key.nulls_first] for key in keys]
+
+
+def _read_order(document: Sequence[Sequence[Any]]) -> tuple[SortKey, ...]:
+    return tuple(SortKey(scalar(value), last, nulls) for value, last, nulls in document)
 
 
 def _sample(sql: str | None) -> Scalar | None:
@@ -255,7 +265,7 @@ def _block(block: Block) -> Json:
         "branches": [branch.name for branch in block.branches],
         "having": [text(condition) for condition in block.having],
         "outputs": [[o.name, text(o.scalar), o.stable] for o in block.outputs],
-        "order": [[text(k.scalar), k.descending, k.nulls_first] for k in block.order],
+        "order": _order(block.order),
         "limit": block.limit,
         "offset": block.offset,
         "identity": list(block.identity),
@@ -295,7 +305,7 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         branches=tuple(known[name] for name in document["branches"]),
         having=tuple(scalar(condition) for condition in document["having"]),
         outputs=tuple(Output(n, scalar(v), stable) for n, v, stable in document["outputs"]),
-        order=tuple(SortKey(scalar(v), d, n) for v, d, n in document["order"]),
+        order=_read_order(document["order"]),
         limit=document["limit"],
         offset=document["offset"],
         identity=tuple(document["identity"]),

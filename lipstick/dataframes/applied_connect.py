@@ -13,7 +13,8 @@ from pyspark.sql.connect.udf import UserDefinedFunction
 from pyspark.sql.types import StructType
 
 from lipstick.dataframes.applied import EVALUATION, Applied, Side, unknown_partitions
-from lipstick.dataframes.messages import Message, frame_of, relation_of, sorts_within_partitions
+from lipstick.dataframes.messages import Message, frame_of, relation_of
+from rewriter import connect_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
@@ -91,7 +92,7 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
 def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
     """Return the rows of a relation in the partitions that it says, if it says any."""
     below, filtered = relation, True
-    if sorts_within_partitions(relation):
+    if connect_plan.is_local_sort(relation):
         sort = relation["sort"]
         relation, below = {**relation, "sort": {**sort, "is_global": True}}, sort["input"]
     while kept := next((kind for kind in _KEEPING if kind in below), None):
@@ -99,7 +100,7 @@ def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:
         if below[kept].get("name", "").lower() in _PLACING_HINTS:
             raise unknown_partitions(name)
         below = below[kept]["input"]
-    if sorts_within_partitions(below):
+    if connect_plan.is_local_sort(below):
         raise unknown_partitions(name)
     frame = frame_of(spark, relation)
     if message := below.get("repartition"):

@@ -26,6 +26,7 @@ from lipstick.dataframes.jvm import (
 )
 from lipstick.dataframes.named import only
 from lipstick.dataframes.prove import prove
+from lipstick.dataframes.sampled_classic import with_filters
 from lipstick.dataframes.stated import with_texts
 from lipstick.errors import SourceChangedError
 from rewriter import catalyst
@@ -59,6 +60,11 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         plan = analysed(frame)
         nodes = described(plan)
     relations = [_Relation(one) for one in tracked]
+    if any(kind(node) == "Sample" for node in nodes):
+        _mark_relations(plan, nodes, relations)
+        frame = with_filters(spark, plan, nodes) or frame
+        plan = analysed(frame)
+        nodes = described(plan)
     for part, described_part in with_subqueries(plan, nodes):
         _mark_relations(part, described_part, relations)
         register_functions(spark, part, described_part)

@@ -20,10 +20,10 @@ from lipstick.dataframes.messages import (
     client_of,
     plan_of,
     relation_of,
-    sorts_within_partitions,
 )
 from lipstick.dataframes.named import only
 from lipstick.dataframes.pivoted_connect import with_stated_pivots
+from lipstick.dataframes.sampled_connect import with_filters
 from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
@@ -72,6 +72,7 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)
     _register_functions(spark, relation)
+    relation = with_filters(relation, partial(_schema, spark))
     relation = without_marks(spark, _in_order(spark, relation))
     names = [one.name for one in tracked]
     schema_of = partial(_schema, spark)
@@ -239,6 +240,12 @@ def _compared(spark: SparkSession, value: Any) -> Any:
     if "tracked" in value:
         return {key: one for key, one in value.items() if key != "tracked"}
     if "common" in value:
+        if connect_plan.sorted_before_draws(value) is not None:
+            (kind,) = value.keys() - {"common"}
+            own = {**value[kind], "input": {}}
+            below = value[kind]["input"]
+            kept = {**below, "sort": _compared(spark, below["sort"])}
+            return {**value, kind: {**_compared(spark, own), "input": kept}}
         if "drop_na" in value:
             value = connect_plan.present(value, _schema(spark, value["drop_na"]["input"]))
         elif placement := _placement(value):
@@ -251,7 +258,7 @@ def _compared(spark: SparkSession, value: Any) -> Any:
 
 def _placement(relation: Message) -> str | None:
     """Return the kind of a relation if it does not say which rows there are."""
-    if sorts_within_partitions(relation):
+    if connect_plan.is_local_sort(relation):
         return "sort"
     return next((kind for kind in _PLACEMENTS if kind in relation), None)
 

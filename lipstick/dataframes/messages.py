@@ -45,11 +45,6 @@ def as_data(message: Any) -> Message:
     return found
 
 
-def sorts_within_partitions(relation: Message) -> bool:
-    """Tell whether a relation puts the rows of each partition in order, and no others."""
-    return "sort" in relation and not relation["sort"].get("is_global")
-
-
 def _parsed(data: Message, message: Any) -> Any:
     depth = sys.getrecursionlimit()
     return ParseDict(data, message, ignore_unknown_fields=True, max_recursion_depth=depth)

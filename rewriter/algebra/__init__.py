@@ -21,7 +21,7 @@ from rewriter.algebra.joins import (
     Side,
 )
 from rewriter.algebra.leaves import Constant, OneRow, Scan
-from rewriter.algebra.order import Limit, Sort, SortKey
+from rewriter.algebra.order import Limit, LocalSort, Sort, SortKey
 from rewriter.algebra.recursion import Level
 from rewriter.algebra.relation import Relation, Unary, require, walk
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
@@ -60,6 +60,7 @@ __all__ = [
     "Join",
     "Level",
     "Limit",
+    "LocalSort",
     "OneRow",
     "OuterJoin",
     "OuterRow",

@@ -30,6 +30,20 @@ class Sort(Unary):
 
 
 @dataclass(frozen=True, slots=True)
+class LocalSort(Unary):
+    """SORT BY: the order in which each of Spark's tasks has its rows.
+
+    The rows are the same; what chance decides of them follows their order.
+    """
+
+    keys: tuple[SortKey, ...]
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            require(self, key.scalar, self.input)
+
+
+@dataclass(frozen=True, slots=True)
 class Limit(Unary):
     """LIMIT and OFFSET. ``count`` None: no limit, an offset alone.
 

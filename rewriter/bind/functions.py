@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sqlglot import exp
+
 from rewriter.bind.grouping_sets import GROUPING_FUNCTIONS
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
 from rewriter.dialect import AGGREGATES
@@ -63,6 +65,7 @@ DRAWN = frozenset(_DRAWN.split())
 With a seed too: the values that it gives depend on how Spark divides the rows among tasks.
 """
 
+
 TIME_WINDOWS = frozenset(["session_window", "window", "window_time"])
 """Functions that stand for a whole rewriting of the query in Spark."""
 
@@ -70,3 +73,8 @@ OF_SPARK = (
     SCALAR_FUNCTIONS | AGGREGATES | GENERATORS | OF_FILES | DRAWN | TIME_WINDOWS | WINDOW_FUNCTIONS
 )
 """All names of Spark's: a call of one is not of a registered function."""
+
+
+def is_drawn(scalar: exp.Expr) -> bool:
+    """Tell whether chance decides what a scalar is."""
+    return any(node.name.lower() in DRAWN for node in scalar.find_all(exp.Anonymous))

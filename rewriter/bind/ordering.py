@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Limit, Project, Relation, Scalar, Sort, SortKey
+from rewriter.algebra import Limit, LocalSort, Project, Relation, Scalar, Sort, SortKey
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
@@ -61,6 +61,26 @@ def sorted_and_limited(
         relation = Sort(relation, tuple(keys))
     relation = _limited(relation, query, context.source)
     return without_hidden(Bound(relation, bound.scope), context)
+
+
+def within_tasks(bound: Bound, query: exp.Expr) -> Bound:
+    """Return an answer as SORT BY has it, if that names columns of the answer; else as it is.
+
+    The rows are the same. The order matters to what chance decides of them.
+    """
+    sort = query.args.get("sort")
+    if sort is None:
+        return bound
+    keys = []
+    for item in sort.expressions:
+        named = isinstance(item.this, exp.Column)
+        entries = [e for e in bound.scope.entries if named and e.named(item.this.name)]
+        if len(entries) != 1:
+            return bound
+        scalar = entries[0].attribute.column()
+        descending, nulls_first = bool(item.args.get("desc")), bool(item.args.get("nulls_first"))
+        keys.append(SortKey(scalar, descending, nulls_first))
+    return Bound(LocalSort(bound.relation, tuple(keys)), bound.scope)
 
 
 def without_hidden(bound: Bound, context: Context) -> Bound:

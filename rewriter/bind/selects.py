@@ -33,6 +33,7 @@ from rewriter.bind.ordering import (
     bind_sort_keys,
     order_and_limit,
     sorted_and_limited,
+    within_tasks,
     without_hidden,
 )
 from rewriter.bind.registered import group_without_keys
@@ -104,7 +105,7 @@ def answer(rows: Rows) -> Bound:
         return order_and_limit(_distinct(bound, rows), select, context)
     keys = _sort_keys(rows, items, scope, grouped=grouped)
     relation, keys = projection(rows, items, output, keys, grouped=grouped)
-    return sorted_and_limited(Bound(relation, scope), keys, select, context)
+    return within_tasks(sorted_and_limited(Bound(relation, scope), keys, select, context), select)
 
 
 def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ...]]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from rewriter.bind.functions import WINDOW_FUNCTIONS
+from rewriter.bind.functions import DRAWN, WINDOW_FUNCTIONS
 from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
+from rewriter.catalyst.tree import Node
 from rewriter.dialect import AGGREGATES
 
 _IRREGULAR = """
@@ -21,9 +22,10 @@ JaroWinkler jaro_winkler_similarity LengthOfJsonArray json_array_length ListAgg 
 Logarithm log Luhncheck luhn_check MakeDTInterval make_dt_interval MakeYMInterval make_ym_interval
 MicrosToTimestamp timestamp_micros MillisToTimestamp timestamp_millis MonthName monthname
 Murmur3Hash hash NTile ntile NaNvl nanvl NanosToTimestamp timestamp_nanos NullIf nullif
-NullIfZero nullifzero ParseToDate to_date ParseToTimestamp to_timestamp RegExpCount regexp_count
-RegExpExtract regexp_extract RegExpExtractAll regexp_extract_all RegExpInStr regexp_instr
-RegExpReplace regexp_replace RegExpSubStr regexp_substr RegrAvgX regr_avgx RegrAvgY regr_avgy
+NullIfZero nullifzero RandStr randstr ParseToDate to_date ParseToTimestamp to_timestamp RegExpCount
+regexp_count RegExpExtract regexp_extract RegExpExtractAll regexp_extract_all RegExpInStr
+regexp_instr RegExpReplace regexp_replace RegExpSubStr regexp_substr RegrAvgX regr_avgx RegrAvgY
+regr_avgy
 RoundCeil ceil RoundFloor floor SecondsToTimestamp timestamp_seconds ShiftLeft shiftleft
 ShiftRight shiftright ShiftRightUnsigned shiftrightunsigned SoundEx soundex StringInstr instr
 StringLPad lpad StringLocate locate StringRPad rpad StringRepeat repeat StringReplace replace
@@ -38,12 +40,15 @@ ZeroIfNull zeroifnull
 
 _WORDS = _IRREGULAR.split()
 _BY_CLASS = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
-_DRAWN = {"spark_partition_id"}
-"""Functions of chance that say nothing of a seed."""
-_KNOWN = SCALAR_FUNCTIONS | AGGREGATES | WINDOW_FUNCTIONS | _DRAWN
+_KNOWN = SCALAR_FUNCTIONS | AGGREGATES | WINDOW_FUNCTIONS | DRAWN
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _WITH_OPTIONS = {"SchemaOfJson", "SchemaOfCsv", "SchemaOfXml"}
 """Classes with parameters that their arguments do not show."""
+
+
+def draws(node: Node) -> bool:
+    """Tell whether chance decides what an expression is."""
+    return any(function_name(one.kind) in DRAWN for one in node.walk())
 
 
 def function_name(kind: str) -> str | None:

@@ -10,6 +10,7 @@ from sqlglot import exp
 from rewriter.catalyst.binary import combined, join_inputs, joined, left_input, operand
 from rewriter.catalyst.deduplicated import deduplicated
 from rewriter.catalyst.errors import unsupported
+from rewriter.catalyst.functions import draws
 from rewriter.catalyst.grouping import grouping_sets
 from rewriter.catalyst.laterals import (
     call_lateral,
@@ -20,7 +21,7 @@ from rewriter.catalyst.laterals import (
 )
 from rewriter.catalyst.outputs import needed, output, references
 from rewriter.catalyst.pivot import Pivot, pivot_of, pivoted
-from rewriter.catalyst.refusals import is_placement, refusal
+from rewriter.catalyst.refusals import is_local_sort, is_placement, refusal
 from rewriter.catalyst.sampled import sampled
 from rewriter.catalyst.scalars import Scalars, attribute_id, call, membership
 from rewriter.catalyst.selects import (
@@ -166,18 +167,30 @@ class Plans:
         pivot = pivot_of(node)
         if pivot is not None:
             return self._pivot(pivot)
-        rows = self.rows(node.children[0])
         every = node.many("projectList")
         items = [one for one in every if self._steps.needs(attribute_id(one))] or every[:1]
+        drawn = any(map(draws, items))
+        rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
         if not _fits(rows, items) or (self._literal and rows.stage >= Stage.ITEMS):
             rows = self._closed(rows)
         columns = self._items(rows, items)
-        if self._literal:
+        if self._literal or drawn:
             return replace(rows, columns=columns, stage=max(rows.stage, Stage.ITEMS))
         if not rows.is_plain() and any(map(is_long, columns)):
             rows = self._closed(rows)
             columns = self._items(rows, items)
         return replace(rows, columns=columns)
+
+    def _drawn_from(self, node: Node) -> Rows:
+        """Return the input of an operator in which chance decides, as its tasks have sorted it."""
+        (below,) = node.children
+        if not is_local_sort(below.kind, below.fields):
+            return self.rows(below)
+        rows = self.rows(below.children[0])
+        if not rows.single:
+            rows = self._closed(rows)
+        keys = [ordered(self._scope(rows).write, key) for key in below.many("order")]
+        return self._closed(rows.having("sort", exp.Sort(expressions=keys), Stage.ITEMS))
 
     def _pivot(self, pivot: Pivot) -> Rows:
         rows = self.rows(pivot.source)
@@ -202,12 +215,13 @@ class Plans:
         window = time_window_of(node)
         if window is not None:
             return self._time_window(window)
-        rows = self.rows(node.children[0])
+        drawn = draws(node.required("condition"))
+        rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
         if self._around and rows.stage is Stage.ITEMS and _is_grouped(rows):
             return self._restricted(rows, "having", node, Stage.ITEMS)
-        if rows.stage > Stage.ORDER or rows.query is not None:
+        if rows.stage > (Stage.FROM if drawn else Stage.ORDER) or rows.query is not None:
             rows = self._closed(rows)
-        return self._restricted(rows, "where", node, Stage.WHERE)
+        return self._restricted(rows, "where", node, Stage.ITEMS if drawn else Stage.WHERE)
 
     def _restricted(self, rows: Rows, clause: str, node: Node, stage: Stage) -> Rows:
         """Return the rows with one more condition in WHERE or HAVING."""

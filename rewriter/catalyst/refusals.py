@@ -47,7 +47,12 @@ _PYTHON_ROWS = {
 
 def is_placement(kind: str, fields: Mapping[str, Any]) -> bool:
     """Tell whether an operator says where and in which order rows are computed, not which."""
-    return kind in _PLACEMENTS or (kind == "Sort" and not fields.get("global"))
+    return kind in _PLACEMENTS or is_local_sort(kind, fields)
+
+
+def is_local_sort(kind: str, fields: Mapping[str, Any]) -> bool:
+    """Tell whether an operator sorts the rows of each task."""
+    return kind == "Sort" and not fields.get("global")
 
 
 def refusal(node: Node) -> QueryError:

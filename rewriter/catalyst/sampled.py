@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.selects import Rows
-from rewriter.errors import UnsupportedError
 
 
 def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacement: bool) -> Rows:
@@ -21,18 +20,18 @@ def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacem
         With replacement, a negative seed, or of a share that is no percentage from zero on
         (``randomSplit``).
     """
-    least, share = bounds
-    percent = Decimal(repr(share)) * 100
+    _, share = bounds
     if with_replacement:
         raise unsupported(
             "a sample with replacement has no rule", "Take a sample(False, ...), or track it."
         )
-    if seed < 0:
-        raise unsupported("a sample with a negative seed has no rule", "Give a seed from zero on.")
-    if least or float(percent) / 100.0 != share:
-        raise of_a_part()
+    if not is_percentage(bounds, seed):
+        raise unsupported(
+            "a sample in a subquery that is no percentage from a seed has no rule",
+            "Take a sample() of a percentage, with a seed from zero on, or track it.",
+        )
     sample = exp.TableSample(
-        percent=exp.Literal.number(f"{percent.normalize():f}"),
+        percent=exp.Literal.number(f"{_percent(share).normalize():f}"),
         seed=exp.Literal.number(seed),
     )
     select = rows.select.copy()
@@ -40,9 +39,22 @@ def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacem
     return replace(rows, select=select)
 
 
-def of_a_part() -> UnsupportedError:
-    """Return the refusal of one of several samples that are drawn together."""
-    return unsupported(
-        "a sample of a part of the unit interval has no rule",
-        "Take a sample() of a fraction, or track the parts of randomSplit().",
-    )
+def condition(bounds: tuple[float, float], seed: int) -> str:
+    """Return what is true of the rows of a sample without replacement.
+
+    Their numbers are in its bounds, and ``rand`` of the same seed draws the same ones (Spark's
+    ``BernoulliCellSampler`` and ``Rand``).
+    """
+    least, share = bounds
+    number = f"rand({seed}L)"
+    return " AND ".join([f"{number} >= {least!r}D"] * (least > 0) + [f"{number} < {share!r}D"])
+
+
+def is_percentage(bounds: tuple[float, float], seed: int) -> bool:
+    """Tell whether TABLESAMPLE says a sample: a share from zero on, of a seed that is a number."""
+    least, share = bounds
+    return not least and seed >= 0 and float(_percent(share)) / 100.0 == share
+
+
+def _percent(share: float) -> Decimal:
+    return Decimal(repr(share)) * 100

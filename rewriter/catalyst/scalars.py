@@ -282,6 +282,13 @@ def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
     return combine(*kept, copy=False)
 
 
+def _seeded(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write a function of chance whose seed is none of its arguments."""
+    name = function_name(node.kind) or node.kind
+    seed = exp.Literal.number(f"{node.fields['randomSeed']}L")
+    return call(name, *map(scalars.write, node.children), seed)
+
+
 def _first(scalars: Scalars, node: Node) -> exp.Expr:
     name = function_name(node.kind) or node.kind
     ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
@@ -350,10 +357,12 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "PythonUDF": _python_function,
     "ScalaUDF": _java_function,
     "ScalarSubquery": _subquery,
+    "Shuffle": _seeded,
     "StringTrim": _trim,
     "StringTrimLeft": _trim_side("ltrim"),
     "StringTrimRight": _trim_side("rtrim"),
     "UnaryMinus": lambda scalars, node: exp.Neg(this=bracketed(scalars.write(node.child))),
+    "Uuid": _seeded,
     "WindowExpression": lambda scalars, node: over(scalars.write, node),
 }
 """Class of an expression: how it is written, where not as an operator or a call."""

@@ -14,12 +14,20 @@ from itertools import count
 from typing import Any
 
 from rewriter.catalyst.selects import Steps
+from rewriter.connect_plan.chance import is_local_sort, sorted_before_draws
 from rewriter.connect_plan.marked import may_be_marked
 from rewriter.connect_plan.missing import present, shown
 from rewriter.connect_plan.plans import Plans
 from rewriter.dialect import emit
 
-__all__ = ["may_be_marked", "present", "query_text", "shown"]
+__all__ = [
+    "is_local_sort",
+    "may_be_marked",
+    "present",
+    "query_text",
+    "shown",
+    "sorted_before_draws",
+]
 
 
 def query_text(

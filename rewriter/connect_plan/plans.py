@@ -12,7 +12,7 @@ from rewriter.bind.parameters import substitute
 from rewriter.catalyst.deduplicated import deduplicated
 from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.pivot import pivot_key, pivot_select, pivot_value
-from rewriter.catalyst.sampled import of_a_part, sampled
+from rewriter.catalyst.sampled import sampled
 from rewriter.catalyst.scalars import call
 from rewriter.catalyst.selects import (
     Column,
@@ -27,6 +27,7 @@ from rewriter.catalyst.selects import (
 from rewriter.catalyst.stated import stated, with_step
 from rewriter.catalyst.unpivot import Unpivot, of_expression, unpivoted
 from rewriter.connect_plan.binary import join, lateral_join, set_operation
+from rewriter.connect_plan.chance import draws, is_local_sort, sorted_before_draws
 from rewriter.connect_plan.frame import Frame
 from rewriter.connect_plan.items import (
     Item,
@@ -222,7 +223,7 @@ class Plans:
     def _project(self, message: Message, relation: Message) -> Frame:
         if "input" not in message:
             raise UntrackedError("this data frame reads no relation", "Give it a tracked input.")
-        frame = self.frame(message["input"])
+        frame = self._input(message, relation)
 
         def names_of(items: Sequence[Message]) -> Sequence[str]:
             return self._names_of({"project": {**message, "expressions": items}})
@@ -230,7 +231,7 @@ class Plans:
         return self.select(frame, select_list(frame, message.get("expressions", []), names_of))
 
     def _with_columns(self, message: Message, relation: Message) -> Frame:
-        frame = self.frame(message["input"])
+        frame = self._input(message, relation)
         items = [Item((one.name,), None, one) for one in frame.columns]
         for alias in message["aliases"]:
             (name,) = alias["name"]
@@ -263,13 +264,28 @@ class Plans:
         kept = [one for one in frame.columns if one.name.lower() not in names and one not in gone]
         return self.select(frame, [Item((one.name,), None, one) for one in kept])
 
+    def _input(self, message: Message, relation: Message) -> Frame:
+        """Return the input of a relation; where chance decides, as its tasks have sorted it."""
+        below = sorted_before_draws(relation)
+        if below is None:
+            return self.frame(message["input"])
+        frame = self.frame(below["sort"]["input"])
+        if not frame.rows.single:
+            frame = self.closed(frame)
+        keys = self.scalars(frame).order(below["sort"]["order"]).expressions
+        rows = frame.rows.having("sort", exp.Sort(expressions=keys), Stage.ITEMS)
+        return self.closed(frame.over(rows))
+
     def _filter(self, message: Message, relation: Message) -> Frame:
-        frame = self.ready(self.frame(message["input"]), Stage.ORDER, plain=False)
+        drawn = draws(message["condition"])
+        before = Stage.FROM if drawn else Stage.ORDER
+        frame = self.ready(self._input(message, relation), before, plain=False)
         condition = self.scalars(frame).write(message["condition"])
-        before = frame.rows.select.args.get("where")
-        if before is not None:
-            condition = exp.and_(before.this.copy(), condition, copy=False)
-        return frame.over(frame.rows.having("where", exp.Where(this=condition), Stage.WHERE))
+        known = frame.rows.select.args.get("where")
+        if known is not None:
+            condition = exp.and_(known.this.copy(), condition, copy=False)
+        after = Stage.ITEMS if drawn else Stage.WHERE
+        return frame.over(frame.rows.having("where", exp.Where(this=condition), after))
 
     def _present(self, message: Message, relation: Message) -> Frame:
         return self.frame(present(relation, self.schema_of(message["input"])))
@@ -319,7 +335,7 @@ class Plans:
 
     def _sort(self, message: Message, relation: Message) -> Frame:
         frame = self.frame(message["input"])
-        if not message.get("is_global"):
+        if is_local_sort(relation):
             return frame
         frame = self.ready(frame, Stage.ORDER)
         if not all(one.kept for one in frame.columns):
@@ -375,8 +391,6 @@ class Plans:
         frame = self.frame(message["input"])
         if not frame.rows.single or frame.rows.select.args["from_"].this.args.get("sample"):
             frame = self.closed(frame)
-        if message.get("deterministic_order"):
-            raise of_a_part()
         bounds = float(message.get("lower_bound", 0)), float(message["upper_bound"])
         replaced = bool(message.get("with_replacement"))
         rows = sampled(frame.rows, bounds, int(message["seed"]), with_replacement=replaced)

@@ -9,6 +9,7 @@ from functools import reduce
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
+from rewriter.bind.functions import is_drawn
 from rewriter.blocks import (
     COPIES,
     EXPANDED,
@@ -72,6 +73,8 @@ def members_query(block: Block, tables: Tables, *, prefilter: bool = True) -> ex
 
 
 def _core(core: Core, tables: Tables) -> exp.Select:
+    if core.order:
+        return _in_order(core, tables)
     select = exp.select(*named(_numbered(core)))
     for source in core.sources:
         select = from_(select, _source(source, tables))
@@ -79,6 +82,41 @@ def _core(core: Core, tables: Tables) -> exp.Select:
     conditions = [*core.predicates]
     conditions += [exists(semi, tables.potential(semi.block)) for semi in core.semis]
     select = where(select, conditions)
+    return select if core.sample is None else _sampled(select, core.sample)
+
+
+def _in_order(core: Core, tables: Tables) -> exp.Select:
+    """Return a core of which chance decides when each task has sorted its rows."""
+    inner: list[Named] = []
+
+    def below(name: str, scalar: Scalar) -> exp.Column:
+        inner.append((name, scalar))
+        return qualified(MEMBER, name)
+
+    def above(name: str, scalar: Scalar) -> Scalar:
+        if not is_drawn(scalar):
+            return below(name, scalar)
+        columns = [column for column in scalar.find_all(exp.Column) if column.table]
+        names = {column.sql(): f"{name} {number}" for number, column in enumerate(columns)}
+        for column in columns:
+            below(names[column.sql()], column)
+        return scalar.transform(
+            lambda node: (
+                qualified(MEMBER, names[node.sql()])
+                if isinstance(node, exp.Column) and node.table
+                else node
+            )
+        )
+
+    select = exp.select(*named([(name, above(name, scalar)) for name, scalar in core.select]))
+    keys = []
+    for number, key in enumerate(core.order):
+        name = below(f"_order {number}", key.scalar).this
+        column = exp.Column(this=name)
+        keys.append(exp.Ordered(this=column, desc=key.descending, nulls_first=key.nulls_first))
+    rows = _core(replace(core, select=tuple(inner), order=(), sample=None), tables)
+    rows.set("sort", exp.Sort(expressions=keys))
+    select = select.from_(rows.subquery(MEMBER))
     return select if core.sample is None else _sampled(select, core.sample)
 
 

@@ -27,6 +27,7 @@ from rewriter.algebra import (
     InnerJoin,
     Level,
     Limit,
+    LocalSort,
     OneRow,
     OuterJoin,
     OuterValues,
@@ -143,10 +144,8 @@ class _Lowering(Chance, SubqueryValues):
                 return self._set_operation(relation)
             case Windows() | Draw() | Sample() | Level():
                 return self._beside_rows(relation)
-            case Sort():
-                return self._sort(relation)
-            case Limit():
-                return self._limit(relation)
+            case Sort() | LocalSort() | Limit():
+                return self._ordered(relation)
         raise TypeError(f"no rule for {type(relation).__name__}")
 
     def _beside_rows(self, relation: Windows | Draw | Sample | Level) -> OpenCore:
@@ -403,6 +402,15 @@ class _Lowering(Chance, SubqueryValues):
                 self._peeked[id(branch)] = open_
         blocks = tuple(self._block(branch) for branch in relation.branches)
         return self._union_of_blocks(relation.output, blocks, relation.span)
+
+    def _ordered(self, relation: Sort | LocalSort | Limit) -> Open:
+        match relation:
+            case Sort():
+                return self._sort(relation)
+            case Limit():
+                return self._limit(relation)
+            case LocalSort():
+                return self._lower(relation.input)
 
     def _sort(self, relation: Sort) -> Open:
         open_ = self._unlimited(relation.input)

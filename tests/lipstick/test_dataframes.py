@@ -301,19 +301,12 @@ def test_oracles(on: Oracles, frames: tuple[DataFrame, DataFrame], name: str) ->
 @pytest.mark.parametrize(
     ("build", "error", "problem"),
     [
-        (lambda left, right: left.randomSplit([0.5, 0.5], 1)[1], UnsupportedError, "part of the"),
         (
             lambda left, right: left.crossJoin(left.sparkSession.createDataFrame([(1,)], "z int")),
             UntrackedError,
             "not tracked",
         ),
         (lambda left, right: left.sample(True, 0.5, 1), UnsupportedError, "with replacement"),
-        pytest.param(
-            lambda left, right: left.select(F.rand(3).alias("x")),
-            UnsupportedError,
-            "rand|Rand",
-            marks=pytest.mark.classic,
-        ),
     ],
 )
 def test_refused(

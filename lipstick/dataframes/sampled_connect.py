@@ -1,0 +1,63 @@
+"""Samples over Spark Connect that no TABLESAMPLE says, as filters by the numbers they draw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lipstick.dataframes.messages import Message
+from rewriter.catalyst.errors import unsupported
+from rewriter.catalyst.sampled import condition, is_percentage
+from rewriter.connect_plan import is_local_sort
+
+_WITHOUT_ORDER = ("map", "variant", "interval")
+"""Types by which ``randomSplit`` does not sort."""
+
+Schema = Callable[[Message], Sequence[tuple[str, Any]]]
+
+
+def with_filters(value: Any, schema_of: Schema) -> Any:
+    """Return a plan without such samples. What tracked relations are made of is kept.
+
+    Raises
+    ------
+    UnsupportedError
+        ``randomSplit`` of several columns of one name.
+    """
+    if isinstance(value, list):
+        return [with_filters(one, schema_of) for one in value]
+    if not isinstance(value, dict) or "tracked" in value:
+        return value
+    value = {key: with_filters(one, schema_of) for key, one in value.items()}
+    sample = value.get("sample")
+    if "common" not in value or not sample or sample.get("with_replacement"):
+        return value
+    bounds = float(sample.get("lower_bound", 0)), float(sample["upper_bound"])
+    seed, rows = int(sample["seed"]), sample["input"]
+    if sample.get("deterministic_order"):
+        rows = _sorted(rows, schema_of(rows))
+    elif is_percentage(bounds, seed) and not is_local_sort(rows):
+        return value
+    text = {"expression_string": {"expression": condition(bounds, seed)}}
+    return {"common": value["common"], "filter": {"input": rows, "condition": text}}
+
+
+def _sorted(rows: Message, schema: Sequence[tuple[str, Any]]) -> Message:
+    """Return rows as ``randomSplit`` sorts them in each task: by all columns with an order."""
+    taken = Counter(name.lower() for name, _ in schema)
+    if max(taken.values(), default=0) > 1:
+        raise unsupported(
+            "randomSplit() of several columns of one name has no rule",
+            "Give them names of their own.",
+        )
+    order = [
+        {
+            "child": {"unresolved_attribute": {"unparsed_identifier": f"`{name}`"}},
+            "direction": "SORT_DIRECTION_ASCENDING",
+            "null_ordering": "SORT_NULLS_FIRST",
+        }
+        for name, kind in schema
+        if not any(word in str(kind) for word in _WITHOUT_ORDER)
+    ]
+    return {"common": {}, "sort": {"input": rows, "order": order, "is_global": False}}
