@@ -17,8 +17,8 @@ def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacem
     Raises
     ------
     UnsupportedError
-        With replacement, a negative seed, or of a share that is no percentage from zero on
-        (``randomSplit``).
+        With replacement, and where TABLESAMPLE does not say it; outside subqueries a filter is in
+        its place by then.
     """
     _, share = bounds
     if with_replacement:

@@ -96,16 +96,13 @@ def _in_order(core: Core, tables: Tables) -> exp.Select:
     def above(name: str, scalar: Scalar) -> Scalar:
         if not is_drawn(scalar):
             return below(name, scalar)
-        columns = [column for column in scalar.find_all(exp.Column) if column.table]
-        names = {column.sql(): f"{name} {number}" for number, column in enumerate(columns)}
-        for column in columns:
-            below(names[column.sql()], column)
+        columns = {node.sql(): node for node in scalar.find_all(exp.Column) if node.table}
+        kept = {
+            text: below(f"{name} {number}", column)
+            for number, (text, column) in enumerate(columns.items())
+        }
         return scalar.transform(
-            lambda node: (
-                qualified(MEMBER, names[node.sql()])
-                if isinstance(node, exp.Column) and node.table
-                else node
-            )
+            lambda node: kept.get(node.sql(), node) if isinstance(node, exp.Column) else node
         )
 
     select = exp.select(*named([(name, above(name, scalar)) for name, scalar in core.select]))

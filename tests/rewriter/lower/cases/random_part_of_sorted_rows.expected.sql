@@ -2,7 +2,7 @@ WITH `b1_members` AS (
   SELECT
     m.`car_id` AS `car_id`,
     m.`p_2` AS `p_2`,
-    SHUFFLE(ARRAY(m.`drawn 0`, m.`drawn 1` + 1)) AS `drawn`
+    SHUFFLE(ARRAY(m.`drawn 0`, m.`drawn 1` + 1, m.`drawn 0`)) AS `drawn`
   FROM (
     SELECT
       cars.`car_id` AS `car_id`,
