@@ -74,7 +74,9 @@ FRAMES: dict[str, Build] = {
         F.expr("randstr(5, 3)"),
         F.spark_partition_id(),
     ),
-    "seeds of their own": lambda t: t.select("n", F.uuid(), F.shuffle(F.array("n", "k")), F.rand()),
+    "numbered and shuffled": lambda t: t.select(
+        "n", F.expr("uuid(7)"), F.shuffle(F.array("n", "k")), F.rand()
+    ),
 }
 
 
