@@ -62,9 +62,11 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     relations = [_Relation(one) for one in tracked]
     if any(kind(node) == "Sample" for node in nodes):
         _mark_relations(plan, nodes, relations)
-        frame = with_filters(spark, plan, nodes) or frame
-        plan = analysed(frame)
-        nodes = described(plan)
+        filtered = with_filters(spark, plan, nodes)
+        if filtered is not None:
+            frame = filtered
+            plan = analysed(frame)
+            nodes = described(plan)
     for part, described_part in with_subqueries(plan, nodes):
         _mark_relations(part, described_part, relations)
         register_functions(spark, part, described_part)

@@ -73,16 +73,18 @@ def members_query(block: Block, tables: Tables, *, prefilter: bool = True) -> ex
 
 
 def _core(core: Core, tables: Tables) -> exp.Select:
-    if core.order:
-        return _in_order(core, tables)
+    select = _in_order(core, tables) if core.order else _rows(core, tables)
+    return select if core.sample is None else _sampled(select, core.sample)
+
+
+def _rows(core: Core, tables: Tables) -> exp.Select:
     select = exp.select(*named(_numbered(core)))
     for source in core.sources:
         select = from_(select, _source(source, tables))
     select = with_generators(select, core.generators)
     conditions = [*core.predicates]
     conditions += [exists(semi, tables.potential(semi.block)) for semi in core.semis]
-    select = where(select, conditions)
-    return select if core.sample is None else _sampled(select, core.sample)
+    return where(select, conditions)
 
 
 def _in_order(core: Core, tables: Tables) -> exp.Select:
@@ -111,10 +113,9 @@ def _in_order(core: Core, tables: Tables) -> exp.Select:
         name = below(f"_order {number}", key.scalar).this
         column = exp.Column(this=name)
         keys.append(exp.Ordered(this=column, desc=key.descending, nulls_first=key.nulls_first))
-    rows = _core(replace(core, select=tuple(inner), order=(), sample=None), tables)
+    rows = _rows(replace(core, select=tuple(inner)), tables)
     rows.set("sort", exp.Sort(expressions=keys))
-    select = select.from_(rows.subquery(MEMBER))
-    return select if core.sample is None else _sampled(select, core.sample)
+    return select.from_(rows.subquery(MEMBER))
 
 
 def _sampled(select: exp.Select, sample: Scalar) -> exp.Select:
