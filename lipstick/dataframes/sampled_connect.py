@@ -11,8 +11,7 @@ from rewriter.catalyst.errors import unsupported
 from rewriter.catalyst.sampled import condition, is_percentage
 from rewriter.connect_plan import is_local_sort
 
-_WITHOUT_ORDER = ("map", "variant", "interval")
-"""Types by which ``randomSplit`` does not sort."""
+_WITHOUT_ORDER = ("interval", "map", "variant")
 
 Schema = Callable[[Message], Sequence[tuple[str, Any]]]
 
@@ -53,11 +52,26 @@ def _sorted(rows: Message, schema: Sequence[tuple[str, Any]]) -> Message:
         )
     order = [
         {
-            "child": {"unresolved_attribute": {"unparsed_identifier": f"`{name}`"}},
+            "child": {"unresolved_attribute": {"unparsed_identifier": _quoted(name)}},
             "direction": "SORT_DIRECTION_ASCENDING",
             "null_ordering": "SORT_NULLS_FIRST",
         }
         for name, kind in schema
-        if not any(word in str(kind) for word in _WITHOUT_ORDER)
+        if _has_order(kind)
     ]
     return {"common": {}, "sort": {"input": rows, "order": order, "is_global": False}}
+
+
+def _has_order(kind: Any) -> bool:
+    """Tell whether Spark sorts by a type, as ``DataType.jsonValue`` has it."""
+    if not isinstance(kind, dict):
+        return kind not in _WITHOUT_ORDER
+    if kind["type"] == "struct":
+        return all(_has_order(field["type"]) for field in kind["fields"])
+    if kind["type"] == "array":
+        return _has_order(kind["elementType"])
+    return kind["type"] not in _WITHOUT_ORDER
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

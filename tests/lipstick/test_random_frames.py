@@ -56,6 +56,12 @@ FRAMES: dict[str, Build] = {
         .where("o % 3 != 0")
     ),
     "columns of a part": lambda t: t.randomSplit([0.4, 0.6], 9)[1].select("n"),
+    "part by a struct": lambda t: t.select(
+        F.struct((-F.col("n")).alias("map`s")).alias("a`s"), "n"
+    ).randomSplit([0.5, 0.5], 3)[0],
+    "part by an interval": lambda t: t.select(
+        F.make_dt_interval(-F.col("n")).alias("d"), "n"
+    ).randomSplit([0.5, 0.5], 3)[0],
     "a third": lambda t: t.sample(1 / 3, 5),
     "in order": lambda t: t.sortWithinPartitions(F.desc("n")).sample(0.5, 5).select("n"),
     "numbers in order": lambda t: (
