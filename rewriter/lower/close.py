@@ -7,10 +7,9 @@ columns, every time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
 
 from sqlglot import exp
 
@@ -42,8 +41,9 @@ from rewriter.blocks import (
 from rewriter.dialect import SparkSQL
 from rewriter.lower.aggregates import decided, over_values, read_by
 from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
-from rewriter.lower.scope import OpenCore, OpenPost, rewrite_columns
+from rewriter.lower.scope import OpenCore, OpenPost, over_pairs, rewrite_columns
 from rewriter.lower.windows import settled, ties_of
+from rewriter.raising import may_raise
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
 
@@ -76,7 +76,7 @@ def _split(core: OpenCore, written: bool) -> _Split:
     inside: list[BlockSource] = []
     if scans:
         reached, before = set(scans), -1
-        links = [aliases(p) for p, kept in _placed(core) if kept]
+        links = [aliases(p) for p, kept in placed(core) if kept]
         while len(reached) != before:
             before = len(reached)
             for link in links:
@@ -89,18 +89,18 @@ def _split(core: OpenCore, written: bool) -> _Split:
     generators, core = _captured_generators(core) if scans else ((), core)
     chosen = {b.alias for b in inside}
     free = tuple(b for b in blocks if b.alias not in chosen)
-    placed = _placed(core)
+    predicates = placed(core)
     return _Split(
         core=core,
         inside=tuple(inside),
         free=free,
-        predicates=tuple(p for p, kept in placed if kept and scans),
-        conditions=tuple(p for p, kept in placed if not (kept and scans)),
+        predicates=tuple(p for p, kept in predicates if kept and scans),
+        conditions=tuple(p for p, kept in predicates if not (kept and scans)),
         generators=generators,
     )
 
 
-def _placed(core: OpenCore) -> list[tuple[Scalar, bool]]:
+def placed(core: OpenCore) -> list[tuple[Scalar, bool]]:
     """Return the predicates of a core, each with whether it is captured with it."""
     left: list[Scalar] = []
     placed: list[tuple[Scalar, bool]] = []
@@ -203,10 +203,30 @@ class _Members:
         return Core(
             sources=tuple(s for s in open_core.sources if s.alias not in free),
             predicates=self.split.predicates,
-            semis=prefilters,
+            semis=(*prefilters, *_of_values(self.split)),
             select=tuple(self.store.select) or NOTHING,
             generators=self.split.generators,
         )
+
+
+def _of_values(split: _Split) -> Iterator[Semi]:
+    """Yield what conditions on values of subqueries ask of members, whatever is deleted.
+
+    The value is that of one of the subquery's potential tuples, or NULL.
+    """
+    values = {lookup.alias: lookup.block for lookup in split.core.scalars}
+    for condition in split.conditions:
+        if not isinstance(condition, exp.EQ):
+            continue
+        one, other = condition.left.unnest(), condition.right.unnest()
+        for left, value in ((one, other), (other, one)):
+            if not isinstance(value, exp.Column) or value.table not in values:
+                continue
+            semi = Semi(values[value.table], ((left, value.name),))
+            known = any(o.name == value.name and o.stable for o in semi.block.outputs)
+            safe = bool(aliases(left)) and not may_raise(left)
+            if known and safe and is_prefilter(semi, split.core):
+                yield semi
 
 
 def _members(core: OpenCore, *, written: bool = False) -> _Members:
@@ -225,8 +245,8 @@ def _members(core: OpenCore, *, written: bool = False) -> _Members:
         lookups.append(Lookup(source.alias, source.block, on))
     lookups += [Lookup(source.alias, source.block) for source in split.free]
     lookups += core.scalars
-    semis = tuple(_over_members(semi, store) for semi in core.semis)
-    outer_lookups = tuple(_over_members(outer, store) for outer in split.core.outer_lookups)
+    semis = tuple(over_pairs(semi, store.reference) for semi in core.semis)
+    outer_lookups = tuple(over_pairs(outer, store.reference) for outer in split.core.outer_lookups)
     generators = tuple(
         replace(generator, argument=store.reference(generator.argument))
         for generator in split.later
@@ -234,18 +254,6 @@ def _members(core: OpenCore, *, written: bool = False) -> _Members:
     conditions = tuple(store.reference(condition) for condition in split.conditions)
     return _Members(
         store, split, tuple(tokens), tuple(lookups), semis, conditions, generators, outer_lookups
-    )
-
-
-_Asked = TypeVar("_Asked", Semi, OuterLookup)
-
-
-def _over_members(asked: _Asked, store: _Store) -> _Asked:
-    """Return a membership or a lookup over what members store."""
-    return replace(
-        asked,
-        pairs=tuple((store.reference(left), right) for left, right in asked.pairs),
-        guard=None if asked.guard is None else store.reference(asked.guard),
     )
 
 

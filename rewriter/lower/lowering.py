@@ -70,9 +70,10 @@ from rewriter.lower.scope import (
     OpenPost,
     Post,
     TokenLeaves,
+    cross,
     rewrite_columns,
 )
-from rewriter.lower.state import Open, cross, reference_counts
+from rewriter.lower.state import Open, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import lists_by_range, placed_by

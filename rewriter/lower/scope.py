@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -25,6 +26,9 @@ from rewriter.blocks import (
     Semi,
     Source,
 )
+
+Asked = TypeVar("Asked", Semi, OuterLookup)
+"""What a row asks of another block by pairs."""
 
 _ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
 """Nodes whose text stands around their operands, so that these need no brackets."""
@@ -139,6 +143,52 @@ def rewrite_columns(scalar: Scalar, change: Callable[[exp.Column], Scalar]) -> S
             new = exp.Paren(this=new)
         node.replace(new)
     return copy
+
+
+def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> OpenCore:
+    """Return a core with every column that its scalars read replaced by ``change(column)``.
+
+    Those by which sources tell rows apart, and of generators, are as they were.
+    """
+
+    def over(scalar: Scalar) -> Scalar:
+        return rewrite_columns(scalar, change)
+
+    order = (replace(key, scalar=over(key.scalar)) for key in core.post.order)
+    return replace(
+        core,
+        env={name: over(scalar) for name, scalar in core.env.items()},
+        predicates=tuple(map(over, core.predicates)),
+        semis=tuple(over_pairs(semi, over) for semi in core.semis),
+        outer_lookups=tuple(over_pairs(outer, over) for outer in core.outer_lookups),
+        post=replace(core.post, order=tuple(order)),
+    )
+
+
+def over_pairs(asked: Asked, change: Callable[[Scalar], Scalar]) -> Asked:
+    """Return a membership or a lookup that asks by other scalars."""
+    return replace(
+        asked,
+        pairs=tuple((change(left), right) for left, right in asked.pairs),
+        guard=None if asked.guard is None else change(asked.guard),
+    )
+
+
+def cross(left: OpenCore, right: OpenCore) -> OpenCore:
+    return OpenCore(
+        env={**left.env, **right.env},
+        sources=left.sources + right.sources,
+        predicates=left.predicates + right.predicates,
+        semis=left.semis + right.semis,
+        scalars=left.scalars + right.scalars,
+        tokens=left.tokens + right.tokens,
+        positions=left.positions + right.positions,
+        generators=left.generators + right.generators,
+        outer_lookups=left.outer_lookups + right.outer_lookups,
+        stable={**left.stable, **right.stable},
+        copies=left.copies + right.copies,
+        untokened=left.untokened or right.untokened,
+    )
 
 
 def without_post(core: OpenCore) -> OpenCore:

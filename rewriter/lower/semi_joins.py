@@ -28,14 +28,15 @@ from rewriter.blocks import (
     Semi,
     qualified,
 )
-from rewriter.lower.close import apart, close_post
+from rewriter.lower.close import apart
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
 from rewriter.lower.outer import where_true
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
+    cross,
 )
-from rewriter.lower.state import Lowering, Pairs, cross
+from rewriter.lower.state import Lowering, Pairs
 
 Joined = SemiJoin | AntiJoin | ExistenceJoin | OuterJoin
 """Operators that ask which rows of one side have partners on the other."""
@@ -167,7 +168,7 @@ class SemiJoins(Lowering):
         # A group is there, or not, however often its rows are.
         core = replace(core, copies=())
         post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
-        return close_post(post, [Attribute(name, name) for name, _ in keys], self._name())
+        return self._close(post, tuple(Attribute(name, name) for name, _ in keys), self._name())
 
 
 def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:

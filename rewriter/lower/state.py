@@ -37,11 +37,8 @@ from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
 from rewriter.lower.certainty import with_certain_outputs
 from rewriter.lower.close import apart, close_core, close_post
-from rewriter.lower.scope import (
-    OpenCore,
-    OpenPost,
-    without_post,
-)
+from rewriter.lower.parts import in_parts
+from rewriter.lower.scope import OpenCore, OpenPost, without_post
 from rewriter.position import Span
 
 Open = OpenCore | OpenPost
@@ -98,8 +95,19 @@ class Lowering(ABC):
 
     def _close(self, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
         if isinstance(open_, OpenCore):
-            return close_core(open_, attributes, name)
-        return close_post(open_, attributes, name)
+            read = {attribute.id: open_.env[attribute.id] for attribute in attributes}
+            return close_core(self._in_parts(replace(open_, env=read)), attributes, name)
+        if open_.core is None or open_.difference is not None:
+            return close_post(open_, attributes, name)
+        read = {**dict(open_.keys), **dict(open_.aggregates)}
+        core = self._in_parts(replace(open_.core, env=read))
+        keys = tuple((key, core.env[key]) for key, _ in open_.keys)
+        aggregates = tuple((name, core.env[name]) for name, _ in open_.aggregates)
+        post = replace(open_, core=core, keys=keys, aggregates=aggregates)
+        return close_post(post, attributes, name)
+
+    def _in_parts(self, core: OpenCore) -> OpenCore:
+        return in_parts(core, lambda part, read: self._reader(self._inner(part, tuple(read))))
 
     def _block(self, relation: Relation) -> Block:
         """Return the block of a relation, one and the same for every reference to it."""
@@ -243,20 +251,3 @@ def _block_prefix(views: Iterable[str]) -> str:
     while any(re.match(rf"{prefix}\d+(_|$)", view) for view in taken):
         prefix += "_"
     return prefix
-
-
-def cross(left: OpenCore, right: OpenCore) -> OpenCore:
-    return OpenCore(
-        env={**left.env, **right.env},
-        sources=left.sources + right.sources,
-        predicates=left.predicates + right.predicates,
-        semis=left.semis + right.semis,
-        scalars=left.scalars + right.scalars,
-        tokens=left.tokens + right.tokens,
-        positions=left.positions + right.positions,
-        generators=left.generators + right.generators,
-        outer_lookups=left.outer_lookups + right.outer_lookups,
-        stable={**left.stable, **right.stable},
-        copies=left.copies + right.copies,
-        untokened=left.untokened or right.untokened,
-    )
