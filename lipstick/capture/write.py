@@ -2,8 +2,9 @@
 
 The core of a block runs once. Its rows, and the answer, are computed from the members just
 written, so that answer and annotations cannot disagree: by Spark, or in this process where the
-members are few (:mod:`lipstick.capture.computed`). Of a subquery that few rows ask, only the
-members of the groups that they ask for are written. A capture is written beside its final place
+members are few (:mod:`lipstick.capture.computed`). Members that nothing asks for are not written:
+those that the conditions of all readers leave out, and of a subquery that few rows ask, those of
+other groups. A capture is written beside its final place
 and moved there when it is complete.
 """
 
@@ -13,7 +14,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,15 +22,17 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType
 
 from lipstick.capture.computed import RowsHere
 from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.manifest import MANIFEST, Manifest
 from lipstick.errors import CaptureError
-from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.algebra import Scalar
+from rewriter.blocks import Block, Kind, core_blocks, core_relations, topological
 from rewriter.errors import UnsupportedError
 from rewriter.monotone import monotone_having
+from rewriter.narrowing import narrowed, with_asked_members
 from rewriter.reduction import Reduction, in_order_of_members, reductions, without_prefilters
 from rewriter.statements import (
     Groups,
@@ -69,6 +72,8 @@ class CaptureWriter:
         self._views: dict[str, str] = {}
         self._rows_views: dict[str, str] = {}
         self._reductions: Mapping[str, Reduction] = {}
+        self._narrowed: Mapping[str, Scalar] = {}
+        self._types: dict[tuple[str, str], DataType | None] = {}
         self._here = RowsHere(spark, manifest)
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
@@ -78,6 +83,7 @@ class CaptureWriter:
     def write(self) -> None:
         """Write the members of every block, then the rows of every block, inner blocks first."""
         try:
+            self._narrowed = narrowed(self._root, self._alike)
             self._reductions = self._chosen(reductions(self._root))
             captured = [b for b in in_order_of_members(self._root, self._reductions) if b.core]
             for number, block in enumerate(captured, start=1):
@@ -101,14 +107,39 @@ class CaptureWriter:
 
     def _scanned(self, block: Block, limit: int) -> int | None:
         """How many members a block has before other blocks filter them; None: more than a limit."""
+        block = with_asked_members(block, self._narrowed)
         assert block.core is not None
         bare = replace(block, core=replace(block.core, semis=()))
         count = self._spark.sql(members_sql(bare, self._members_view)).limit(limit + 1).count()
         return None if count > limit else count
 
+    def _alike(self, columns: Sequence[tuple[Block, str]]) -> bool:
+        """Whether member columns are known to be of one type."""
+        types = {self._type(block, name) for block, name in columns}
+        return len(types) == 1 and None not in types
+
+    def _type(self, block: Block, name: str) -> DataType | None:
+        """The type of a member column; None where that depends on other blocks."""
+        if (block.name, name) not in self._types:
+            self._types[block.name, name] = self._analyzed(block, name)
+        return self._types[block.name, name]
+
+    def _analyzed(self, block: Block, name: str) -> DataType | None:
+        if block.core is None:
+            return None
+        core = replace(block.core, semis=())
+        if any(True for _ in core_blocks(core)):
+            return None
+        sql = members_sql(replace(block, core=core), self._members_view, (name,))
+        return self._spark.sql(sql).schema[0].dataType
+
+    def _bare(self, block: Block) -> Block:
+        """The block whose members are captured: without those that nothing asks for."""
+        return without_prefilters(with_asked_members(block, self._narrowed), self._reductions)
+
     def _members(self, block: Block) -> None:
         assert block.core is not None
-        bare = without_prefilters(block, self._reductions)
+        bare = self._bare(block)
         kept = self._asked_groups(block) or self._kept_groups(bare)
         referenced = self._referenced(block)
         whole = _joins(block) or kept is not None
@@ -136,7 +167,7 @@ class CaptureWriter:
             # A core of one scan is run again for values that are not kept: cheaper than keeping
             # them for a moment. A join is not run twice, nor a core of a few groups.
             again = bool(referenced) and not whole
-            bare = without_prefilters(block, self._reductions)
+            bare = self._bare(block)
             sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
             _refuse_maps(block, frame)

@@ -1,4 +1,4 @@
-"""Parts of a query that aggregated values join, and values of subqueries that select members."""
+"""What is captured at all: parts that the tail joins, and the members that conditions ask for."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def on(spark: SparkSession) -> Iterator[Oracles]:
         yield made
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -70,6 +71,7 @@ def test_parts_are_joined_by_the_tail(on: Oracles, sql: str) -> None:
     on.hold(sql, *DELETIONS, grouping="GROUP BY" in sql)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     "sql",
     [
@@ -86,3 +88,61 @@ def test_parts_are_joined_by_the_tail(on: Oracles, sql: str) -> None:
 def test_values_of_rows_select_members(on: Oracles, sql: str) -> None:
     """A value that is one of few tuples' selects the members to capture."""
     on.hold(sql, *DELETIONS, grouping="GROUP BY" in sql)
+
+
+GROUPS = "WITH c AS (SELECT k, g, count(*) AS n, sum(id) AS s FROM l GROUP BY k, g) "
+CHANNELS = (
+    "WITH c AS (SELECT k, 's' AS t, sum(g) AS s FROM l GROUP BY k"
+    " UNION ALL SELECT k, 'c', sum(w) FROM r GROUP BY k) "
+)
+
+
+@pytest.mark.many
+@pytest.mark.parametrize(
+    ("sql", "members"),
+    [
+        (GROUPS + "SELECT a.n, b.s FROM c a, c b WHERE a.k = 1 AND b.k = 2 AND a.g <= b.g", 4),
+        (
+            GROUPS + "SELECT a.n, b.s FROM c a LEFT JOIN c b ON a.k = b.k AND a.g = b.g + 1"
+            " WHERE a.k = 1",
+            6,
+        ),
+        (
+            CHANNELS + "SELECT a.s, b.s AS other FROM c a JOIN c b ON a.k = b.k"
+            " WHERE a.t = 's' AND b.t = 'c' AND a.k < 2",
+            7,
+        ),
+        (
+            CHANNELS + "SELECT m.k, max(m.s) AS s FROM c m WHERE m.t = 's' AND m.k IN (1, 2)"
+            " GROUP BY m.k HAVING count(*) < 3",
+            4,
+        ),
+        (
+            "SELECT x.id FROM l x WHERE x.k = 1 AND NOT EXISTS"
+            " (SELECT 1 FROM r WHERE r.k = x.k AND r.w > x.g)",
+            3,
+        ),
+        (
+            "WITH c AS (SELECT k, w, count(*) AS n FROM r GROUP BY k, w), h AS (SELECT * FROM c"
+            " WHERE n > 0) SELECT a.w, b.n FROM h a, h b WHERE a.k = 1 AND b.k = a.w AND a.w = 2",
+            3,
+        ),
+    ],
+)
+def test_members_that_readers_ask_for(on: Oracles, sql: str, members: int) -> None:
+    """Members of groups that every reader leaves out are not captured; the rest answers."""
+    q = on.hold(sql, *DELETIONS, {"l": [1, 2], "r": [5]}, grouping="GROUP BY" in sql)
+    counted = q.capture.manifest.counts.values()
+    assert sum(counts.get("members", 0) for counts in counted) == members
+
+
+def test_what_a_union_converts_is_captured_whole(on: Oracles) -> None:
+    """A condition on a number is none on the text that a branch has."""
+    sql = (
+        "WITH c AS (SELECT k, sum(g) AS s FROM l GROUP BY k UNION ALL"
+        " SELECT CAST(w AS STRING), count(*) FROM r GROUP BY CAST(w AS STRING)) "
+        "SELECT a.s, b.s AS other FROM c a, c b WHERE a.k = 1 AND b.k = 2"
+    )
+    q = on.hold(sql, {"l": [1]}, {"r": [2]}, {"l": [3], "r": [1, 4]}, offline=False)
+    counted = q.capture.manifest.counts.values()
+    assert sum(counts.get("members", 0) for counts in counted) == 11
