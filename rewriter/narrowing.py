@@ -138,7 +138,7 @@ def _read(
 def _known(block: Block) -> list[Scalar]:
     """Return the conditions of a block on its sources and members, with those that follow.
 
-    What is equal to a constant, and to something else, makes that equal to the constant.
+    What is equal to a number, and to something else, makes that equal to the number.
     """
     conditions = list(block.conditions)
     if block.core is not None:
@@ -165,14 +165,25 @@ def _known(block: Block) -> list[Scalar]:
 
 
 def _constants(conditions: Iterable[Scalar]) -> dict[str, Scalar]:
-    """Return by its text each scalar that is to be equal to a constant, and that."""
+    """Return by its text each scalar that is to be equal to a number, and that.
+
+    What is equal to a text is not equal to what is equal to that: CHAR is padded for some of them.
+    """
     found = {}
     for condition in conditions:
         if isinstance(condition, exp.EQ):
             for one, other in permutations((condition.left.unnest(), condition.right.unnest())):
-                if aliases(one) and not aliases(other) and not may_raise(one):
+                if aliases(one) and not may_raise(one) and _is_number(other):
                     found[text(one)] = other
     return found
+
+
+def _is_number(scalar: Scalar) -> bool:
+    arithmetic = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Paren)
+    return all(
+        isinstance(node, arithmetic) or (isinstance(node, exp.Literal) and not node.is_string)
+        for node in scalar.walk()
+    )
 
 
 def _equal(one: Scalar, other: Scalar) -> exp.EQ:

@@ -47,6 +47,9 @@ def ls(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         ),
         "SELECT * FROM (SELECT id, c FROM cars) PIVOT (count(id) FOR c IN ('ab', 'cd   '))",
         "SELECT id FROM cars WHERE CAST(c AS STRING) IN (SELECT rpad(c, 5, ' ') FROM others)",
+        "WITH g AS (SELECT c, count(*) AS n FROM cars GROUP BY c)"
+        " SELECT a.c, b.c AS d FROM g a, g b WHERE a.c = 'cd' AND b.c <> 'ab'",
+        "SELECT id FROM cars WHERE c = (SELECT c FROM cars WHERE id = 2)",
     ],
 )
 def test_padded(ls: lipstick.Session, spark: SparkSession, sql: str) -> None:

@@ -36,20 +36,20 @@ def _found(sql: str, *, alike: bool = True) -> dict[str, str]:
             GROUPS + "SELECT a.p FROM c a, c b WHERE a.model = 'x' AND b.model = 'x'",
             {"b1": "cars.`model` = 'x'"},
         ),
-        # What is equal to a constant: in a join, in memberships, in the keys of an outer join.
+        # What is equal to a number: in a join, in memberships, in the keys of an outer join.
         (
-            GROUPS + "SELECT a.p FROM c a JOIN dealers d USING (dealer) WHERE a.dealer = 'm'",
-            {"b1": "cars.`dealer` = 'm'"},
+            GROUPS + "SELECT a.p FROM c a JOIN dealers d USING (dealer) WHERE a.dealer = 7",
+            {"b1": "cars.`dealer` = 7"},
         ),
         (
-            "SELECT bid FROM bids WHERE buyer = 'm' AND NOT EXISTS"
+            "SELECT bid FROM bids WHERE buyer = 7 AND NOT EXISTS"
             " (SELECT 1 FROM cars WHERE cars.dealer = bids.buyer)",
-            {"b1": "cars.`dealer` = 'm'"},
+            {"b1": "cars.`dealer` = 7"},
         ),
         (
             "SELECT d.city, g.n FROM dealers d LEFT JOIN (SELECT dealer, count(*) AS n FROM cars"
-            " GROUP BY dealer) g ON d.dealer = g.dealer WHERE d.dealer = 'm'",
-            {"b1": "cars.`dealer` = 'm'"},
+            " GROUP BY dealer) g ON d.dealer = g.dealer WHERE d.dealer = 7",
+            {"b1": "cars.`dealer` = 7"},
         ),
         # Through a union, and through a block that has no members of its own.
         (
@@ -86,6 +86,9 @@ def test_members_that_readers_ask_for(sql: str, expected: dict[str, str]) -> Non
         " WHERE model = 'x'",
         "SELECT * FROM (SELECT model, dealer, max(price) AS p FROM cars GROUP BY ROLLUP (model,"
         " dealer)) WHERE model = 'x'",
+        # CHAR is padded where it is compared with a text, not where it is with a STRING.
+        "SELECT bid FROM bids WHERE buyer = 'm' AND NOT EXISTS"
+        " (SELECT 1 FROM cars WHERE cars.dealer = bids.buyer)",
         # A condition that may fail is left to those rows that there are.
         GROUPS + "SELECT a.p FROM c a, c b WHERE 1 / a.model > 2 AND b.model = 'x'",
     ],
