@@ -9,15 +9,16 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.capture.manifest import Manifest
-from lipstick.errors import CaptureError
+from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members, ValueLookup
 from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import Context, Rows, State
-from lipstick.memory.store import Datasets
+from lipstick.memory.store import OPEN_WITH_SPARK, Datasets
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block, Kind, topological
+from rewriter.padded import padding
 from semiring.base import Array
 
 
@@ -49,7 +50,18 @@ class Engine:
         return self.rows(name).base
 
     def made(self, block: Block) -> Rows:
-        """The rows of a block, made anew."""
+        """The rows of a block, made anew.
+
+        Raises
+        ------
+        NeedsSparkError
+            Where Spark pads texts that the block compares.
+        """
+        if block.name in self._padding:
+            raise NeedsSparkError(
+                f"Block {block.name} compares CHAR with a text of another length, which Spark "
+                "pads.\n" + OPEN_WITH_SPARK
+            )
         stored = self._datasets.dataset(block, "rows")
         if block.kind is Kind.UNION:
             return UnionRows(block, stored, self._context)
@@ -64,6 +76,14 @@ class Engine:
         """The members of a block that is no union."""
         dataset = None if block.core is None else self._datasets.dataset(block, "members")
         return Members(block, dataset, self._context, self._lookup)
+
+    @cached_property
+    def _padding(self) -> frozenset[str]:
+        def lengths(block: Block) -> Mapping[str, str]:
+            dataset = self._datasets.dataset(block, "members")
+            return {} if dataset is None else dataset.lengths
+
+        return padding(self.root, lengths)
 
     @cached_property
     def _context(self) -> Context:

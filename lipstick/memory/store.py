@@ -6,7 +6,8 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,7 @@ from semiring.base import Array
 
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 _COLLATIONS = "__COLLATIONS"
+_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
 
@@ -32,6 +34,8 @@ class Dataset(ABC):
 
     count: int
     """How many rows there are."""
+    lengths: Mapping[str, str] = MappingProxyType({})
+    """The columns that are CHAR, with their types."""
 
     @property
     @abstractmethod
@@ -93,7 +97,12 @@ class StoredDataset(Dataset):
         files = sorted(str(file) for file in path.glob("*.parquet"))
         if not files:
             raise CaptureError(f"The capture is damaged: {path} has no Parquet files.")
-        encoded, instants, self._collated = _stored_as(files)
+        encoded, instants, fields = _stored_as(files)
+        self._collated = {
+            name for name, field in fields.items() if _COLLATIONS in json.dumps(field)
+        }
+        kinds = {name: str(field["metadata"].get(_LENGTH, "")) for name, field in fields.items()}
+        self.lengths = {name: kind for name, kind in kinds.items() if kind.startswith("char(")}
         self._dataset = _dataset(files, encoded)
         self._schema = _with_zones(_dataset(files, ()).schema, instants)
         self.count = self._dataset.count_rows()
@@ -138,8 +147,10 @@ def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
     return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
 
 
-def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], set[str]]:
-    """The strings stored as dictionaries in every file, the instants, and what has a collation.
+def _stored_as(
+    files: list[str],
+) -> tuple[tuple[str, ...], set[str], dict[str, dict[str, Any]]]:
+    """The strings stored as dictionaries in every file, the instants, and what Spark says of files.
 
     Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
     without saying that they are in UTC, and strings as if all were compared alike.
@@ -147,11 +158,11 @@ def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], set[str]]:
     strings: set[str] = set()
     others: set[str] = set()
     instants: set[str] = set()
-    collated: set[str] = set()
+    fields: dict[str, dict[str, Any]] = {}
     for file in files:
         with pq.ParquetFile(file) as parquet:
             strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
-            collated |= _collated(parquet.schema_arrow.metadata or {})
+            fields |= _fields(parquet.schema_arrow.metadata or {})
             for column in parquet.schema:
                 if column.physical_type == "INT96":
                     instants.add(column.path)
@@ -161,13 +172,13 @@ def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], set[str]]:
                     chunk = chunks.column(number)
                     if any("DELTA" in encoding for encoding in chunk.encodings):
                         others.add(chunk.path_in_schema)
-    return tuple(strings - others), instants, collated
+    return tuple(strings - others), instants, fields
 
 
-def _collated(metadata: Mapping[bytes, bytes]) -> set[str]:
-    """The columns with a collation, or with such texts in them, by what Spark says of a file."""
+def _fields(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]]:
+    """The columns of a file as Spark describes them, by name."""
     fields = json.loads(metadata.get(_SPARK_SCHEMA, b'{"fields": []}'))["fields"]
-    return {field["name"] for field in fields if _COLLATIONS in json.dumps(field)}
+    return {field["name"]: field for field in fields}
 
 
 def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:

@@ -1,0 +1,103 @@
+"""Comparisons of texts of a fixed length, CHAR(n), to which Spark pads what they are compared with.
+
+That a column is CHAR is no part of its type: Spark keeps it beside, and passes it on with columns,
+through groupings by them and through unions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import GROUP, MEMBER, UNION, Block, OuterLookup, Semi, topological
+
+_Column: TypeAlias = tuple[str, str]
+
+_COMPARISONS = (
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Between,
+    exp.In,
+    exp.Case,
+    exp.Nullif,
+)
+
+
+def padding(root: Block, lengths: Callable[[Block], Mapping[str, str]]) -> frozenset[str]:
+    """Return the blocks whose tails compare a CHAR with anything but another of its length.
+
+    Parameters
+    ----------
+    root
+        The block of the answer.
+    lengths
+        The columns of a block's members that are CHAR, with their types.
+    """
+    outputs: dict[str, dict[str, str]] = {}
+    found = []
+    for block in topological(root):
+        columns = _columns(block, lengths, outputs)
+        kinds = ((output.name, columns.get(_place(output.scalar))) for output in block.outputs)
+        outputs[block.name] = {name: kind for name, kind in kinds if kind is not None}
+        if columns and any(
+            len(_kinds(node, columns)) > 1
+            for scalar in _scalars(block)
+            for node in scalar.find_all(*_COMPARISONS)
+        ):
+            found.append(block.name)
+    return frozenset(found)
+
+
+def _kinds(node: exp.Expr, columns: Mapping[_Column, str]) -> set[str | None]:
+    """Return the types of the operands of a comparison that are CHAR, and None for others."""
+    operands = [part for key, part in node.args.items() if key != "default" and part]
+    flat = [one for part in operands for one in (part if isinstance(part, list) else [part])]
+    compared = [one.this if isinstance(one, exp.If) else one for one in flat]
+    kinds = {columns.get(_place(one)) for one in compared if isinstance(one, exp.Expr)}
+    return kinds if any(kind is not None for kind in kinds) else set()
+
+
+def _columns(
+    block: Block,
+    lengths: Callable[[Block], Mapping[str, str]],
+    outputs: Mapping[str, Mapping[str, str]],
+) -> dict[_Column, str]:
+    """Return the columns that scalars of a block's tail read and that are CHAR."""
+    found: dict[_Column, str] = {}
+    if block.core is not None:
+        found |= {(MEMBER, name): kind for name, kind in lengths(block).items()}
+    read = [(lookup.alias, lookup.block) for lookup in block.lookups]
+    read += [(lookup.alias, lookup.block) for lookup in block.outer_lookups]
+    read += [(UNION, branch) for branch in block.branches[:1]]
+    for alias, inner in read:
+        found |= {(alias, name): kind for name, kind in outputs[inner.name].items()}
+    keys = ((name, found.get(_place(key))) for name, key in block.keys)
+    return found | {(GROUP, name): kind for name, kind in keys if kind is not None}
+
+
+def _place(scalar: Scalar) -> _Column:
+    bare = scalar.unnest()
+    return (bare.table, bare.name) if isinstance(bare, exp.Column) else ("", "")
+
+
+def _scalars(block: Block) -> Iterator[Scalar]:
+    """Yield what a block's tail computes."""
+    yield from (*block.conditions, *block.having, *block.copies)
+    yield from (scalar for _, scalar in (*block.keys, *block.aggregates))
+    yield from (output.scalar for output in block.outputs)
+    yield from (key.scalar for key in block.order)
+    yield from (generator.argument for generator in block.generators)
+    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
+    for asked in compared:
+        yield from (left for left, _ in asked.pairs)
+        if asked.guard is not None:
+            yield asked.guard
