@@ -26,6 +26,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from lipstick.tracking import fixed_length
+
 _CODEC, _LEVEL = "zstd", 1
 _WRITE_OPTIONS = {
     "compression": _CODEC,
@@ -87,10 +89,14 @@ def storable(frame: DataFrame) -> DataFrame:
 
 
 def in_arrow(kind: DataType) -> bool:
-    """Whether Arrow has a type as Parquet has it, and values are the same if Arrow has them so."""
+    """Whether Arrow has a type as Parquet has it, and values are the same if Arrow has them so.
+
+    Not so of texts that Spark pads where it compares them, CHAR, of which Arrow knows nothing.
+    """
     if isinstance(kind, StructType):
         names = {name.lower() for name in kind.names}
-        return len(names) == len(kind) and all(in_arrow(field.dataType) for field in kind)
+        padded = any(fixed_length(field) is not None for field in kind)
+        return len(names) == len(kind) and not padded and all(in_arrow(f.dataType) for f in kind)
     if isinstance(kind, MapType):
         return in_arrow(kind.keyType) and in_arrow(kind.valueType)
     if isinstance(kind, ArrayType):
