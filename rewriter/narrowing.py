@@ -119,7 +119,7 @@ def _read(
     core = block.core
     decided = core is not None and core.once
     known = [] if decided else _known(block)
-    joined = {lookup.alias: lookup.block for lookup in block.lookups if not lookup.scalar}
+    joined = _joined(block)
     for alias, inner in joined.items():
         conditions = [c for c in known if aliases(c) == {alias} and not may_raise(c)]
         asked = None if decided else _any(below, {alias})
@@ -133,6 +133,10 @@ def _read(
         yield one.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
     for inner in _others(block):
         yield inner, []
+
+
+def _joined(block: Block) -> dict[str, Block]:
+    return {one.alias: one.block for one in block.lookups if not one.scalar}
 
 
 def _known(block: Block) -> list[Scalar]:
@@ -208,7 +212,6 @@ def _of_branch(union: Block, place: int, reading: _Reading, alike: Alike) -> _Re
     """Return the conditions on rows of a union that are conditions on the outputs of a branch."""
     columns = {output.name: number for number, output in enumerate(union.branches[0].outputs)}
     outputs = union.branches[place].outputs
-
     made = {name: attribute(outputs[number].name) for name, number in columns.items()}
     known = (c for c in reading if aliases(c) <= {UNION} and not may_raise(c))
     return [
@@ -237,7 +240,7 @@ def _origins(block: Block, output: str) -> Iterator[tuple[Block, Scalar]]:
     """Yield the scalars that an output is: literals and member columns, as far as that is known."""
     below = _below(block, [attribute(output)])
     scalar = below[0] if below else attribute(output)
-    joined = {lookup.alias: lookup.block for lookup in block.lookups if not lookup.scalar}
+    joined = _joined(block)
     if isinstance(scalar, exp.Column) and scalar.table == UNION:
         names = [output.name for output in block.branches[0].outputs]
         yield from _of_union(block, names.index(scalar.name))

@@ -4,8 +4,7 @@ The core of a block runs once. Its rows, and the answer, are computed from the m
 written, so that answer and annotations cannot disagree: by Spark, or in this process where the
 members are few (:mod:`lipstick.capture.computed`). Members that nothing asks for are not written:
 those that the conditions of all readers leave out, and of a subquery that few rows ask, those of
-other groups. A capture is written beside its final place
-and moved there when it is complete.
+other groups. A capture is written beside its final place and moved there when it is complete.
 """
 
 from __future__ import annotations

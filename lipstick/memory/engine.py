@@ -21,6 +21,9 @@ from rewriter.blocks import Block, Kind, topological
 from rewriter.padded import padding
 from semiring.base import Array
 
+_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
+"""Where Spark keeps, beside the type of a text, that it is CHAR."""
+
 
 class Engine:
     """The datasets and rows of every block of a capture, each loaded when first needed."""
@@ -80,8 +83,9 @@ class Engine:
     @cached_property
     def _padding(self) -> frozenset[str]:
         def lengths(block: Block) -> Mapping[str, str]:
-            dataset = self._datasets.dataset(block, "members")
-            return {} if dataset is None else dataset.lengths
+            members = self.manifest.schemas.get(block.name, {}).get("members", {"fields": []})
+            kinds = {f["name"]: str(f["metadata"].get(_LENGTH, "")) for f in members["fields"]}
+            return {name: kind for name, kind in kinds.items() if kind.startswith("char(")}
 
         return padding(self.root, lengths)
 

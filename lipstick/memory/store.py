@@ -6,8 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,6 @@ from semiring.base import Array
 
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 _COLLATIONS = "__COLLATIONS"
-_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
 
@@ -34,8 +32,6 @@ class Dataset(ABC):
 
     count: int
     """How many rows there are."""
-    lengths: Mapping[str, str] = MappingProxyType({})
-    """The columns that are CHAR, with their types."""
 
     @property
     @abstractmethod
@@ -97,12 +93,7 @@ class StoredDataset(Dataset):
         files = sorted(str(file) for file in path.glob("*.parquet"))
         if not files:
             raise CaptureError(f"The capture is damaged: {path} has no Parquet files.")
-        encoded, instants, fields = _stored_as(files)
-        self._collated = {
-            name for name, field in fields.items() if _COLLATIONS in json.dumps(field)
-        }
-        kinds = {name: str(field["metadata"].get(_LENGTH, "")) for name, field in fields.items()}
-        self.lengths = {name: kind for name, kind in kinds.items() if kind.startswith("char(")}
+        encoded, instants, self._collated = _stored_as(files)
         self._dataset = _dataset(files, encoded)
         self._schema = _with_zones(_dataset(files, ()).schema, instants)
         self.count = self._dataset.count_rows()
@@ -147,10 +138,8 @@ def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
     return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
 
 
-def _stored_as(
-    files: list[str],
-) -> tuple[tuple[str, ...], set[str], dict[str, dict[str, Any]]]:
-    """The strings stored as dictionaries in every file, the instants, and what Spark says of files.
+def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], set[str]]:
+    """The strings stored as dictionaries in every file, the instants, and what has a collation.
 
     Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
     without saying that they are in UTC, and strings as if all were compared alike.
@@ -158,11 +147,11 @@ def _stored_as(
     strings: set[str] = set()
     others: set[str] = set()
     instants: set[str] = set()
-    fields: dict[str, dict[str, Any]] = {}
+    collated: set[str] = set()
     for file in files:
         with pq.ParquetFile(file) as parquet:
             strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
-            fields |= _fields(parquet.schema_arrow.metadata or {})
+            collated |= _collated(parquet.schema_arrow.metadata or {})
             for column in parquet.schema:
                 if column.physical_type == "INT96":
                     instants.add(column.path)
@@ -172,13 +161,13 @@ def _stored_as(
                     chunk = chunks.column(number)
                     if any("DELTA" in encoding for encoding in chunk.encodings):
                         others.add(chunk.path_in_schema)
-    return tuple(strings - others), instants, fields
+    return tuple(strings - others), instants, collated
 
 
-def _fields(metadata: Mapping[bytes, bytes]) -> dict[str, dict[str, Any]]:
-    """The columns of a file as Spark describes them, by name."""
+def _collated(metadata: Mapping[bytes, bytes]) -> set[str]:
+    """The columns with a collation, or with such texts in them, by what Spark says of a file."""
     fields = json.loads(metadata.get(_SPARK_SCHEMA, b'{"fields": []}'))["fields"]
-    return {field["name"]: field for field in fields}
+    return {field["name"] for field in fields if _COLLATIONS in json.dumps(field)}
 
 
 def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
