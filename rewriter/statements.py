@@ -6,8 +6,9 @@ members and deleted tokens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -31,9 +32,11 @@ from rewriter.blocks import (
 )
 from rewriter.emit import (
     CTE_TABLES,
+    MEMBERS,
     PRESENT,
     Contributions,
     Extent,
+    Lasting,
     answer_query,
     comparisons,
     contributions,
@@ -54,9 +57,6 @@ from rewriter.reduction import Reduction
 from rewriter.serialize import text
 
 ViewOf = Callable[[Block], str]
-
-MEMBERS = "_n"
-"""Rows of a grouping's dataset: the number of members."""
 
 
 def rewritten_sql(root: Block, views: ViewOf | None = None) -> str:
@@ -252,14 +252,40 @@ def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
 
 
 def hypothetical_sql(
-    root: Block, views: ViewOf, deleted: Mapping[str, tuple[str, tuple[str, ...]]]
+    root: Block,
+    views: ViewOf,
+    deleted: Mapping[str, tuple[str, tuple[str, ...]]],
+    rows: Mapping[str, str] = MappingProxyType({}),
+    lasting: Mapping[str, Lasting] = MappingProxyType({}),
 ) -> str:
     """Return the statement of the answer, with its identity, over the members that survive.
 
-    ``deleted`` gives, per relation, a view of deleted tokens and its columns.
+    Parameters
+    ----------
+    deleted
+        Per relation a view of deleted tokens and its columns.
+    rows
+        Views of captured rows, by block that the deletion does not concern.
+    lasting
+        Captured rows of groupings of whose groups a deletion only takes members.
     """
-    rows = rows_query(root, CTE_TABLES)
-    return text(statement(root, rows, lambda block: _surviving(block, views(block), deleted)))
+    query = rows_query(root, CTE_TABLES, lasting=lasting.get(root.name))
+
+    def survivors(block: Block) -> exp.Select:
+        return _surviving(block, views(block), deleted)
+
+    return text(statement(root, query, survivors, captured_rows=rows, lasting=lasting))
+
+
+def concerned(root: Block, relations: Container[str]) -> frozenset[str]:
+    """Return the names of the blocks whose rows deletions from some relations may change."""
+    found: set[str] = set()
+    for block in topological(root):
+        if any(token.relation in relations for token in block.tokens) or any(
+            inner.name in found for inner in block.derived
+        ):
+            found.add(block.name)
+    return frozenset(found)
 
 
 def contributions_sql(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DoubleType, FloatType, StructType
 
 from lipstick import display
 from lipstick.analysis import Analyses
@@ -36,8 +36,9 @@ from lipstick.tracking import Tracked
 from lipstick.updates import resolve_update, resolve_updates
 from lipstick.valuation import compile_valuations, is_valued, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
-from rewriter.blocks import Block, topological
-from rewriter.statements import answer_sql, hypothetical_sql, rewritten_sql
+from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import Lasting
+from rewriter.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
@@ -113,16 +114,48 @@ class Capture(Analyses):
 
         ``deleted`` gives, per relation, a view of deleted tokens and its columns.
         """
+        root = self.manifest.root
+        reached = concerned(root, deleted)
+        if root.name not in reached:
+            return self.present()
+        rows = {name: view for name, view in self._rows_views().items() if name not in reached}
+        return self._survivors(deleted, rows, self._lasting(reached))
+
+    def _survivors(
+        self,
+        deleted: Mapping[str, tuple[str, tuple[str, ...]]],
+        rows: Mapping[str, str],
+        lasting: Mapping[str, Lasting],
+    ) -> DataFrame:
         assert self._spark is not None
-        sql = hypothetical_sql(self.manifest.root, self._members_view, deleted)
+        root = self.manifest.root
+        sql = hypothetical_sql(root, self._members_view, deleted, rows, lasting)
         return self._spark.sql(sql)
+
+    def _lasting(self, reached: Container[str]) -> dict[str, Lasting]:
+        """The captured rows of groupings from which a deletion only takes members of their own."""
+        found = {}
+        for block in topological(self.manifest.root):
+            own = block.kind is Kind.GROUP and not (block.sets or block.difference)
+            if not own or any(inner.name in reached for inner in block.derived):
+                continue
+            schema = StructType.fromJson(dict(self.manifest.schemas[block.name]["rows"]))
+            names = {name for name, _ in block.aggregates}
+            rounded = {
+                field.name
+                for field in schema
+                if field.name in names and isinstance(field.dataType, FloatType | DoubleType)
+            }
+            if rounded:
+                found[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
+        return found
 
     def present(self) -> DataFrame:
         """Return the answer's rows as captured, with the columns that tell them apart."""
         assert self._spark is not None
         root = self.manifest.root
         if not needs_rows(root):
-            return self.hypothetical({})
+            return self._survivors({}, self._rows_views(), {})
         shown = {output.name for output in root.outputs}
         extra = tuple(name for name in root.identity if name not in shown)
         return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))

@@ -18,6 +18,7 @@ from lipstick.errors import CaptureError
 from lipstick.memory.anew import computed_anew
 from lipstick.memory.keys import distinct
 from lipstick.memory.state import needs_spark, overlay, same, values
+from rewriter.emit import MEMBERS
 from rewriter.interpret import (
     AggregateCall,
     FailedError,
@@ -37,7 +38,6 @@ from semiring.base import Array
 
 COUNT_SUFFIX = "__count"
 SUM_SUFFIX = "__sum"
-MEMBERS = "_n"
 
 
 @dataclass(frozen=True, slots=True)

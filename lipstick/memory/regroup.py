@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from lipstick.memory.aggregates import MEMBERS, Part, Touched, cut
+from lipstick.memory.aggregates import Part, Touched, cut
 from lipstick.memory.scenarios import pairs
 from lipstick.memory.state import NOTHING, Context, matches
+from rewriter.emit import MEMBERS
 from rewriter.interpret import Resolve
 from semiring.base import Array
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from lipstick.memory.aggregates import MEMBERS
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.sources import sources_of
 from lipstick.memory.state import NOTHING
+from rewriter.emit import MEMBERS
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, columns_of
 from semiring.evaluator import group

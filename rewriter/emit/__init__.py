@@ -12,7 +12,7 @@ from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.extents import Extent, extents
 from rewriter.emit.potential import dependent, potential_query, uncertain_having
 from rewriter.emit.program import program, statement
-from rewriter.emit.tail import answer_query, rows_query
+from rewriter.emit.tail import MEMBERS, Lasting, answer_query, rows_query
 from rewriter.emit.trees import (
     BRANCH,
     PRESENT,
@@ -28,6 +28,7 @@ from rewriter.emit.trees import (
 __all__ = [
     "BRANCH",
     "CTE_TABLES",
+    "MEMBERS",
     "PRESENT",
     "PROVENANCE",
     "SIDE",
@@ -35,6 +36,7 @@ __all__ = [
     "VALUE",
     "Contributions",
     "Extent",
+    "Lasting",
     "TableOf",
     "Tables",
     "answer_query",

@@ -12,7 +12,7 @@ from sqlglot import exp
 from rewriter.blocks import Block, qualified, topological
 from rewriter.emit.core import CTE_TABLES, members_query
 from rewriter.emit.potential import potential_query
-from rewriter.emit.tail import rows_query
+from rewriter.emit.tail import Lasting, rows_query
 from rewriter.emit.trees import PRESENT, PROVENANCE, table, visible
 
 
@@ -52,12 +52,14 @@ def statement(
     members: Callable[[Block], exp.Query] | None = None,
     annotated: Set[str] = frozenset(),
     captured_rows: Mapping[str, str] = MappingProxyType({}),
+    lasting: Mapping[str, Lasting] = MappingProxyType({}),
 ) -> exp.Select:
     """Complete a query over ``CTE_TABLES`` by the expressions it reads.
 
     ``members`` gives the query of each block's members; the default is its core. ``annotated``
     names the blocks whose rows carry their annotation. ``captured_rows`` gives views of rows as a
-    capture keeps them, by block; the other blocks' rows are computed from members.
+    capture keeps them, by block; the other blocks' rows are computed from members. ``lasting``
+    gives captured rows of groupings that lose nothing but members.
     """
     make = members or (lambda one: members_query(one, CTE_TABLES))
     makers: dict[str, Callable[[], exp.Query]] = {}
@@ -71,7 +73,11 @@ def statement(
             makers[CTE_TABLES.rows(inner)] = partial(_present_rows, view)
         elif inner is not block:
             makers[CTE_TABLES.rows(inner)] = partial(
-                rows_query, inner, CTE_TABLES, provenance=inner.name in annotated
+                rows_query,
+                inner,
+                CTE_TABLES,
+                provenance=inner.name in annotated,
+                lasting=lasting.get(inner.name),
             )
     steps = _needed(query, makers)
     for name in (name for name in makers if name in steps):

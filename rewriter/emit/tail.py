@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -29,6 +29,31 @@ from rewriter.emit.trees import (
 from rewriter.emit.union import union_rows
 from rewriter.lower.scope import rewrite_columns
 
+MEMBERS = "_n"
+"""Rows of a grouping's dataset: the number of members."""
+
+_NEW = "now"
+_OLD = "then"
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """The captured rows of a grouping: a group that loses no member keeps aggregates of them.
+
+    Sums of floats depend on their order, which Spark does not promise: added up again they may
+    differ, though nothing is lost.
+
+    Parameters
+    ----------
+    view
+        The rows, with how many members each group has.
+    aggregates
+        The columns that are kept.
+    """
+
+    view: str
+    aggregates: frozenset[str]
+
 
 def rows_query(
     block: Block,
@@ -39,6 +64,7 @@ def rows_query(
     provenance: bool = False,
     keep_absent: bool = False,
     post: bool = True,
+    lasting: Lasting | None = None,
 ) -> exp.Select:
     """Return the query of a block's rows: identity, then outputs.
 
@@ -55,9 +81,11 @@ def rows_query(
         the sort keys, ``_o0`` and on.
     post
         Apply ORDER BY and LIMIT.
+    lasting
+        Of a grouping: its captured rows.
     """
     if block.kind is Kind.GROUP:
-        select = _group_rows(block, tables, aggregates, extra, provenance, keep_absent)
+        select = _group_rows(block, tables, aggregates, extra, provenance, keep_absent, lasting)
     elif block.kind is Kind.ROWS:
         select = _member_rows(block, tables, provenance, keep_absent)
     else:
@@ -160,6 +188,7 @@ def _group_rows(
     extra: Sequence[Named],
     provenance: bool,
     keep_absent: bool,
+    lasting: Lasting | None,
 ) -> exp.Select:
     keys = [(name, fill(key, block, tables)) for name, key in block.keys]
     computed = [(name, fill(call, block, tables)) for name, call in block.aggregates]
@@ -172,7 +201,10 @@ def _group_rows(
         calls.append((PROVENANCE, prov))
     if not keys and not calls:
         calls.append(("_n", exp.Count(this=exp.Star())))
-    inner = grouped(read(block, tables), keys, calls)
+    if lasting is None:
+        inner = grouped(read(block, tables), keys, calls)
+    else:
+        inner = _lasting(block, tables, keys, calls, lasting)
     present = conjunction([fill(condition, block, tables) for condition in block.having])
     names = [name for name, _ in keys]
     if aggregates:
@@ -193,6 +225,27 @@ def _group_rows(
     if present is not None and not keep_absent:
         select = select.where(present)
     return select
+
+
+def _lasting(
+    block: Block, tables: Tables, keys: Sequence[Named], calls: Sequence[Named], captured: Lasting
+) -> exp.Select:
+    """Return groups, of which those with as many members as captured keep what they had."""
+    counted = [*calls, (MEMBERS, exp.Count(this=exp.Star()))]
+    same = exp.EQ(this=qualified(_NEW, MEMBERS), expression=qualified(_OLD, MEMBERS))
+
+    def kept(name: str) -> Scalar:
+        new, old = qualified(_NEW, name), qualified(_OLD, name)
+        return exp.Case().when(same.copy(), old).else_(new) if name in captured.aggregates else new
+
+    select = exp.select(*named([(name, qualified(_NEW, name)) for name, _ in keys]))
+    select = select.select(*named([(name, kept(name)) for name, _ in calls]))
+    select = select.from_(grouped(read(block, tables), keys, counted).subquery(_NEW))
+    pairs = [
+        exp.NullSafeEQ(this=qualified(_NEW, name), expression=qualified(_OLD, name))
+        for name, _ in keys
+    ]
+    return left_join(select, table(captured.view, _OLD), conjunction(pairs) or exp.true())
 
 
 def _bookkeeping(block: Block, tables: Tables, present: Scalar | None) -> list[Named]:
