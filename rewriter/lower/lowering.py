@@ -64,6 +64,7 @@ from rewriter.lower.aggregates import follows_order
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
+from rewriter.lower.merged import merged
 from rewriter.lower.observed import observed
 from rewriter.lower.scope import (
     OpenCore,
@@ -114,6 +115,7 @@ def lower(
 
 class _Lowering(Chance, SubqueryValues):
     def root(self, relation: Relation) -> Block:
+        self._merged = merged(relation)
         self._observed = observed(relation)
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 

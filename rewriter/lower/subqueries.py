@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -18,6 +19,7 @@ from rewriter.algebra import (
 )
 from rewriter.blocks import Lookup, OuterLookup, qualified
 from rewriter.lower.memberships import distinct_values, outer_columns
+from rewriter.lower.merged import Value
 from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
 from rewriter.lower.scope import OpenCore
@@ -28,6 +30,9 @@ _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by 
 
 class SubqueryValues(OuterJoins):
     """The rules of scalar subqueries, and of IN and EXISTS that are no conjuncts."""
+
+    _merged: Mapping[int, Value]
+    """Where the values of scalar subqueries are that others are equal to, by ``id``."""
 
     def _subquery(
         self, relation: ScalarSubquery | CorrelatedScalar | ExistenceJoin | OuterValues
@@ -43,10 +48,13 @@ class SubqueryValues(OuterJoins):
                 return self._outer_values(relation)
 
     def _scalar_subquery(self, relation: ScalarSubquery) -> Open:
-        block = self._block(relation.query)
+        query, attribute = relation.query, relation.query.attributes[0]
+        if id(query) in self._merged:
+            query, attribute = self._merged[id(query)]
+        block = self._block(query)
         open_ = self._unlimited(relation.input)
         alias = self._alias(f"{block.name}_value")
-        value = qualified(alias, block.outputs[0].name)
+        value = qualified(alias, attribute.id)
         return replace(
             open_,
             env={**open_.env, relation.output.id: value},
