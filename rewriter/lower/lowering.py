@@ -66,6 +66,7 @@ from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.merged import merged
 from rewriter.lower.observed import observed
+from rewriter.lower.rejecting import without_rejected
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
@@ -105,6 +106,7 @@ def lower(
     UnsupportedError
         Where an operator has no rule for what it is applied to.
     """
+    root = without_rejected(root)
     views = {tokens[scan.relation].view for scan in walk(root) if isinstance(scan, Scan)}
     lowering = _Lowering(tokens, sql, reference_counts(root), views, converted)
     for operator in walk(root):

@@ -10,11 +10,13 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    Filter,
     InnerJoin,
     OuterJoin,
     Project,
     Relation,
     Scalar,
+    SemiJoin,
     Side,
     UnionAll,
     conjuncts,
@@ -31,6 +33,9 @@ from rewriter.lower.scope import (
 )
 from rewriter.lower.semi_joins import SemiJoins
 from rewriter.lower.state import Open
+
+_DOUBLED = 2
+"""Outer joins in a row of which the core has all potential rows: matched ones and padded ones."""
 
 
 class OuterJoins(SemiJoins):
@@ -78,10 +83,10 @@ class OuterJoins(SemiJoins):
         kept, other, outer, inner = relation.left, relation.right, lefts, rights
         if relation.side is Side.RIGHT:
             kept, other, outer, inner = relation.right, relation.left, rights, lefts
-        # A relation as it is joins faster as a source of the core.
         if not all(isinstance(column, exp.Column) for column in inner):
             return None
-        if self._keyed_by(other, inner) is None:
+        # A relation as it is joins faster as a source of the core, which doubles its rows.
+        if self._keyed_by(other, inner) is None and _outer_joins(kept) < _DOUBLED:
             return None
         found = self._unique_on(other, inner)
         if found is None:
@@ -231,3 +236,17 @@ class OuterJoins(SemiJoins):
         for operator in (*branches, *(child for b in branches for child in b.inputs)):
             self._references[id(operator)] = 1
         return union
+
+
+def _outer_joins(relation: Relation) -> int:
+    """Return how many outer joins the rows of a relation have gone through in one core."""
+    match relation:
+        case OuterJoin():
+            return 1 + _outer_joins(relation.left) + _outer_joins(relation.right)
+        case InnerJoin():
+            return _outer_joins(relation.left) + _outer_joins(relation.right)
+        case Filter() | Project():
+            return _outer_joins(relation.input)
+        case SemiJoin() | AntiJoin():
+            return _outer_joins(relation.left)
+    return 0

@@ -95,6 +95,42 @@ def test_chain(on: Oracles) -> None:
     on.hold(sql, PARTNERS, MIXED)
 
 
+KEYED = " LEFT JOIN ".join(
+    ["l", "r ON r.rid = l.id", "l a ON a.id = r.w - 9", "r b ON b.rid = a.k", "l c ON c.id = b.k"]
+)
+"""Each row has at most one partner, as keys tell."""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT l.id, r.w, a.v, b.w AS x, c.v AS y FROM {KEYED}",
+        f"SELECT c.v, count(*) AS n, sum(b.w) AS s FROM {KEYED} WHERE coalesce(b.w, 11) > 10"
+        " GROUP BY c.v",
+    ],
+)
+def test_many_keyed(on: Oracles, sql: str) -> None:
+    """More than two in a row find their partners in the tail: rows do not double each time."""
+    q = on.hold(sql, PARTNERS, MIXED, {"r": [1]}, grouping="GROUP" in sql)
+    assert q.capture.manifest.counts["b0"]["members"] <= 4 * len(LEFT.data)
+
+
+@pytest.mark.many
+@pytest.mark.parametrize(
+    ("sql", "most"),
+    [
+        ("SELECT l.id, r.w FROM l LEFT JOIN r ON l.k = r.k WHERE r.w >= 10", 4),
+        ("SELECT l.id, r.w FROM l FULL JOIN r ON l.k = r.k WHERE r.w IS NOT NULL", 8),
+        ("SELECT r.w FROM l LEFT JOIN r ON l.k = r.k JOIN l s ON s.id = r.rid", 4),
+        ("SELECT r.w, count(*) AS n FROM l LEFT JOIN r ON l.k = r.k GROUP BY 1 HAVING r.w < 20", 4),
+    ],
+)
+def test_rejected(on: Oracles, sql: str, most: int) -> None:
+    """Padded rows that a condition above rejects are not captured."""
+    q = on.hold(sql, PARTNERS, MIXED, grouping="GROUP" in sql)
+    assert q.capture.manifest.counts["b0"]["members"] <= most
+
+
 @pytest.mark.many
 @pytest.mark.parametrize(
     "sql",

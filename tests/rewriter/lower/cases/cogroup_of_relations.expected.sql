@@ -87,4 +87,4 @@ LEFT JOIN `b2` AS b2_side
   ON COALESCE(b6.`key__8`, 1) = 1
   AND b2_side.`car_id_2` IS NOT DISTINCT FROM b6.`key__7`
 WHERE
-  b1_side.`price` > 3
+  COALESCE(b1_side.`price`, 9) > 3

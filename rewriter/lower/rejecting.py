@@ -1,0 +1,177 @@
+"""Outer joins whose padded rows a condition above rejects: they are inner joins.
+
+``FROM a LEFT JOIN b ON ... WHERE b.x > 1`` keeps no row without a partner, whatever is deleted.
+Captured as an outer join, each row of ``a`` would be there once more for the case that it has none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import fields, replace
+from typing import Any
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Aggregate,
+    AntiJoin,
+    Attribute,
+    CorrelatedScalar,
+    ExistenceJoin,
+    Filter,
+    InnerJoin,
+    OuterJoin,
+    Project,
+    Relation,
+    Scalar,
+    ScalarSubquery,
+    SemiJoin,
+    Side,
+    Sort,
+    UnionAll,
+)
+from rewriter.lower.state import reference_counts
+
+_NULL_OF_NULL = (
+    exp.Add,
+    exp.Cast,
+    exp.EQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.Like,
+    exp.Mul,
+    exp.NEQ,
+    exp.Neg,
+    exp.Not,
+    exp.Paren,
+    exp.Sub,
+)
+"""Operators that are NULL where an operand is."""
+
+_NOTHING: Set[str] = frozenset()
+
+
+def without_rejected(root: Relation) -> Relation:
+    """Return a query without the padded rows that conditions reject."""
+    return _Rejecting(root).relation(root, _NOTHING)
+
+
+def rejected(predicate: Scalar) -> Set[str]:
+    """Return the attributes that are not NULL where a predicate is true."""
+    predicate = predicate.unnest()
+    if isinstance(predicate, exp.And):
+        return rejected(predicate.left) | rejected(predicate.right)
+    if isinstance(predicate, exp.Or):
+        return rejected(predicate.left) & rejected(predicate.right)
+    if isinstance(predicate, exp.Between | exp.In):
+        return _strict(predicate.this)
+    if isinstance(predicate, exp.Not):
+        asked = predicate.this.unnest()
+        if isinstance(asked, exp.Is) and isinstance(asked.expression, exp.Null):
+            return _strict(asked.this)
+    return _strict(predicate)
+
+
+def _strict(scalar: Scalar) -> Set[str]:
+    """Return the attributes of which one that is NULL makes a scalar NULL."""
+    if isinstance(scalar, exp.Column):
+        return {scalar.name}
+    if isinstance(scalar, exp.Not) and isinstance(scalar.this.unnest(), exp.In):
+        return _strict(scalar.this.unnest().this)
+    if not isinstance(scalar, _NULL_OF_NULL):
+        return _NOTHING
+    operands = (scalar.args.get("this"), scalar.args.get("expression"))
+    return frozenset().union(*(_strict(one) for one in operands if isinstance(one, exp.Expr)))
+
+
+class _Rejecting:
+    """Rewrites the operators of a query that are read once, from above."""
+
+    def __init__(self, root: Relation) -> None:
+        self._readers: Counter[int] = reference_counts(root)
+        self._done: dict[int, Relation] = {}
+
+    def relation(self, relation: Relation, known: Set[str]) -> Relation:
+        """Return a relation of whose rows those are kept in which some attributes are not NULL."""
+        if self._readers[id(relation)] > 1:
+            known = _NOTHING
+        if id(relation) not in self._done:
+            self._done[id(relation)] = self._rebuilt(relation, known)
+        return self._done[id(relation)]
+
+    def _rebuilt(self, relation: Relation, known: Set[str]) -> Relation:
+        if isinstance(relation, OuterJoin):
+            return self._outer_join(relation, known)
+        if isinstance(relation, UnionAll):
+            return self._union(relation, known)
+        below = _below(relation, known)
+        changed: dict[str, Any] = {}
+        for field in fields(relation):
+            value = getattr(relation, field.name)
+            if isinstance(value, Relation):
+                new = self.relation(value, below.get(field.name, _NOTHING))
+                if new is not value:
+                    changed[field.name] = new
+        return replace(relation, **changed) if changed else relation
+
+    def _outer_join(self, relation: OuterJoin, known: Set[str]) -> Relation:
+        lefts, rights = ({a.id for a in side.attributes} for side in relation.inputs)
+        keeps_left = relation.side.keeps_left and known.isdisjoint(rights)
+        keeps_right = relation.side.keeps_right and known.isdisjoint(lefts)
+        matching = _rejected(relation.condition)
+        left = (_NOTHING if keeps_right else known) | (_NOTHING if keeps_left else matching)
+        right = (_NOTHING if keeps_left else known) | (_NOTHING if keeps_right else matching)
+        inputs = self.relation(relation.left, left), self.relation(relation.right, right)
+        if not (keeps_left or keeps_right):
+            return InnerJoin(*inputs, relation.condition, relation.span)
+        side = Side.FULL if keeps_left and keeps_right else Side.LEFT if keeps_left else Side.RIGHT
+        same = inputs[0] is relation.left and inputs[1] is relation.right
+        if side is relation.side and same:
+            return relation
+        return OuterJoin(*inputs, relation.condition, relation.span, side=side)
+
+    def _union(self, relation: UnionAll, known: Set[str]) -> Relation:
+        places = [n for n, attribute in enumerate(relation.output) if attribute.id in known]
+        branches = tuple(
+            self.relation(branch, {branch.attributes[place].id for place in places})
+            for branch in relation.branches
+        )
+        if all(new is old for new, old in zip(branches, relation.branches, strict=True)):
+            return relation
+        return replace(relation, branches=branches)
+
+
+def _below(relation: Relation, known: Set[str]) -> Mapping[str, Set[str]]:
+    """Return, by the fields of its inputs, what is not NULL in the rows of them that matter."""
+    match relation:
+        case Filter():
+            return {"input": known | rejected(relation.predicate)}
+        case Project():
+            return {"input": _made_of(relation.output, relation.scalars, known)}
+        case Aggregate() if relation.sets is None:
+            return {"input": _made_of(relation.key_output, relation.keys, known)}
+        case InnerJoin():
+            both = known | _rejected(relation.condition)
+            return {"left": both, "right": both}
+        case SemiJoin():
+            matching = _rejected(relation.condition)
+            return {"left": known | matching, "right": matching}
+        case AntiJoin() | ExistenceJoin():
+            return {"left": known, "right": _rejected(relation.condition)}
+        case ScalarSubquery() | CorrelatedScalar() | Sort():
+            return {"input": known}
+    return {}
+
+
+def _rejected(condition: Scalar | None) -> Set[str]:
+    return _NOTHING if condition is None else rejected(condition)
+
+
+def _made_of(
+    output: Sequence[Attribute], scalars: Sequence[Scalar], known: Set[str]
+) -> frozenset[str]:
+    pairs = zip(output, scalars, strict=True)
+    return frozenset().union(*(_strict(scalar) for a, scalar in pairs if a.id in known))
