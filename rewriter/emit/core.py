@@ -31,10 +31,13 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import DerivedValues
+from rewriter.emit.kept import Columns, KeptOnce, kept_once
 from rewriter.emit.trees import (
+    conjunction,
     equal_columns,
     exists_in,
     from_,
+    left_join,
     named,
     table,
     union_all,
@@ -42,6 +45,12 @@ from rewriter.emit.trees import (
 )
 
 _ELEMENT = "_element"
+
+_KEPT = "_kept"
+_PARTNERS = "_partners"
+_PARTS = "_parts"
+_PART = "_part"
+_FOUND = "_found"
 
 TableOf = Callable[[Block], str]
 
@@ -214,6 +223,9 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
     if isinstance(source, BlockSource):
         return table(tables.potential(source.block), source.alias)
     if isinstance(source, UnionSource):
+        join = kept_once(source)
+        if join is not None:
+            return _kept_once(join, tables).subquery(source.alias)
         branches = [_core(branch, tables) for branch in source.branches]
         return union_all(branches).subquery(source.alias)
     if isinstance(source, ValuesSource):
@@ -221,6 +233,38 @@ def _source(source: Source, tables: Tables) -> exp.Expr:
     if isinstance(source, ConstantSource):
         return _constant(source)
     raise TypeError(f"no text for {type(source).__name__}")
+
+
+def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
+    """Return an outer join of which each kept row is read once."""
+    columns = Columns(((_KEPT, join.kept), (_PARTNERS, join.partners)))
+    part = qualified(_KEPT, _PART)
+    matched = exp.EQ(this=part, expression=exp.Literal.number(0))
+    condition = [columns.over(scalar) for scalar in join.condition]
+    select = exp.select()
+    for name, one, other in join.columns:
+        mine, padded = columns.over(one), columns.over(other)
+        if mine != padded and not (isinstance(padded, exp.Null) and _is_of(mine, _PARTNERS)):
+            mine = exp.Case().when(matched.copy(), mine).else_(padded)
+        select = select.select(exp.alias_(mine, name, quoted=True))
+    kept = _core(replace(join.kept, select=tuple(columns.read[_KEPT].values())), tables)
+    numbers = exp.Anonymous(this="array", expressions=[exp.Literal.number(n) for n in (0, 1)])
+    each = exp.Anonymous(this="explode", expressions=[numbers])
+    kept.append("laterals", _lateral_view(each, False, _PARTS, (_PART,)))
+    kept = kept.select(exp.alias_(qualified(_PARTS, _PART), _PART, quoted=True))
+    found: Named = (_FOUND, exp.true())
+    read = (*columns.read[_PARTNERS].values(), found)
+    partners = _core(replace(join.partners, select=read), tables)
+    on = conjunction([matched, *condition])
+    assert on is not None
+    select = left_join(select.from_(kept.subquery(_KEPT)), partners.subquery(_PARTNERS), on)
+    padded = exp.EQ(this=part.copy(), expression=exp.Literal.number(1))
+    return select.where(exp.or_(padded, qualified(_PARTNERS, _FOUND)))
+
+
+def _is_of(scalar: Scalar, alias: str) -> bool:
+    """Whether a scalar is a column of an alias, NULL where a join finds nothing there."""
+    return isinstance(scalar, exp.Column) and scalar.table == alias
 
 
 def _constant(source: ConstantSource) -> exp.Expr:

@@ -43,102 +43,80 @@ WITH `b1_members` AS (
     outer_join_3.`bid` AS `bid`
   FROM (
     SELECT
-      outer_join.`dealer` AS `dealer`,
-      outer_join.`city` AS `city`,
-      outer_join.`rating` AS `rating`,
-      outer_join.`car_id` AS `car_id`,
-      outer_join.`model` AS `model`,
-      outer_join.`price` AS `price`,
-      outer_join.`dealer_2` AS `dealer_2`,
-      bids.`bid` AS `bid`,
-      bids.`car_id` AS `car_id_2`,
-      bids.`buyer` AS `buyer`,
-      bids.`amount` AS `amount`,
-      outer_join.`dealers_dealer` AS `dealers_dealers_dealer`,
-      outer_join.`cars_car_id` AS `cars_cars_car_id`,
-      bids.`bid` AS `bids_bid`,
-      bids.`buyer` AS `bids_buyer`,
-      outer_join.`asked` AS `asked`,
-      FALSE AS `asked_2`
+      _kept.`outer_join dealer` AS `dealer`,
+      _kept.`outer_join city` AS `city`,
+      _kept.`outer_join rating` AS `rating`,
+      _kept.`outer_join car_id` AS `car_id`,
+      _kept.`outer_join model` AS `model`,
+      _kept.`outer_join price` AS `price`,
+      _kept.`outer_join dealer_2` AS `dealer_2`,
+      _partners.`bids bid` AS `bid`,
+      _partners.`bids car_id` AS `car_id_2`,
+      _partners.`bids buyer` AS `buyer`,
+      _partners.`bids amount` AS `amount`,
+      _kept.`outer_join dealers_dealer` AS `dealers_dealers_dealer`,
+      _kept.`outer_join cars_car_id` AS `cars_cars_car_id`,
+      _partners.`bids bid` AS `bids_bid`,
+      _partners.`bids buyer` AS `bids_buyer`,
+      _kept.`outer_join asked` AS `asked`,
+      CASE WHEN _kept.`_part` = 0 THEN FALSE ELSE TRUE END AS `asked_2`
     FROM (
       SELECT
-        dealers.`dealer` AS `dealer`,
-        dealers.`city` AS `city`,
-        dealers.`rating` AS `rating`,
-        cars.`car_id` AS `car_id`,
-        cars.`model` AS `model`,
-        cars.`price` AS `price`,
-        cars.`dealer` AS `dealer_2`,
-        dealers.`dealer` AS `dealers_dealer`,
-        cars.`car_id` AS `cars_car_id`,
-        FALSE AS `asked`
-      FROM `dealers` AS dealers, `cars` AS cars
-      WHERE
-        cars.`dealer` = dealers.`dealer`
-      UNION ALL
+        outer_join.`car_id` AS `outer_join car_id`,
+        outer_join.`dealer` AS `outer_join dealer`,
+        outer_join.`city` AS `outer_join city`,
+        outer_join.`rating` AS `outer_join rating`,
+        outer_join.`model` AS `outer_join model`,
+        outer_join.`price` AS `outer_join price`,
+        outer_join.`dealer_2` AS `outer_join dealer_2`,
+        outer_join.`dealers_dealer` AS `outer_join dealers_dealer`,
+        outer_join.`cars_car_id` AS `outer_join cars_car_id`,
+        outer_join.`asked` AS `outer_join asked`,
+        _parts.`_part` AS `_part`
+      FROM (
+        SELECT
+          dealers.`dealer` AS `dealer`,
+          dealers.`city` AS `city`,
+          dealers.`rating` AS `rating`,
+          cars.`car_id` AS `car_id`,
+          cars.`model` AS `model`,
+          cars.`price` AS `price`,
+          cars.`dealer` AS `dealer_2`,
+          dealers.`dealer` AS `dealers_dealer`,
+          cars.`car_id` AS `cars_car_id`,
+          FALSE AS `asked`
+        FROM `dealers` AS dealers, `cars` AS cars
+        WHERE
+          cars.`dealer` = dealers.`dealer`
+        UNION ALL
+        SELECT
+          dealers_2.`dealer` AS `dealer`,
+          dealers_2.`city` AS `city`,
+          dealers_2.`rating` AS `rating`,
+          NULL AS `car_id`,
+          NULL AS `model`,
+          NULL AS `price`,
+          NULL AS `dealer_2`,
+          dealers_2.`dealer` AS `dealers_dealer`,
+          NULL AS `cars_car_id`,
+          TRUE AS `asked`
+        FROM `dealers` AS dealers_2
+      ) AS outer_join
+      LATERAL VIEW
+      EXPLODE(ARRAY(0, 1)) _parts AS `_part`
+    ) AS _kept
+    LEFT JOIN (
       SELECT
-        dealers_2.`dealer` AS `dealer`,
-        dealers_2.`city` AS `city`,
-        dealers_2.`rating` AS `rating`,
-        NULL AS `car_id`,
-        NULL AS `model`,
-        NULL AS `price`,
-        NULL AS `dealer_2`,
-        dealers_2.`dealer` AS `dealers_dealer`,
-        NULL AS `cars_car_id`,
-        TRUE AS `asked`
-      FROM `dealers` AS dealers_2
-    ) AS outer_join, `bids` AS bids
+        bids.`car_id` AS `bids car_id`,
+        bids.`bid` AS `bids bid`,
+        bids.`buyer` AS `bids buyer`,
+        bids.`amount` AS `bids amount`,
+        TRUE AS `_found`
+      FROM `bids` AS bids
+    ) AS _partners
+      ON _kept.`_part` = 0 AND _partners.`bids car_id` = _kept.`outer_join car_id`
     WHERE
-      bids.`car_id` = outer_join.`car_id`
-    UNION ALL
-    SELECT
-      outer_join_2.`dealer` AS `dealer`,
-      outer_join_2.`city` AS `city`,
-      outer_join_2.`rating` AS `rating`,
-      outer_join_2.`car_id` AS `car_id`,
-      outer_join_2.`model` AS `model`,
-      outer_join_2.`price` AS `price`,
-      outer_join_2.`dealer_2` AS `dealer_2`,
-      NULL AS `bid`,
-      NULL AS `car_id_2`,
-      NULL AS `buyer`,
-      NULL AS `amount`,
-      outer_join_2.`dealers_3_dealer` AS `dealers_dealers_dealer`,
-      outer_join_2.`cars_3_car_id` AS `cars_cars_car_id`,
-      NULL AS `bids_bid`,
-      NULL AS `bids_buyer`,
-      outer_join_2.`asked` AS `asked`,
-      TRUE AS `asked_2`
-    FROM (
-      SELECT
-        dealers_3.`dealer` AS `dealer`,
-        dealers_3.`city` AS `city`,
-        dealers_3.`rating` AS `rating`,
-        cars_3.`car_id` AS `car_id`,
-        cars_3.`model` AS `model`,
-        cars_3.`price` AS `price`,
-        cars_3.`dealer` AS `dealer_2`,
-        dealers_3.`dealer` AS `dealers_3_dealer`,
-        cars_3.`car_id` AS `cars_3_car_id`,
-        FALSE AS `asked`
-      FROM `dealers` AS dealers_3, `cars` AS cars_3
-      WHERE
-        cars_3.`dealer` = dealers_3.`dealer`
-      UNION ALL
-      SELECT
-        dealers_4.`dealer` AS `dealer`,
-        dealers_4.`city` AS `city`,
-        dealers_4.`rating` AS `rating`,
-        NULL AS `car_id`,
-        NULL AS `model`,
-        NULL AS `price`,
-        NULL AS `dealer_2`,
-        dealers_4.`dealer` AS `dealers_3_dealer`,
-        NULL AS `cars_3_car_id`,
-        TRUE AS `asked`
-      FROM `dealers` AS dealers_4
-    ) AS outer_join_2
+      _kept.`_part` = 1 OR _partners.`_found`
   ) AS outer_join_3
 )
 SELECT

@@ -55,110 +55,85 @@ WITH `b2_members` AS (
     outer_join_3.`city` AS `city_3`
   FROM (
     SELECT
-      outer_join.`bid` AS `bid`,
-      outer_join.`car_id` AS `car_id`,
-      outer_join.`buyer` AS `buyer`,
-      outer_join.`amount` AS `amount`,
-      outer_join.`car_id_2` AS `car_id_2`,
-      outer_join.`model` AS `model`,
-      outer_join.`price` AS `price`,
-      outer_join.`dealer` AS `dealer`,
-      dealers_3.`dealer` AS `dealer_2`,
-      dealers_3.`city` AS `city`,
-      dealers_3.`rating` AS `rating`,
-      outer_join.`bids_bid` AS `bids_bids_bid`,
-      outer_join.`bids_buyer` AS `bids_bids_buyer`,
-      outer_join.`cars_car_id` AS `cars_cars_car_id`,
-      dealers_3.`dealer` AS `dealers_3_dealer`,
-      outer_join.`asked` AS `asked`,
-      FALSE AS `asked_2`
+      _kept.`outer_join bid` AS `bid`,
+      _kept.`outer_join car_id` AS `car_id`,
+      _kept.`outer_join buyer` AS `buyer`,
+      _kept.`outer_join amount` AS `amount`,
+      _kept.`outer_join car_id_2` AS `car_id_2`,
+      _kept.`outer_join model` AS `model`,
+      _kept.`outer_join price` AS `price`,
+      _kept.`outer_join dealer` AS `dealer`,
+      _partners.`dealers_3 dealer` AS `dealer_2`,
+      _partners.`dealers_3 city` AS `city`,
+      _partners.`dealers_3 rating` AS `rating`,
+      _kept.`outer_join bids_bid` AS `bids_bids_bid`,
+      _kept.`outer_join bids_buyer` AS `bids_bids_buyer`,
+      _kept.`outer_join cars_car_id` AS `cars_cars_car_id`,
+      _partners.`dealers_3 dealer` AS `dealers_3_dealer`,
+      _kept.`outer_join asked` AS `asked`,
+      CASE WHEN _kept.`_part` = 0 THEN FALSE ELSE TRUE END AS `asked_2`
     FROM (
       SELECT
-        bids.`bid` AS `bid`,
-        bids.`car_id` AS `car_id`,
-        bids.`buyer` AS `buyer`,
-        bids.`amount` AS `amount`,
-        cars.`car_id` AS `car_id_2`,
-        cars.`model` AS `model`,
-        cars.`price` AS `price`,
-        cars.`dealer` AS `dealer`,
-        bids.`bid` AS `bids_bid`,
-        bids.`buyer` AS `bids_buyer`,
-        cars.`car_id` AS `cars_car_id`,
-        FALSE AS `asked`
-      FROM `bids` AS bids, `cars` AS cars
-      WHERE
-        bids.`car_id` = cars.`car_id`
-      UNION ALL
+        outer_join.`dealer` AS `outer_join dealer`,
+        outer_join.`bid` AS `outer_join bid`,
+        outer_join.`car_id` AS `outer_join car_id`,
+        outer_join.`buyer` AS `outer_join buyer`,
+        outer_join.`amount` AS `outer_join amount`,
+        outer_join.`car_id_2` AS `outer_join car_id_2`,
+        outer_join.`model` AS `outer_join model`,
+        outer_join.`price` AS `outer_join price`,
+        outer_join.`bids_bid` AS `outer_join bids_bid`,
+        outer_join.`bids_buyer` AS `outer_join bids_buyer`,
+        outer_join.`cars_car_id` AS `outer_join cars_car_id`,
+        outer_join.`asked` AS `outer_join asked`,
+        _parts.`_part` AS `_part`
+      FROM (
+        SELECT
+          bids.`bid` AS `bid`,
+          bids.`car_id` AS `car_id`,
+          bids.`buyer` AS `buyer`,
+          bids.`amount` AS `amount`,
+          cars.`car_id` AS `car_id_2`,
+          cars.`model` AS `model`,
+          cars.`price` AS `price`,
+          cars.`dealer` AS `dealer`,
+          bids.`bid` AS `bids_bid`,
+          bids.`buyer` AS `bids_buyer`,
+          cars.`car_id` AS `cars_car_id`,
+          FALSE AS `asked`
+        FROM `bids` AS bids, `cars` AS cars
+        WHERE
+          bids.`car_id` = cars.`car_id`
+        UNION ALL
+        SELECT
+          bids_2.`bid` AS `bid`,
+          bids_2.`car_id` AS `car_id`,
+          bids_2.`buyer` AS `buyer`,
+          bids_2.`amount` AS `amount`,
+          NULL AS `car_id_2`,
+          NULL AS `model`,
+          NULL AS `price`,
+          NULL AS `dealer`,
+          bids_2.`bid` AS `bids_bid`,
+          bids_2.`buyer` AS `bids_buyer`,
+          NULL AS `cars_car_id`,
+          TRUE AS `asked`
+        FROM `bids` AS bids_2
+      ) AS outer_join
+      LATERAL VIEW
+      EXPLODE(ARRAY(0, 1)) _parts AS `_part`
+    ) AS _kept
+    LEFT JOIN (
       SELECT
-        bids_2.`bid` AS `bid`,
-        bids_2.`car_id` AS `car_id`,
-        bids_2.`buyer` AS `buyer`,
-        bids_2.`amount` AS `amount`,
-        NULL AS `car_id_2`,
-        NULL AS `model`,
-        NULL AS `price`,
-        NULL AS `dealer`,
-        bids_2.`bid` AS `bids_bid`,
-        bids_2.`buyer` AS `bids_buyer`,
-        NULL AS `cars_car_id`,
-        TRUE AS `asked`
-      FROM `bids` AS bids_2
-    ) AS outer_join, `dealers` AS dealers_3
+        dealers_3.`dealer` AS `dealers_3 dealer`,
+        dealers_3.`city` AS `dealers_3 city`,
+        dealers_3.`rating` AS `dealers_3 rating`,
+        TRUE AS `_found`
+      FROM `dealers` AS dealers_3
+    ) AS _partners
+      ON _kept.`_part` = 0 AND _partners.`dealers_3 dealer` = _kept.`outer_join dealer`
     WHERE
-      dealers_3.`dealer` = outer_join.`dealer`
-    UNION ALL
-    SELECT
-      outer_join_2.`bid` AS `bid`,
-      outer_join_2.`car_id` AS `car_id`,
-      outer_join_2.`buyer` AS `buyer`,
-      outer_join_2.`amount` AS `amount`,
-      outer_join_2.`car_id_2` AS `car_id_2`,
-      outer_join_2.`model` AS `model`,
-      outer_join_2.`price` AS `price`,
-      outer_join_2.`dealer` AS `dealer`,
-      NULL AS `dealer_2`,
-      NULL AS `city`,
-      NULL AS `rating`,
-      outer_join_2.`bids_3_bid` AS `bids_bids_bid`,
-      outer_join_2.`bids_3_buyer` AS `bids_bids_buyer`,
-      outer_join_2.`cars_3_car_id` AS `cars_cars_car_id`,
-      NULL AS `dealers_3_dealer`,
-      outer_join_2.`asked` AS `asked`,
-      TRUE AS `asked_2`
-    FROM (
-      SELECT
-        bids_3.`bid` AS `bid`,
-        bids_3.`car_id` AS `car_id`,
-        bids_3.`buyer` AS `buyer`,
-        bids_3.`amount` AS `amount`,
-        cars_3.`car_id` AS `car_id_2`,
-        cars_3.`model` AS `model`,
-        cars_3.`price` AS `price`,
-        cars_3.`dealer` AS `dealer`,
-        bids_3.`bid` AS `bids_3_bid`,
-        bids_3.`buyer` AS `bids_3_buyer`,
-        cars_3.`car_id` AS `cars_3_car_id`,
-        FALSE AS `asked`
-      FROM `bids` AS bids_3, `cars` AS cars_3
-      WHERE
-        bids_3.`car_id` = cars_3.`car_id`
-      UNION ALL
-      SELECT
-        bids_4.`bid` AS `bid`,
-        bids_4.`car_id` AS `car_id`,
-        bids_4.`buyer` AS `buyer`,
-        bids_4.`amount` AS `amount`,
-        NULL AS `car_id_2`,
-        NULL AS `model`,
-        NULL AS `price`,
-        NULL AS `dealer`,
-        bids_4.`bid` AS `bids_3_bid`,
-        bids_4.`buyer` AS `bids_3_buyer`,
-        NULL AS `cars_3_car_id`,
-        TRUE AS `asked`
-      FROM `bids` AS bids_4
-    ) AS outer_join_2
+      _kept.`_part` = 1 OR _partners.`_found`
   ) AS outer_join_3
 )
 SELECT
