@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import DoubleType, FloatType, StructType
+from pyspark.sql.types import StructType
 
 from lipstick import display
 from lipstick.analysis import Analyses
@@ -139,12 +139,12 @@ class Capture(Analyses):
             own = block.kind is Kind.GROUP and not (block.sets or block.difference)
             if not own or any(inner.name in reached for inner in block.derived):
                 continue
-            schema = StructType.fromJson(dict(self.manifest.schemas[block.name]["rows"]))
+            fields = self.manifest.schemas[block.name]["rows"]["fields"]
             names = {name for name, _ in block.aggregates}
             rounded = {
-                field.name
-                for field in schema
-                if field.name in names and isinstance(field.dataType, FloatType | DoubleType)
+                field["name"]
+                for field in fields
+                if field["name"] in names and field["type"] in ("float", "double")
             }
             if rounded:
                 found[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
