@@ -131,6 +131,24 @@ class Semiring(ABC, Generic[K]):
             " would not hold; evaluate them in Counting, with tokens valued 0 or 1 for a deletion"
         )
 
+    def copies(self, a: K) -> int:
+        """How often a tuple annotated `a` is there, for conditions on which tuples are.
+
+        Raises
+        ------
+        CapabilityError
+            Unless it is 0 or 1, or the semiring counts: a condition has no other values.
+        """
+        if a == self.zero:
+            return 0
+        if a == self.one:
+            return 1
+        raise CapabilityError(
+            f"a condition on aggregated values has no value in semiring {self.name} where a tuple"
+            f" is valued {self.render(a)}, neither 0 nor 1; value its tokens by 0 and 1, or look at"
+            " the expression that polynomials() gives"
+        )
+
     def compare(self, op: str, left: Any, right: Any) -> K:
         """[left op right] of evaluated operands: 1 where the comparison is true, else 0."""
         return self.one if compare_values(op, left, right) else self.zero

@@ -8,22 +8,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from semiring.base import Semiring, TokenValuation, token_values
+import numpy as np
+
+from semiring.base import Array, Semiring, TokenValuation, token_values
 from semiring.errors import AnnotationError
 from semiring.monoid import Monoid
 from semiring.polynomial import Polynomial
-from semiring.render import PRINTED_TERMS, REPR_TERMS, html_code, join_terms, left_out
+from semiring.render import REPR_TERMS, html_code, join_terms, left_out
 from semiring.token import Token, format_value, normal_value, order_key
+from semiring.value import Substitution, Value, replaced
 
 if TYPE_CHECKING:
     from semiring.expression import Expression
+    from semiring.possible_worlds import PossibleWorlds
 
     Annotation: TypeAlias = Polynomial | Expression
 
 K = TypeVar("K")
 
 
-class Tensor:
+class Tensor(Value):
     """A formal sum Σ kᵢ⊗vᵢ of annotations k and values v of a monoid; immutable and canonical.
 
     Equal values are merged, k₁⊗v + k₂⊗v = (k₁ + k₂)⊗v, and 0⊗v is dropped. A NULL value, here
@@ -63,9 +67,6 @@ class Tensor:
         object.__setattr__(self, "_monoid", monoid)
         object.__setattr__(self, "_terms", tuple((k, v) for _, k, v in kept))
         object.__setattr__(self, "_key", tuple((key, k) for key, k, _ in kept))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("a Tensor is immutable")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Tensor, (self._monoid, self._terms))
@@ -147,9 +148,33 @@ class Tensor:
             return self._monoid.aggregate((0 if semiring.is_zero(k) else 1, v) for k, v in terms)
         return self._monoid.aggregate((semiring.multiplicity(k), v) for k, v in terms)
 
+    def in_worlds(self, worlds: PossibleWorlds) -> Array:
+        found = np.empty(worlds.length, dtype=object)
+        if not self._terms:
+            found[:] = self._monoid.over_empty
+            return found
+        counts = np.stack([worlds.counts(k) for k, _ in self._terms])
+        if counts.dtype == object:
+            cases, which = counts, np.arange(worlds.length)
+        else:
+            cases, which = np.unique(counts, axis=1, return_inverse=True)
+        values = [value for _, value in self._terms]
+        made = np.empty(cases.shape[1], dtype=object)
+        for place, copies in enumerate(cases.T.tolist()):
+            made[place] = self._monoid.aggregate(zip(copies, values, strict=True))
+        found[:] = made[which.reshape(-1)]
+        return found
+
+    def substituted(self, of: Substitution) -> Tensor:
+        return Tensor(self._monoid, ((replaced(k, of), v) for k, v in self._terms))
+
     def delete(self, tokens: Collection[Token]) -> Tensor:
         """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
         return Tensor(self._monoid, ((k.delete(tokens), v) for k, v in self._terms))
+
+    def called(self, limit: int | None = REPR_TERMS) -> str:
+        """The text of the aggregate: its name, and the tensor in parentheses."""
+        return f"{self._monoid}({self.truncated(limit)})"
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         """The text of the first `limit` simple tensors, saying how many are left out; None: all."""
@@ -157,9 +182,6 @@ class Tensor:
         shown = [_simple_text(k, v, limit) for k, v in simple[:limit]]
         hidden = len(simple) - len(shown)
         return join_terms([*shown, left_out(hidden)] if hidden else shown, None)
-
-    def __str__(self) -> str:
-        return self.truncated(PRINTED_TERMS)
 
     def __repr__(self) -> str:
         return f"Tensor({self._monoid}: {self.truncated()})"

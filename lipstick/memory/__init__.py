@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +15,7 @@ from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
 from lipstick.memory.evaluation import evaluate
+from lipstick.memory.formal import Formal, PotentialRow
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.listing import list_members
 from lipstick.memory.many import evaluate_many, evaluate_updates
@@ -21,7 +23,6 @@ from lipstick.memory.members import ValueLookup
 from lipstick.memory.reach import lineage, tokens
 from lipstick.memory.scenarios import Deleted, Scenarios, Updated, Updates
 from lipstick.memory.store import StoredDatasets
-from lipstick.memory.symbolic import Symbolic, aggregate_of, row_of
 from lipstick.memory.updates import evaluate_update
 from lipstick.memory.whatif import MemoryWhatIf
 from lipstick.memory.whatif_many import WhatIfMany
@@ -36,6 +37,7 @@ __all__ = [
     "Deleted",
     "Memory",
     "MemoryWhatIf",
+    "PotentialRow",
     "Scenarios",
     "Updated",
     "Updates",
@@ -67,7 +69,7 @@ class Memory:
         self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
     ) -> None:
         self._engine = Engine(StoredDatasets(directory), manifest, lookup)
-        self._symbolic = Symbolic(self._engine)
+        self._formal = Formal(self._engine)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -160,12 +162,24 @@ class Memory:
         where
             Which rows.
 
-        Conditions on aggregated values that are not plain comparisons are left out of the
-        expressions; see :class:`lipstick.memory.symbolic.Symbolic`.
+        Exact in every world: see :mod:`lipstick.memory.formal`.
         """
         positions = self._positions(where)[:limit]
-        found = self._symbolic.tuples(self._engine.root.name, positions)
+        found = self._formal.shown(positions)
         return list(zip(self._shown(positions), found, strict=True))
+
+    def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
+        """The rows that are in the answer of some world, those of now first.
+
+        A world is the database without some of its tuples. In each, every row is there as often as
+        its annotation says, with the values that its formal values have.
+
+        Raises
+        ------
+        ExactnessError
+            When there are too many to tell.
+        """
+        return list(islice(self._formal.rows(), limit))
 
     def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Tensor]]:
         """Rows of the answer, in its order, with the tensor of an aggregated column.
@@ -183,8 +197,7 @@ class Memory:
             When the column is something else, or its values are not in the capture.
         """
         positions = self._positions(None)[:limit]
-        block, aggregate, places = aggregate_of(self._engine, column, positions)
-        found = self._symbolic.tensors(block, aggregate, places)
+        found = self._formal.tensors(column, positions)
         return list(zip(self._shown(positions), found, strict=True))
 
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:
@@ -214,7 +227,7 @@ class Memory:
         identity, length
             The columns that tell the answer's rows apart, and how many rows are asked for.
         """
-        return self._symbolic.tuples(self._engine.root.name, self._find(identity, length))
+        return self._formal.shown(self._find(identity, length))
 
     def lineage_of(self, identity: Sequence[pa.Array], length: int) -> dict[str, pa.Table]:
         """The tokens that some rows of the answer were made from; parameters as above."""
@@ -294,4 +307,4 @@ class Memory:
         engine = self._engine
         columns = engine.columns(engine.base(engine.root.name), positions)
         rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        return [row_of(engine.manifest.names, row) for row in rows]
+        return [dict(zip(engine.manifest.names, row, strict=True)) for row in rows]

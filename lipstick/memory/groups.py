@@ -62,7 +62,7 @@ class GroupRows(Rows):
         self.members = members
         self._stored = stored
         self._base = base
-        self._keys = tuple((name, interpret(key)) for name, key in block.keys)
+        self.key_scalars = tuple((name, interpret(key)) for name, key in block.keys)
         self._may_fail = any(may_raise(key) for _, key in block.keys)
         self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
         self._having = tuple(map(interpret, block.having))
@@ -72,20 +72,20 @@ class GroupRows(Rows):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._float_sums: dict[str, ChunkedSums] = {}
-        self._sets = max(block.sets, 1)
+        self.sets = max(block.sets, 1)
 
     # -- entries ---------------------------------------------------------------------------
 
     def _entries(self, members: Array) -> Array:
         """The entries of some members, member by member."""
-        if self._sets == 1:
+        if self.sets == 1:
             return members
-        entries: Array = (members[:, None] * self._sets + every(self._sets)).ravel()
+        entries: Array = (members[:, None] * self.sets + every(self.sets)).ravel()
         return entries
 
     def _members(self, entries: Array) -> Array:
         """The member of each entry."""
-        return entries if self._sets == 1 else entries // self._sets
+        return entries if self.sets == 1 else entries // self.sets
 
     def _resolve_entries(self, entries: Array, context: Context) -> Resolve:
         """The columns that keys read, at some entries."""
@@ -94,7 +94,7 @@ class GroupRows(Rows):
         def column(alias: str, name: str) -> Vector:
             if alias != EXPANDED:
                 return resolve(alias, name)
-            return from_arrow(pa.array(entries % self._sets, pa.int32()))
+            return from_arrow(pa.array(entries % self.sets, pa.int32()))
 
         return column
 
@@ -109,7 +109,7 @@ class GroupRows(Rows):
     def moved(self, members: Array, scenarios: Array) -> Moved:
         """Members, without deletion, and their groups: by scenario, then by position."""
         entries = self._entries(members)
-        scenarios = np.repeat(scenarios, self._sets)
+        scenarios = np.repeat(scenarios, self.sets)
         return Moved(self._members(entries), scenarios, self._group_of(entries))
 
     # -- without deletion ------------------------------------------------------------------
@@ -120,14 +120,14 @@ class GroupRows(Rows):
 
     @cached_property
     def _table(self) -> KeyTable:
-        columns = [self._stored.column(name) for name, _ in self._keys]
+        columns = [self._stored.column(name) for name, _ in self.key_scalars]
         return KeyTable(columns, self._stored.count)
 
     @cached_property
     def _grouping(self) -> tuple[Array, list[pa.Array]]:
         """The group of every entry, -1: none; and the keys of groups that are not stored."""
-        count = self.members.count * self._sets
-        if not self._keys:
+        count = self.members.count * self.sets
+        if not self.key_scalars:
             return np.zeros(count, dtype=np.int32), []
         codes = np.full(count, -1, dtype=np.int64)
         rows, columns = self._keyed()
@@ -149,9 +149,9 @@ class GroupRows(Rows):
         """
         alive = self.members.base_alive
         if alive is None:
-            rows = every(self.members.count * self._sets)
+            rows = every(self.members.count * self.sets)
             return rows, self._key_values(rows, self._base)
-        if self._stable:
+        if self.keys_stable:
             rows = self._entries(np.flatnonzero(self.members.referring))
             with suppress(NeedsSparkError):
                 return rows, self._key_values(rows, self._base)
@@ -159,19 +159,21 @@ class GroupRows(Rows):
         return rows, self._key_values(rows, self._base)
 
     @cached_property
-    def _stable(self) -> bool:
+    def keys_stable(self) -> bool:
         """Whether no deletion changes the keys of a member, or lets them fail."""
-        return not self._may_fail and all(self.members.is_stable(key) for _, key in self._keys)
+        return not self._may_fail and all(
+            self.members.is_stable(key) for _, key in self.key_scalars
+        )
 
     def _key_values(self, entries: Array, context: Context) -> list[pa.Array]:
         dataset = self.members.dataset
         positions = self._members(entries)
         resolve = self._resolve_entries(entries, context)
         columns = []
-        for name, key in self._keys:
+        for name, key in self.key_scalars:
             if dataset is not None and key.column is not None and key.column[0] == MEMBER:
                 column = dataset.column(key.column[1])
-                whole = self._sets == 1 and len(positions) == len(column)
+                whole = self.sets == 1 and len(positions) == len(column)
                 columns.append(column if whole else column.take(pa.array(positions)))
                 continue
             try:
@@ -188,8 +190,8 @@ class GroupRows(Rows):
 
     def _group_of(self, entries: Array) -> Array:
         """The positions of some entries' groups; of few entries without those of all."""
-        few = 4 * len(entries) < self.members.count * self._sets
-        alone = few and self.members.base_alive is None and bool(self._keys)
+        few = 4 * len(entries) < self.members.count * self.sets
+        alone = few and self.members.base_alive is None and bool(self.key_scalars)
         if "_grouping" in self.__dict__ or not alone:
             return self.codes[entries].astype(np.int64)
         return self._table.find(self._key_values(entries, self._base), len(entries))
@@ -205,7 +207,7 @@ class GroupRows(Rows):
 
     def members_of(self, groups: Array) -> tuple[Array, Array]:
         """The members, there or not, of some groups, and the place of each one's group."""
-        if not self._keys:
+        if not self.key_scalars:
             owners = np.repeat(every(len(groups)), self.members.count)
             return np.tile(every(self.members.count), len(groups)), owners
         entries, owners = self._index.rows(groups)
@@ -237,7 +239,7 @@ class GroupRows(Rows):
     def _take_extra(self, name: str, positions: Array, kind: pa.DataType) -> pa.Array:
         """A column of groups that are not stored: what follows from their keys, else NULL."""
         rows = pa.array(positions - self._stored.count)
-        keys = zip((key for key, _ in self._keys), self._grouping[1], strict=True)
+        keys = zip((key for key, _ in self.key_scalars), self._grouping[1], strict=True)
         known = {key: column.take(rows) for key, column in keys}
         if name in known:
             return known[name]
@@ -255,7 +257,7 @@ class GroupRows(Rows):
         """See :class:`Rows`."""
         members = self.members
         gone = members.without(deleted)
-        valued = [key for _, key in self._keys]
+        valued = [key for _, key in self.key_scalars]
         valued += [argument for call in self.calls.values() for argument in call.arguments]
         suspects = members.suspects(context, gone, valued)
         was = members.was_alive(suspects)
@@ -319,8 +321,10 @@ class GroupRows(Rows):
 
     def _codes_under(self, entries: Array, context: Context) -> tuple[Array, list[pa.Array]]:
         """The groups of entries under a deletion, and the keys of groups that are new."""
-        captured = entries.max(initial=-1) < self.members.count * self._sets
-        if captured and not (self._may_fail or self.members.dependent(k for _, k in self._keys)):
+        captured = entries.max(initial=-1) < self.members.count * self.sets
+        if captured and not (
+            self._may_fail or self.members.dependent(k for _, k in self.key_scalars)
+        ):
             codes = self._group_of(entries)
             if (codes >= 0).all():
                 return codes, []
@@ -333,7 +337,7 @@ class GroupRows(Rows):
         unknown = np.flatnonzero(codes < 0)
         if not len(unknown):
             return codes, []
-        if self._stable:
+        if self.keys_stable:
             raise needs_spark(f"a key of {self.block.name}")
         chosen = [column.take(pa.array(unknown)) for column in columns]
         numbers, first = distinct(chosen, len(unknown))
@@ -349,7 +353,7 @@ class GroupRows(Rows):
             affected, exists = self._everywhere(grouped, groups)
         if not len(affected):
             return base
-        take = PatchedTake(base, [name for name, _ in self._keys], grouped, groups.new_keys)
+        take = PatchedTake(base, [name for name, _ in self.key_scalars], grouped, groups.new_keys)
         there = affected[exists]
         resolve = self._resolve(there, take, context)
         present = np.zeros(groups.size, dtype=np.bool_)

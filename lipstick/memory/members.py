@@ -100,8 +100,8 @@ class Members:
                 f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, "
                 "which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
-        self._free = free[0] if len(free) == 1 else None
-        self._combined = tuple(free) if len(free) > 1 else ()
+        self.free = free[0] if len(free) == 1 else None
+        self.combined = tuple(free) if len(free) > 1 else ()
         self.conditions = tuple(map(interpret, block.conditions))
         self.memberships = tuple(Membership(semi, self) for semi in block.semis)
         self.outer_lookups = {o.alias: Membership(o, self) for o in block.outer_lookups}
@@ -120,9 +120,9 @@ class Members:
         """The number of members, those included that only a deletion makes."""
         if self.dataset is not None:
             return self.dataset.count
-        if self._combined:
-            return len(self._reference(self._combined[0]))
-        return context(self._free.block.name).size if self._free else 1
+        if self.combined:
+            return len(self._reference(self.combined[0]))
+        return context(self.free.block.name).size if self.free else 1
 
     def resolve(self, positions: Array, context: Context) -> Resolve:
         """The columns that scalars of the members read, at some members; each taken once."""
@@ -191,7 +191,7 @@ class Members:
 
     def refer(self, lookup: Lookup, positions: Array) -> Array:
         """The positions of the tuples that members refer to through a lookup; -1: none."""
-        if lookup is self._free:
+        if lookup is self.free:
             return positions
         return self._reference(lookup)[positions]
 
@@ -204,7 +204,7 @@ class Members:
         return found
 
     def _reference(self, lookup: Lookup) -> Array:
-        if lookup.alias not in self._references and self._combined:
+        if lookup.alias not in self._references and self.combined:
             self._references.update(self._combinations())
         elif lookup.alias not in self._references:
             assert self.dataset is not None
@@ -228,7 +228,7 @@ class Members:
                 for alias, name in condition.columns:
                     names.setdefault(alias, {})[name] = None
         sources = {}
-        for lookup in self._combined:
+        for lookup in self.combined:
             inner = self.base(lookup.block.name)
             rows = every(inner.size)
             columns = {name: inner.take(name, rows) for name in names.get(lookup.alias, ())}
@@ -302,7 +302,7 @@ class Members:
         for lookup in self.lookups:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
-            if lookup is self._free:
+            if lookup is self.free:
                 found.append(wanted)
             elif len(wanted):
                 codes = self._reference(lookup)
@@ -315,7 +315,7 @@ class Members:
 
     def _check_combined(self, context: Context) -> None:
         """Refuse combinations with rows that only a deletion makes."""
-        for lookup in self._combined:
+        for lookup in self.combined:
             if context(lookup.block.name).size > self.base(lookup.block.name).size:
                 raise NeedsSparkError(
                     f"The deletion makes rows of {lookup.block.name}, which are joined by "

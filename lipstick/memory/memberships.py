@@ -57,17 +57,17 @@ class Membership:
         self.asked = asked
         self.negated = isinstance(asked, Semi) and asked.negated
         self._members = members
-        self._sides = tuple(interpret(left) for left, _ in asked.pairs)
+        self.sides = tuple(interpret(left) for left, _ in asked.pairs)
         self._guard = None if asked.guard is None else interpret(asked.guard)
 
     @property
     def deciding(self) -> tuple[Interpreted, ...]:
         """The scalars of the members that it reads."""
-        return self._sides if self._guard is None else (*self._sides, self._guard)
+        return self.sides if self._guard is None else (*self.sides, self._guard)
 
     def refer(self, positions: Array, context: Context) -> Array:
         """The positions of the tuples that it finds for members, there or not; -1: none."""
-        if self._stable and (positions < self._members.count).all():
+        if self.stable and (positions < self._members.count).all():
             found = self._reference[positions]
         else:
             left = self._left(positions, context)
@@ -113,7 +113,7 @@ class Membership:
         inner, base = self._inner(context), self._inner(self._members.base)
         wanted = touched(inner)
         known = wanted[wanted < base.size]
-        if inner.size > base.size or (len(known) and not self._stable):
+        if inner.size > base.size or (len(known) and not self.stable):
             return every(self._members.count)
         return self._referring.rows(known)[0] if len(known) else NOTHING
 
@@ -123,8 +123,8 @@ class Membership:
         return context(self.asked.block.name)
 
     @cached_property
-    def _stable(self) -> bool:
-        return not self._members.dependent(self._sides)
+    def stable(self) -> bool:
+        return not self._members.dependent(self.sides)
 
     @cached_property
     def _reference(self) -> Array:
@@ -147,7 +147,7 @@ class Membership:
         try:
             return [
                 values(side, resolve, len(positions), kind)
-                for side, kind in zip(self._sides, self._types, strict=True)
+                for side, kind in zip(self.sides, self._types, strict=True)
             ]
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error
@@ -165,7 +165,7 @@ class Membership:
         try:
             return [
                 unify(side.evaluate(resolve).type, inner.take(its, NOTHING).type)
-                for side, (_, its) in zip(self._sides, self.asked.pairs, strict=True)
+                for side, (_, its) in zip(self.sides, self.asked.pairs, strict=True)
             ]
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error

@@ -47,7 +47,7 @@ class UnionRows(Rows):
         self._columns = {
             output.name: place for place, output in enumerate(block.branches[0].outputs)
         }
-        self._identity = {
+        self.identity = {
             f"_{number}_{name}": (number, name)
             for number, branch in enumerate(block.branches)
             for name in branch.identity
@@ -122,8 +122,8 @@ class UnionRows(Rows):
         where, places = branches[positions], inside[positions]
         if name == BRANCH and name not in self.outputs:
             return pa.array(where, pa.int32())
-        if name in self._identity and name not in self.outputs:
-            number, column = self._identity[name]
+        if name in self.identity and name not in self.outputs:
+            number, column = self.identity[name]
             return self._of_branch(context, number, column, where, places)
         scalar = self.outputs[name]
         try:

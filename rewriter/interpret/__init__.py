@@ -13,6 +13,8 @@ from rewriter.interpret.calls import (
     comparison,
 )
 from rewriter.interpret.compile import Interpreted, Resolve, interpret
+from rewriter.interpret.conditions import AllOf, AnyOf, Compared, Condition, Test, taken_apart
+from rewriter.interpret.template import Template
 from rewriter.interpret.vector import (
     FailedError,
     UninterpretableError,
@@ -33,13 +35,19 @@ from rewriter.interpret.windows import (
 __all__ = [
     "WINDOW",
     "AggregateCall",
+    "AllOf",
     "Anew",
+    "AnyOf",
     "Bounds",
+    "Compared",
     "Comparison",
+    "Condition",
     "FailedError",
     "Interpreted",
     "OrderKey",
     "Resolve",
+    "Template",
+    "Test",
     "UninterpretableError",
     "Vector",
     "WindowCall",
@@ -52,6 +60,7 @@ __all__ = [
     "interpret",
     "is_exact",
     "rescale",
+    "taken_apart",
     "unify",
     "windowed",
 ]

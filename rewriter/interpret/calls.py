@@ -120,7 +120,7 @@ class Comparison:
     right: Interpreted
 
 
-_OPERATORS: dict[type[exp.Expr], str] = {
+OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -135,7 +135,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
 def comparison(condition: Scalar) -> Comparison | None:
     """The sides of a comparison; None for other conditions."""
     condition = condition.unnest()
-    op = _OPERATORS.get(type(condition))
+    op = OPERATORS.get(type(condition))
     if op is None:
         return None
     left, right = condition.args["this"], condition.args["expression"]

@@ -15,6 +15,7 @@ from semiring.absorption import minimal
 from semiring.expression import (
     Atom,
     Compare,
+    Condition,
     Constant,
     Delta,
     Expression,
@@ -45,7 +46,7 @@ class Events:
     ----------
     kinds
         By number: ``false``, ``true``, ``token``, ``and``, ``or``, ``not``, or ``leaf`` for an
-        annotation that is only evaluated (a comparison of tensors).
+        annotation that is only evaluated (a condition on aggregated values).
     parts
         By number: the token, the set of numbers, the number, or the annotation.
     tokens
@@ -176,4 +177,4 @@ def _is_zero_or_one(expression: Expression) -> bool:
         return expression.n <= 1
     if isinstance(expression, Monus | Product):
         return all(_is_zero_or_one(child) for child in expression.children)
-    return isinstance(expression, Atom | Delta | Compare)
+    return isinstance(expression, Atom | Delta | Compare | Condition)

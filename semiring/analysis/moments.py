@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from semiring.analysis.averages import Summand, joint_of, quotient
 from semiring.analysis.circuit import DECISIONS, compile_annotation
-from semiring.analysis.counts import most
 from semiring.analysis.events import Annotation, Events
+from semiring.analysis.most import most
 from semiring.analysis.probability import Weights, weights_of
 from semiring.errors import CapabilityError
 from semiring.expression import Expression, sum_of

@@ -7,9 +7,9 @@ from functools import reduce
 
 import numpy as np
 
-from semiring.analysis.counts import counts
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events
 from semiring.base import Array
+from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token
 
 WORD = 64
@@ -79,6 +79,9 @@ class Presence:
             The number of words.
         """
         values = {FALSE: np.zeros(length, np.uint64), TRUE: ~np.zeros(length, np.uint64)}
+        leaves = [event for event in self._gates if self._events.kinds[event] == "leaf"]
+        tokens = frozenset().union(*(self._events.tokens[event] for event in leaves))
+        worlds = PossibleWorlds({token: unpacked(there[token]) for token in tokens}, length * WORD)
         for event in self._gates:
             kind, part = self._events.kinds[event], self._events.parts[event]
             if kind == "token":
@@ -86,8 +89,7 @@ class Presence:
             elif kind == "not":
                 values[event] = ~values[part]
             elif kind == "leaf":
-                bits = {token: unpacked(there[token]) for token in self._events.tokens[event]}
-                values[event] = packed(counts(part, bits, length * WORD) > 0)
+                values[event] = packed(worlds.holds(part))
             elif kind in ("and", "or"):
                 join = np.bitwise_and if kind == "and" else np.bitwise_or
                 values[event] = reduce(join, (values[one] for one in self._parts(event)))

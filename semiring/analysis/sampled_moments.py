@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from semiring.analysis.counts import counts, most
 from semiring.analysis.moments import Moments, no_value
+from semiring.analysis.most import most
 from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import hoeffding, random_words, words_needed
 from semiring.base import Array
+from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
 
@@ -81,8 +82,9 @@ def _values(tensor: Tensor, there: Mapping[Token, Array], length: int) -> Array:
     name = tensor.monoid.name
     count, total = np.zeros(length), np.zeros(length)
     least, largest = np.full(length, np.nan), np.full(length, np.nan)
+    worlds = PossibleWorlds(there, length)
     for annotation, value in tensor.terms:
-        copies = counts(annotation, there, length)
+        copies = worlds.counts(annotation).astype(np.float64)
         count += copies
         if name == "COUNT":
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from semiring.expression.compared import Compare, compare
+from semiring.expression.condition import Condition, condition
 from semiring.expression.terms import (
     Atom,
     Constant,
@@ -22,6 +23,7 @@ from semiring.expression.terms import (
 __all__ = [
     "Atom",
     "Compare",
+    "Condition",
     "Constant",
     "Delta",
     "Expression",
@@ -30,6 +32,7 @@ __all__ = [
     "Product",
     "Sum",
     "compare",
+    "condition",
     "delta",
     "monus",
     "product_of",

@@ -58,6 +58,9 @@ class Counting(Semiring[int]):
     def multiplicity(self, a: int) -> int:
         return a
 
+    def copies(self, a: int) -> int:
+        return a
+
     def from_int(self, n: int) -> int:
         return self.check(n)
 

@@ -75,7 +75,7 @@ def from_spark(frame: DataFrame) -> Bag:
 def from_arrow(table: pa.Table) -> Bag:
     """Return the rows of an Arrow table."""
     columns = [
-        [_from_arrow(value, field.type) for value in _numbered(table.column(index)).to_pylist()]
+        [arrow_value(value, field.type) for value in _numbered(table.column(index)).to_pylist()]
         for index, field in enumerate(table.schema)
     ]
     types = tuple(arrow_type_name(field.type) for field in table.schema)
@@ -125,22 +125,23 @@ def normal(value: Any) -> Any:
     return value
 
 
-def _from_arrow(value: Any, kind: pa.DataType) -> Any:
+def arrow_value(value: Any, kind: pa.DataType) -> Any:
+    """Return a value as Arrow hands it to Python, of a type, as rows have it."""
     if value is None:
         return None
     if pa.types.is_struct(kind):
         fields = [kind.field(index) for index in range(kind.num_fields)]
         pairs = zip(value.values(), fields, strict=True)
-        return tuple(_from_arrow(item, field.type) for item, field in pairs)
+        return tuple(arrow_value(item, field.type) for item, field in pairs)
     if pa.types.is_map(kind):
         return normal(
             {
-                _hashable(_from_arrow(k, kind.key_type)): _from_arrow(v, kind.item_type)
+                _hashable(arrow_value(k, kind.key_type)): arrow_value(v, kind.item_type)
                 for k, v in value
             }
         )
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return [_from_arrow(item, kind.value_type) for item in value]
+        return [arrow_value(item, kind.value_type) for item in value]
     return normal(value)
 
 

@@ -26,7 +26,8 @@ from semiring import (
     delta,
 )
 from semiring.analysis import moments, sampled_moments
-from semiring.analysis.counts import counts, most
+from semiring.analysis.most import most
+from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings import Counting
 from tests.semiring.test_analysis import TOKENS, WEIGHTS, chance, positive, worlds
 
@@ -157,7 +158,7 @@ counted = st.one_of(
 def test_counts_are_those_of_each_world(annotation):
     every_world = list(worlds())
     there = {t: np.array([w[t] for w in every_world], dtype=bool) for t in TOKENS}
-    found = counts(annotation, there, len(every_world))
+    found = PossibleWorlds(there, len(every_world)).counts(annotation)
     expected = [annotation.evaluate(Counting(), world) for world in every_world]
     assert found.tolist() == expected
     assert max(expected) <= most(annotation)

@@ -1,0 +1,184 @@
+"""Annotations as formal expressions: what of the input a row depends on, and how.
+
+Exact in every world: of the database without some of its tuples, an annotation says how often its
+row is in the answer, and formal values say what its columns are. Conditions on aggregated values,
+memberships, window functions and LIMIT are factors. Members are handled one by one here: what is
+made are Python objects to be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from lipstick.errors import CaptureError
+from lipstick.memory.engine import Engine
+from lipstick.memory.formal.aggregates import Aggregates
+from lipstick.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.memory.formal.columns import Columns
+from lipstick.memory.formal.cuts import Cuts
+from lipstick.memory.formal.domains import Domains
+from lipstick.memory.formal.functions import typed_values
+from lipstick.memory.formal.matches import Matches
+from lipstick.memory.formal.possible import is_possible
+from lipstick.memory.formal.tensors import check_aggregate
+from lipstick.memory.formal.tuples import Tuples
+from lipstick.memory.formal.windows import Windows
+from lipstick.memory.reach import members_of
+from lipstick.memory.store import every
+from rewriter.blocks import Block, Kind
+from rewriter.interpret import interpret
+from semiring.base import Array
+from semiring.tensor import Tensor
+from semiring.value import Operand, Value
+from semiring.values import choice
+
+__all__ = ["ALGEBRA", "Annotation", "Formal", "PotentialRow"]
+
+
+@dataclass(frozen=True, slots=True)
+class PotentialRow:
+    """A row that is in the answer of some world.
+
+    Attributes
+    ----------
+    values
+        Per column of the answer a plain value, or a formal one where it is not the same in all
+        worlds.
+    annotation
+        How often the row is there.
+    present
+        Whether it is in the answer now.
+    """
+
+    values: tuple[Operand, ...]
+    annotation: Annotation
+    present: bool
+
+
+class Formal:
+    """The formal annotations of a capture, each made once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.domains = Domains(self)
+        self.tuples = Tuples(self)
+        self.columns = Columns(self)
+        self.aggregates = Aggregates(self)
+        self.matches = Matches(self)
+        self.windows = Windows(self)
+        self.cuts = Cuts(self)
+        self._scalars: dict[tuple[str, str], Operand] = {}
+
+    def scalar(self, block: Block, name: str) -> Operand:
+        """The value of a scalar subquery, NULL where it has no row."""
+        key = (block.name, name)
+        if key not in self._scalars:
+            places = every(self.domains.size(block.name))
+            annotations = self.tuples.of(block.name, places)
+            there = [place for place, k in enumerate(annotations) if not k.is_zero]
+            values = self.columns.column(block.name, name, np.array(there, dtype=np.int64))
+            pairs = zip((annotations[place] for place in there), values, strict=True)
+            self._scalars[key] = choice(pairs)
+        return self._scalars[key]
+
+    # -- the answer --------------------------------------------------------------------------
+
+    def shown(self, positions: Array) -> list[Annotation]:
+        """The annotations of rows of the answer, as they are now.
+
+        A row of a LEFT JOIN with its partner is another one than the row without.
+        """
+        found = []
+        for position in positions.tolist():
+            alternatives = self._alternatives(self.engine.root.name, position)
+            now = [k for k, matched in alternatives if self._is_now(position, matched)]
+            found.append(now[0])
+        return found
+
+    def rows(self) -> Iterator[PotentialRow]:
+        """All rows that are in the answer of some world: those of now first, in their order.
+
+        Raises
+        ------
+        ExactnessError
+            When there are too many to tell.
+        """
+        root = self.engine.root.name
+        base = self.engine.base(root)
+        ordered = base.ordered.tolist()
+        present = set(ordered)
+        others = (p for p in range(self.domains.size(root)) if p not in present)
+        for position in (*ordered, *others):
+            for annotation, matched in self._alternatives(root, position):
+                if annotation.is_zero or not is_possible(annotation):
+                    continue
+                now = position in present and self._is_now(position, matched)
+                yield PotentialRow(self._values(position, matched), annotation, now)
+
+    def _values(self, position: int, matched: dict[str, bool]) -> tuple[Operand, ...]:
+        root = self.engine.root
+        at = np.array([position], dtype=np.int64)
+        values = []
+        for output in root.outputs:
+            (value,) = self.columns.column(root.name, output.name, at, matched)
+            if not isinstance(value, Value):
+                (value,) = typed_values([value], self.columns.type(root.name, output.name))
+            values.append(value)
+        return tuple(values)
+
+    def _alternatives(self, name: str, position: int) -> list[tuple[Annotation, dict[str, bool]]]:
+        """The rows that a tuple of the root is: with partners of LEFT JOINs whose columns it
+        shows, and without."""
+        at = np.array([position], dtype=np.int64)
+        read = self._read_joins()
+        if not read:
+            return [(self.tuples.of(name, at)[0], {})]
+        found = []
+        for chosen in product((True, False), repeat=len(read)):
+            matched = dict(zip(read, chosen, strict=True))
+            (annotation,) = self.tuples.members(name, at, matched)
+            found.append((annotation, matched))
+        return found
+
+    def _read_joins(self) -> list[str]:
+        """The outer joins of the root whose columns the answer shows."""
+        root = self.engine.root
+        if root.kind is not Kind.ROWS or root.limited or root.windowed:
+            return []
+        scalars = [interpret(output.scalar) for output in root.outputs]
+        read = {alias for scalar in scalars for alias, _ in scalar.columns}
+        return [o.alias for o in root.outer_lookups if o.factor and o.alias in read]
+
+    def _is_now(self, position: int, matched: dict[str, bool]) -> bool:
+        """Whether a row of the answer has those partners now."""
+        members = members_of(self.engine.rows(self.engine.root.name)) if matched else None
+        at = np.array([position], dtype=np.int64)
+        for alias, wanted in matched.items():
+            assert members is not None
+            if (members.outer_lookups[alias].find(at, members.base)[0] >= 0) != wanted:
+                return False
+        return True
+
+    # -- tensors -----------------------------------------------------------------------------
+
+    def tensors(self, column: str, positions: Array) -> list[Tensor]:
+        """The tensors of a column of the answer.
+
+        Raises
+        ------
+        CaptureError
+            When there is no such column, or several, or it is not just an aggregate.
+        """
+        output = check_aggregate(self.engine, column, positions)
+        values = self.columns.column(self.engine.root.name, output, positions)
+        for value in values:
+            if not isinstance(value, Tensor):
+                raise CaptureError(
+                    f"Column {column!r} has no tensor: it aggregates values that a deletion may "
+                    "change.\nAsk polynomials(potential=True), which gives them as they are."
+                )
+        return values

@@ -1,0 +1,144 @@
+"""Aggregated values as tensors; as aggregates of formal values where their arguments are such."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.memory.formal.algebra import ALGEBRA, Annotation, times
+from lipstick.memory.formal.functions import Aggregation
+from lipstick.memory.formal.scopes import MemberScope, operands, scalar_type
+from lipstick.memory.formal.tuples import segments
+from lipstick.memory.groups import GroupRows
+from lipstick.memory.store import every
+from lipstick.memory.window_rows import WindowRows
+from rewriter.interpret import AggregateCall
+from semiring.base import Array
+from semiring.monoid import Monoid, divide_decimal
+from semiring.tensor import Tensor
+from semiring.value import Operand, Value
+from semiring.values import Aggregated
+
+if TYPE_CHECKING:
+    from lipstick.memory.formal import Formal
+
+
+class Aggregates:
+    """The aggregates of groups, and those over windows of which a deletion only takes rows."""
+
+    def __init__(self, formal: Formal) -> None:
+        self._formal = formal
+        self._known: dict[tuple[str, str], dict[int, Operand]] = {}
+
+    def values(self, name: str, aggregate: str, positions: Array) -> list[Operand]:
+        """The values of an aggregate of some groups, or over the windows of some rows.
+
+        Raises
+        ------
+        CaptureError
+            When arguments are not in the capture, or only Spark can compute them.
+        """
+        known = self._known.setdefault((name, aggregate), {})
+        new = np.unique(positions[[int(p) not in known for p in positions]])
+        if len(new):
+            known.update(zip(new.tolist(), self._make(name, aggregate, new), strict=True))
+        return [known[int(position)] for position in positions]
+
+    def over_window(self, rows: WindowRows, column: str) -> bool:
+        """Whether a column is an aggregate over frames that a deletion only takes rows from."""
+        return (
+            self._formal.domains.size(rows.block.name) == rows.base.size
+            and rows.aggregated(column) is not None
+            and rows.follows_deletions(column)
+        )
+
+    def _make(self, name: str, aggregate: str, positions: Array) -> list[Operand]:
+        rows = self._formal.engine.rows(name)
+        if isinstance(rows, WindowRows):
+            call = rows.aggregated(aggregate)
+            assert call is not None
+            kind = rows.type(aggregate)
+            among = every(rows.members.count)
+            members, owners = rows.seen(aggregate, positions, among)
+            annotations, factors = self._formal.tuples.members(name, members), None
+        else:
+            assert isinstance(rows, GroupRows)
+            call, kind = rows.calls[aggregate], rows.type(aggregate)
+            members, owners, factors = self._formal.domains.grouped(rows, positions)
+            annotations = self._formal.tuples.members(name, members)
+        terms = self._terms(rows, call, members, annotations, factors)
+        types = [
+            scalar_type(MemberScope(self._formal, rows.members, members[:0]), argument)
+            for argument in call.arguments
+        ]
+        function = Aggregation(call, types, kind or pa.int64())
+        return [
+            _aggregated(function, call, kind, [term for part in terms[a:b] for term in part])
+            for a, b in segments(owners, len(positions))
+        ]
+
+    def _terms(
+        self,
+        rows: GroupRows | WindowRows,
+        call: AggregateCall,
+        members: Array,
+        annotations: list[Annotation],
+        factors: list[Annotation] | None,
+    ) -> list[list[tuple[Annotation, tuple[Operand, ...]]]]:
+        """Per member its annotation and arguments: several where it is matched, or is not."""
+        found: list[list[tuple[Annotation, tuple[Operand, ...]]]] = [[] for _ in members]
+        read = [
+            outer.alias
+            for outer in rows.block.outer_lookups
+            if outer.factor
+            and any(outer.alias == alias for a in call.arguments for alias, _ in a.columns)
+        ]
+        for choice in product((True, False), repeat=len(read)):
+            matched = dict(zip(read, choice, strict=True))
+            mine = annotations
+            if matched:
+                mine = self._formal.tuples.members(rows.block.name, members, matched)
+            if factors is not None:
+                mine = times(mine, factors)
+            scope = MemberScope(self._formal, rows.members, members, matched=matched)
+            columns = [operands(scope, argument) for argument in call.arguments]
+            arguments = list(zip(*columns, strict=True)) if columns else [()] * len(members)
+            for place, (annotation, row) in enumerate(zip(mine, arguments, strict=True)):
+                if not annotation.is_zero:
+                    found[place].append((annotation, row))
+        return found
+
+
+def _aggregated(
+    function: Aggregation,
+    call: AggregateCall,
+    kind: pa.DataType | None,
+    terms: list[tuple[Annotation, tuple[Operand, ...]]],
+) -> Operand:
+    formal = any(isinstance(value, Value) for _, row in terms for value in row)
+    if call.function is None or formal:
+        return Aggregated(function, terms)
+    tensor = Tensor(_monoid(call, kind), [(k, _single(row)) for k, row in terms])
+    if not call.distinct:
+        return tensor
+    return Tensor(tensor.monoid, ((ALGEBRA.delta(k), v) for k, v in tensor.terms))
+
+
+def _single(row: tuple[Any, ...]) -> Any:
+    """The value that a row of arguments is: of several a tuple, NULL where one is."""
+    if not row:
+        return 1
+    if len(row) == 1:
+        return row[0]
+    return None if None in row else row
+
+
+def _monoid(call: AggregateCall, kind: pa.DataType | None) -> Monoid:
+    assert call.function is not None
+    monoid = Monoid(call.function)
+    if call.function == "AVG" and kind is not None and pa.types.is_decimal(kind):
+        return monoid.finishing(lambda total, count: divide_decimal(total, count, kind.scale))
+    return monoid

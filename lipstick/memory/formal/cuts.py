@@ -1,0 +1,117 @@
+"""LIMIT and OFFSET as factors: how many of the rows that come before are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.memory import order
+from lipstick.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.memory.formal.functions import Precedes, typed
+from lipstick.memory.formal.limits import MOST, too_many
+from lipstick.memory.formal.windows import is_formal
+from lipstick.memory.state import SORT
+from lipstick.memory.store import every
+from rewriter.blocks import Block
+from semiring.base import Array
+from semiring.expression import compare, condition, simplify
+from semiring.monoid import COUNT
+from semiring.tensor import Tensor
+from semiring.value import Operand
+from semiring.values import applied
+
+if TYPE_CHECKING:
+    from lipstick.memory.formal import Formal
+
+_KEPT = 200_000
+"""Blocks of more rows are not sorted as formal rows."""
+
+
+class Cuts:
+    """The factors of tuples of blocks with LIMIT or OFFSET."""
+
+    def __init__(self, formal: Formal) -> None:
+        self._formal = formal
+        self._sorted: dict[str, _Sorted] = {}
+
+    def factors(self, name: str, positions: Array) -> list[Annotation]:
+        """[k < offset + limit]·[k >= offset] for some tuples, where k counts the rows before."""
+        if name not in self._sorted:
+            self._sorted[name] = _Sorted(self._formal, name)
+        found = self._sorted[name]
+        return [found.factor(int(position)) for position in positions]
+
+
+class _Sorted:
+    """The rows of a block, before LIMIT cuts them, in its order as far as that is known."""
+
+    def __init__(self, formal: Formal, name: str) -> None:
+        self._formal = formal
+        self._block: Block = formal.engine.blocks[name]
+        size = formal.domains.size(name)
+        if size > _KEPT:
+            raise too_many(f"LIMIT cuts {size:,} rows of {name}")
+        places = every(size)
+        sorting = [
+            (f"{SORT}{n}", k.descending, k.nulls_first) for n, k in enumerate(self._block.order)
+        ]
+        sorting += [(column, False, True) for column in self._block.tie_break]
+        self._columns = [formal.columns.column(name, column, places) for column, _, _ in sorting]
+        self._types = [formal.columns.type(name, column) for column, _, _ in sorting]
+        self._directions = [(descending, nulls_first) for _, descending, nulls_first in sorting]
+        if not self._block.unique_identity:
+            # Rows that are equal in all of this come in the order of their positions.
+            self._columns.append(places.tolist())
+            self._types.append(pa.int64())
+            self._directions.append((False, True))
+        self._formal_order = is_formal(self._columns)
+        if self._formal_order:
+            if size > MOST:
+                raise too_many(f"LIMIT cuts {size:,} rows of {name} in an order that may change")
+            self._annotations = formal.tuples.uncut(name, places)
+            self._rows: list[tuple[Operand, ...]] = list(zip(*self._columns, strict=True))
+            return
+        keys = [
+            order.Key(typed(column, kind), descending, nulls_first)
+            for column, kind, (descending, nulls_first) in zip(
+                self._columns, self._types, self._directions, strict=True
+            )
+        ]
+        self._order = order.order(keys, size)
+        self._place = np.empty(size, dtype=np.int64)
+        self._place[self._order] = places
+
+    def factor(self, position: int) -> Annotation:
+        """The factor of one tuple."""
+        limit = self._block.limit
+        known = not (self._formal_order or self._block.offset)
+        if known and limit is not None and self._place[position] < limit:
+            # The first rows are in the answer in every world in which they are there.
+            return ALGEBRA.one
+        before = Tensor(COUNT, [(k, 1) for k in self._before(position)])
+        found: Annotation = ALGEBRA.one
+        if self._block.limit is not None:
+            stop = self._block.offset + self._block.limit
+            found = simplify(compare("<", before, stop))
+        if self._block.offset:
+            found = ALGEBRA.times(found, simplify(compare(">=", before, self._block.offset)))
+        return found
+
+    def _before(self, position: int) -> list[Annotation]:
+        """That rows are there and come before a tuple."""
+        name = self._block.name
+        if not self._formal_order:
+            place = int(self._place[position])
+            if place > MOST:
+                raise too_many(f"LIMIT of {name} looks at {place:,} rows before a row")
+            return self._formal.tuples.uncut(name, self._order[:place])
+        precedes = Precedes(self._directions, self._types)
+        own = self._rows[position]
+        found = []
+        for place, (annotation, row) in enumerate(zip(self._annotations, self._rows, strict=True)):
+            if place != position and not annotation.is_zero:
+                before = condition(applied(precedes, [*row, *own]))
+                found.append(ALGEBRA.times(annotation, simplify(before)))
+        return found

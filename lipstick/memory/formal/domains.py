@@ -1,0 +1,240 @@
+"""Which tuples a block may have in some world: captured ones, then those of keys that change.
+
+Positions are those of the rows of a block without deletion. Where a deletion may change what rows
+are grouped by, positions after these are the groups of the other values that keys may take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lipstick.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.memory.formal.functions import typed, typed_values
+from lipstick.memory.formal.limits import MOST, too_many
+from lipstick.memory.formal.possible import possible
+from lipstick.memory.formal.scopes import MemberScope, operands
+from lipstick.memory.groups import GroupRows
+from lipstick.memory.members import Members
+from lipstick.memory.reach import members_of
+from lipstick.memory.state import NOTHING
+from lipstick.memory.store import every
+from lipstick.memory.unions import UnionRows
+from rewriter.blocks import Lookup
+from semiring.base import Array
+from semiring.expression import compare, simplify
+from semiring.token import normal_value, order_key
+from semiring.value import Operand, Value
+
+if TYPE_CHECKING:
+    from lipstick.memory.formal import Formal
+
+Key = tuple[Any, ...]
+
+
+class Grouped(NamedTuple):
+    """The members of some groups: of each its position, the place of its group, and whether its
+    keys are those of the group; None: they are."""
+
+    members: Array
+    owners: Array
+    factors: list[Annotation] | None
+
+
+class Domains:
+    """The positions that tuples and members of every block may have."""
+
+    def __init__(self, formal: Formal) -> None:
+        self._formal = formal
+        self._changing: dict[str, _Changing] = {}
+
+    def size(self, name: str) -> int:
+        """The number of positions of a block's tuples."""
+        rows = self._formal.engine.rows(name)
+        if isinstance(rows, UnionRows):
+            return sum(self.size(branch.name) for branch in rows.block.branches)
+        if not isinstance(rows, GroupRows):
+            return self.member_count(members_of(rows))
+        return rows.base.size + len(self._others(rows))
+
+    def member_count(self, members: Members | None) -> int:
+        """The number of positions of a block's members."""
+        assert members is not None
+        free = members.free
+        if members.dataset is None and free is not None:
+            return self.size(free.block.name)
+        for lookup in members.combined:
+            base = self._formal.engine.base(lookup.block.name)
+            if self.size(lookup.block.name) > base.size:
+                raise too_many(
+                    f"Rows of {members.block.name} are combinations with rows of "
+                    f"{lookup.block.name}, of which a deletion may make others"
+                )
+        return members.count
+
+    def refer(self, members: Members, lookup: Lookup, chosen: Array) -> Array:
+        """The positions of the tuples that members refer to through a lookup; -1: none."""
+        if members.dataset is None and lookup is members.free:
+            return chosen
+        return members.refer(lookup, chosen)
+
+    def branches(self, rows: UnionRows) -> tuple[Array, Array]:
+        """The branch of every position of a union, and the position in the branch."""
+        return rows.places(lambda name: _Sized(self.size(name)))
+
+    # -- groups ----------------------------------------------------------------------------
+
+    def grouped(self, rows: GroupRows, positions: Array) -> Grouped:
+        """The members, there or not, of some groups."""
+        if self._changes(rows):
+            return self._of(rows).grouped(positions)
+        members, owners = rows.members_of(positions)
+        possible = self.possible(rows.members, members)
+        return Grouped(members[possible], owners[possible], None)
+
+    def possible(self, members: Members, chosen: Array) -> Array:
+        """Boolean array: which members may be there in some world, conditions left aside."""
+        possible = np.ones(len(chosen), dtype=np.bool_)
+        for lookup in members.lookups:
+            possible &= self.refer(members, lookup, chosen) >= 0
+        for one in members.memberships:
+            if not one.negated and self._formal.matches.is_direct(one):
+                found = one.refer(chosen, members.base) >= 0
+                possible &= one.passed(found, chosen, members.base)
+        return possible
+
+    def keys(self, rows: GroupRows, name: str, positions: Array) -> list[Any]:
+        """A key of some groups."""
+        base = rows.base.size
+        inside = np.flatnonzero(positions < base)
+        found: list[Any] = [None] * len(positions)
+        taken = rows.base.take(name, positions[inside]).to_pylist()
+        for place, value in zip(inside.tolist(), taken, strict=True):
+            found[place] = value
+        if len(inside) < len(positions):
+            place = [key for key, _ in rows.block.keys].index(name)
+            others = self._others(rows)
+            for at in np.flatnonzero(positions >= base).tolist():
+                found[at] = others[int(positions[at]) - base][place]
+        return found
+
+    def _changes(self, rows: GroupRows) -> bool:
+        """Whether a deletion may change what members are grouped by, or lets keys be computed."""
+        if not rows.block.keys or rows.keys_stable:
+            return False
+        stable = all(rows.members.is_stable(key) for _, key in rows.key_scalars)
+        return not stable or rows.members.base_alive is not None
+
+    def _others(self, rows: GroupRows) -> list[Key]:
+        return self._of(rows).others if self._changes(rows) else []
+
+    def _of(self, rows: GroupRows) -> _Changing:
+        name = rows.block.name
+        if name not in self._changing:
+            self._changing[name] = _Changing(self._formal, rows)
+        return self._changing[name]
+
+
+class _Sized(NamedTuple):
+    size: int
+
+
+class _Changing:
+    """The members of a grouping by values that a deletion may change."""
+
+    def __init__(self, formal: Formal, rows: GroupRows) -> None:
+        self._formal = formal
+        self._rows = rows
+        members = rows.members
+        count = formal.domains.member_count(members)
+        if count * rows.sets > MOST:
+            raise too_many(
+                f"{count:,} rows are grouped by values that a deletion may change in "
+                f"{rows.block.name}"
+            )
+        chosen = every(count)
+        chosen = chosen[formal.domains.possible(members, chosen)]
+        self._members = np.repeat(chosen, rows.sets)
+        self._sets = np.tile(np.arange(rows.sets), len(chosen))
+        scope = MemberScope(formal, members, self._members, self._sets)
+        columns = []
+        for name, key in rows.key_scalars:
+            kind = rows.type(name)
+            columns.append([_typed(value, kind) for value in operands(scope, key)])
+        self._keys: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
+        self._by_key: dict[tuple[Any, ...], list[int]] = {}
+        self._formal_keys: list[int] = []
+        for place, key in enumerate(self._keys):
+            if any(isinstance(part, Value) for part in key):
+                self._formal_keys.append(place)
+            else:
+                self._by_key.setdefault(_normal(key), []).append(place)
+        self._found: list[Key] | None = None
+
+    @property
+    def others(self) -> list[Key]:
+        """The keys that groups have in other worlds alone."""
+        if self._found is None:
+            self._found = list(self._possible())
+        return self._found
+
+    def _possible(self) -> Iterable[Key]:
+        rows = self._rows
+        captured = every(rows.base.size)
+        columns = [rows.base.take(name, captured).to_pylist() for name, _ in rows.block.keys]
+        known = {_normal(key) for key in zip(*columns, strict=True)}
+        found: dict[tuple[Any, ...], Key] = {}
+        for places in self._by_key.values():
+            found.setdefault(_normal(self._keys[places[0]]), self._keys[places[0]])
+        annotations = self._formal.tuples.members(rows.block.name, self._members[self._formal_keys])
+        kinds = [rows.type(name) for name, _ in rows.block.keys]
+        for place, annotation in zip(self._formal_keys, annotations, strict=True):
+            ranges = [
+                typed_values(possible(part, annotation), kind)
+                for part, kind in zip(self._keys[place], kinds, strict=True)
+            ]
+            for key in product(*ranges):
+                found.setdefault(_normal(key), key)
+            if len(found) > MOST:
+                raise too_many(f"Rows of {rows.block.name} may have {len(found):,} keys and more")
+        new = (key for normal, key in found.items() if normal not in known)
+        return sorted(new, key=lambda key: tuple(map(order_key, map(normal_value, key))))
+
+    def grouped(self, positions: Array) -> Grouped:
+        """See :meth:`Domains.grouped`."""
+        rows = self._rows
+        columns = [self._formal.domains.keys(rows, name, positions) for name, _ in rows.block.keys]
+        members: list[int] = []
+        owners: list[int] = []
+        factors: list[Annotation] = []
+        for owner, key in enumerate(zip(*columns, strict=True)):
+            for place in self._by_key.get(_normal(key), ()):
+                members.append(place)
+                owners.append(owner)
+                factors.append(ALGEBRA.one)
+            for place in self._formal_keys:
+                parts = (
+                    simplify(compare("<=>" if value is None else "=", mine, value))
+                    for mine, value in zip(self._keys[place], key, strict=True)
+                )
+                factor = ALGEBRA.product(parts)
+                if not factor.is_zero:
+                    members.append(place)
+                    owners.append(owner)
+                    factors.append(factor)
+        found = self._members[members] if members else NOTHING
+        return Grouped(found, np.array(owners, dtype=np.int64), factors)
+
+
+def _typed(value: Operand, kind: Any) -> Operand:
+    if isinstance(value, Value) or value is None:
+        return value
+    found: Operand = typed([value], kind)[0].as_py()
+    return found
+
+
+def _normal(key: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(order_key(normal_value(part)) for part in key)

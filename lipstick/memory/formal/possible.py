@@ -1,0 +1,107 @@
+"""Which plain values a formal value may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import product
+from math import prod
+from typing import Any
+
+from lipstick.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.memory.formal.limits import too_many
+from semiring.analysis.most import most
+from semiring.analysis.probability import probability
+from semiring.errors import ExactnessError
+from semiring.monoid import average, exact_scale, exact_sum
+from semiring.polynomial import Polynomial
+from semiring.possible_worlds import PossibleWorlds
+from semiring.tensor import Tensor
+from semiring.token import normal_value, order_key
+from semiring.value import Operand, Value, tokens_of
+from semiring.values import Applied, Choice, Windowed
+
+_ENUMERATED = 12
+"""Worlds of so many tokens are looked at one by one."""
+_MANY = 2_000
+"""A value may be one of so many, at most."""
+
+
+def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
+    """The values of an operand in the worlds in which an annotation is not 0, each once.
+
+    Where these worlds are many, values may be among them that it takes in none.
+
+    Raises
+    ------
+    ExactnessError
+        When there are too many.
+    """
+    if not isinstance(operand, Value):
+        return [operand]
+    tokens = sorted(tokens_of([operand, there]))
+    if len(tokens) <= _ENUMERATED:
+        worlds = PossibleWorlds.every(tokens)
+        return _distinct(worlds.values(operand)[worlds.holds(there)])
+    found = _bounded(operand)
+    if len(found) > _MANY:
+        raise too_many(f"{operand.truncated(3)} may have {len(found):,} values")
+    return found
+
+
+def _bounded(operand: Value) -> list[Any]:
+    if isinstance(operand, Tensor):
+        return _of_tensor(operand)
+    if isinstance(operand, Choice):
+        parts = (value for _, v in operand.alternatives for value in possible(v))
+        return _distinct([None, *parts])
+    if isinstance(operand, Applied):
+        ranges = [possible(part) for part in operand.operands]
+        if prod(map(len, ranges)) <= _MANY:
+            return _distinct(operand.function(list(product(*ranges))))
+    if isinstance(operand, Windowed) and operand.among.function.name.upper().startswith(
+        ("ROW_NUMBER", "RANK", "DENSE_RANK")
+    ):
+        return [None, *range(1, len(operand.among.rows) + 1)]
+    raise too_many(f"It is not known which values {operand.truncated(3)} may have")
+
+
+def _of_tensor(tensor: Tensor) -> list[Any]:
+    name = tensor.monoid.name
+    if name == "COUNT":
+        return list(range(sum(most(annotation) for annotation, _ in tensor.terms) + 1))
+    if name in ("MIN", "MAX"):
+        return _distinct([None, *(value for _, value in tensor.terms)])
+    found: dict[tuple[int, Any], None] = {(0, None): None}
+    for annotation, value in tensor.terms:
+        for count, total in list(found):
+            for copies in range(1, most(annotation) + 1):
+                more = exact_scale(copies, value)
+                added = more if total is None else exact_sum([total, more])
+                found[count + copies if name == "AVG" else 1, added] = None
+        if len(found) > _MANY:
+            text = f"{tensor.monoid}({tensor.truncated(3)})"
+            raise too_many(f"{text} may have {len(found):,} values and more")
+    if name == "SUM":
+        return _distinct(total for _, total in found)
+    finish = tensor.monoid.finisher or average
+    return _distinct(finish(total, count) if count else None for count, total in found)
+
+
+def _distinct(values: Iterable[Any]) -> list[Any]:
+    found: dict[Any, Any] = {}
+    for value in values:
+        found.setdefault(order_key(normal_value(value)), value)
+    return list(found.values())
+
+
+def is_possible(annotation: Annotation) -> bool:
+    """Whether an annotation is not 0 in some world; true where that is too hard to tell."""
+    if isinstance(annotation, Polynomial):
+        return not annotation.is_zero
+    tokens = sorted(annotation.tokens)
+    if len(tokens) <= _ENUMERATED:
+        return bool(PossibleWorlds.every(tokens).holds(annotation).any())
+    try:
+        return bool(probability(annotation, 0.5).value > 0)
+    except ExactnessError:
+        return True

@@ -1,0 +1,64 @@
+"""Which columns of an answer have tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lipstick.errors import CaptureError
+from lipstick.memory.engine import Engine
+from lipstick.memory.groups import GroupRows
+from lipstick.memory.reach import members_of
+from lipstick.memory.window_rows import WindowRows
+from rewriter.blocks import GROUP, Kind
+from rewriter.interpret import AggregateCall, interpret
+from semiring.base import Array
+
+
+def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
+    """The name of the output that a column of the answer is, which must be an aggregate.
+
+    Raises
+    ------
+    CaptureError
+        When there is no such column, or several, or it is not just an aggregate.
+    """
+    names = engine.manifest.names
+    found = [place for place, name in enumerate(names) if name == column]
+    found = found or [p for p, name in enumerate(names) if name.lower() == column.lower()]
+    if len(found) != 1:
+        problem = "has several columns" if found else "has no column"
+        raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
+    shown = engine.root.outputs[found[0]].name
+    name, output, positions = _made_by(engine, shown, positions)
+    block, rows = engine.blocks[name], engine.rows(name)
+    if isinstance(rows, WindowRows) and rows.aggregated(output) is not None:
+        return shown
+    scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
+    calls: Mapping[str, AggregateCall] = rows.calls if isinstance(rows, GroupRows) else {}
+    if scalar.column is None or scalar.column[0] != GROUP or scalar.column[1] not in calls:
+        what = "a grouping key" if scalar.column and isinstance(rows, GroupRows) else scalar.text
+        raise CaptureError(
+            f"Column {column!r} has no tensor: it is not an aggregate of the query's last grouping "
+            f"but {what}.\nSelect the aggregate itself as a column."
+        )
+    call = calls[scalar.column[1]]
+    if call.function is None:
+        raise CaptureError(
+            f"Column {column!r} has no tensor: {call.text} is none of SUM, COUNT, MIN, MAX, AVG."
+        )
+    return shown
+
+
+def _made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, Array]:
+    """The block that computes an output which others only pass on, and its rows' positions."""
+    name = engine.root.name
+    while True:
+        block, members = engine.blocks[name], members_of(engine.rows(name))
+        scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
+        lookups = {} if members is None else {one.alias: one for one in members.lookups}
+        lookup = lookups.get(scalar.column[0]) if scalar.column is not None else None
+        if block.kind is not Kind.ROWS or members is None or lookup is None:
+            return name, output, positions
+        assert scalar.column is not None
+        positions = members.refer(lookup, positions)
+        name, output = lookup.block.name, scalar.column[1]

@@ -1,0 +1,201 @@
+"""Annotations of tuples and of members, each made once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lipstick.memory.formal.algebra import ALGEBRA, Annotation, times
+from lipstick.memory.formal.conditions import all_true
+from lipstick.memory.formal.scopes import GroupScope, MemberScope, UnionScope
+from lipstick.memory.groups import GroupRows
+from lipstick.memory.members import Members
+from lipstick.memory.reach import members_of
+from lipstick.memory.unions import UnionRows
+from lipstick.tracking import ROW_BITS
+from rewriter.emit import dependent
+from semiring.base import Array
+from semiring.polynomial import Polynomial
+from semiring.token import Token
+
+if TYPE_CHECKING:
+    from lipstick.memory.formal import Formal
+
+
+class Tuples:
+    """The annotations of tuples of every block."""
+
+    def __init__(self, formal: Formal) -> None:
+        self._formal = formal
+        self._uncut: dict[str, dict[int, Annotation]] = {}
+        self._tuples: dict[str, dict[int, Annotation]] = {}
+        self._members: dict[tuple[str, tuple[tuple[str, bool], ...]], dict[int, Annotation]] = {}
+
+    def of(self, name: str, positions: Array) -> list[Annotation]:
+        """The annotations of tuples of a block."""
+        block = self._formal.engine.blocks[name]
+        if not block.limited:
+            return self.uncut(name, positions)
+        known = self._tuples.setdefault(name, {})
+        new = _unknown(known, positions)
+        if len(new):
+            made = times(self.uncut(name, new), self._formal.cuts.factors(name, new))
+            known.update(zip(new.tolist(), made, strict=True))
+        return [known[int(position)] for position in positions]
+
+    def uncut(self, name: str, positions: Array) -> list[Annotation]:
+        """The annotations of tuples of a block before LIMIT."""
+        known = self._uncut.setdefault(name, {})
+        new = _unknown(known, positions)
+        if len(new):
+            known.update(zip(new.tolist(), self._make(name, new), strict=True))
+        return [known[int(position)] for position in positions]
+
+    def _make(self, name: str, positions: Array) -> list[Annotation]:
+        rows = self._formal.engine.rows(name)
+        if isinstance(rows, UnionRows):
+            return self._union(rows, positions)
+        if isinstance(rows, GroupRows):
+            return self._groups(rows, positions)
+        return self.members(name, positions)
+
+    def _union(self, rows: UnionRows, positions: Array) -> list[Annotation]:
+        branches, inside = self._formal.domains.branches(rows)
+        found: list[Annotation] = [ALGEBRA.zero] * len(positions)
+        for number, branch in enumerate(rows.block.branches):
+            mine = np.flatnonzero(branches[positions] == number)
+            made = self.of(branch.name, inside[positions[mine]])
+            for place, annotation in zip(mine.tolist(), made, strict=True):
+                found[place] = annotation
+        if not rows.block.having:
+            return found
+        scope = UnionScope(self._formal, rows, positions)
+        return times(found, all_true(scope, rows.block.having))
+
+    def _groups(self, rows: GroupRows, positions: Array) -> list[Annotation]:
+        block = rows.block
+        if block.difference is not None:
+            return self._differences(rows, positions)
+        found: list[Annotation] = [ALGEBRA.one] * len(positions)
+        if block.keys:
+            annotations, owners = self.of_groups(rows, positions)
+            found = [
+                ALGEBRA.delta(ALGEBRA.sum(annotations[a:b]))
+                for a, b in segments(owners, len(positions))
+            ]
+        if not block.having:
+            return found
+        scope = GroupScope(self._formal, rows, positions)
+        return times(found, all_true(scope, block.having))
+
+    def of_groups(self, rows: GroupRows, positions: Array) -> tuple[list[Annotation], Array]:
+        """The annotations of the members of some groups, and the place of each one's group."""
+        grouped = self._formal.domains.grouped(rows, positions)
+        annotations = self.members(rows.block.name, grouped.members)
+        if grouped.factors is not None:
+            annotations = times(annotations, grouped.factors)
+        return annotations, grouped.owners
+
+    def _differences(self, rows: GroupRows, positions: Array) -> list[Annotation]:
+        """The differences of the sums of two sides' members, of EXCEPT ALL and INTERSECT ALL."""
+        difference = rows.block.difference
+        assert difference is not None
+        annotations, owners = self.of_groups(rows, positions)
+        sides = rows.sides(self._formal.domains.grouped(rows, positions).members)
+        found = []
+        for start, stop in segments(owners, len(positions)):
+            mine = list(zip(annotations[start:stop], sides[start:stop], strict=True))
+            left, right = (ALGEBRA.sum([k for k, at in mine if at == side]) for side in (0, 1))
+            less = ALGEBRA.monus(left, right)
+            found.append(ALGEBRA.monus(left, less) if difference.common else less)
+        return found
+
+    # -- members ---------------------------------------------------------------------------
+
+    def members(
+        self, name: str, chosen: Array, matched: dict[str, bool] | None = None
+    ) -> list[Annotation]:
+        """The annotations of members of a block: the products of their factors.
+
+        ``matched`` as in :class:`MemberScope`.
+        """
+        key = (name, tuple(sorted((matched or {}).items())))
+        known = self._members.setdefault(key, {})
+        new = _unknown(known, chosen)
+        if len(new):
+            made = self._make_members(name, new, matched or {})
+            known.update(zip(new.tolist(), made, strict=True))
+        return [known[int(position)] for position in chosen]
+
+    def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> list[Annotation]:
+        formal = self._formal
+        members = members_of(formal.engine.rows(name))
+        assert members is not None
+        block = members.block
+        found: list[Annotation] = [ALGEBRA.one] * len(chosen)
+        for number in range(len(block.tokens)):
+            found = times(found, self._tokens(members, number, chosen))
+        for lookup in members.lookups:
+            positions = formal.domains.refer(members, lookup, chosen)
+            there = np.flatnonzero(positions >= 0)
+            factors: list[Annotation] = [ALGEBRA.zero] * len(chosen)
+            made = self.of(lookup.block.name, positions[there])
+            for place, annotation in zip(there.tolist(), made, strict=True):
+                factors[place] = annotation
+            found = times(found, factors)
+        captured = chosen < members.count if members.dataset is not None else chosen < 0
+        asked = np.flatnonzero(captured)
+        for place in asked[~members.fixed(chosen[asked])].tolist():
+            found[place] = ALGEBRA.zero
+        left = np.array([not annotation.is_zero for annotation in found], dtype=np.bool_)
+        places = np.flatnonzero(left)
+        rest = chosen[places]
+        factors = formal.matches.memberships(members, rest)
+        factors = times(factors, formal.matches.outer_joins(members, rest, matched))
+        conditions = [
+            condition
+            for condition in block.conditions
+            if members.dataset is None or dependent(condition, block)
+        ]
+        if conditions:
+            scope = MemberScope(formal, members, rest, matched=matched)
+            factors = times(factors, all_true(scope, conditions))
+        for place, factor in zip(places.tolist(), factors, strict=True):
+            found[place] = ALGEBRA.times(found[place], factor)
+        return found
+
+    def _tokens(self, members: Members, number: int, chosen: Array) -> list[Annotation]:
+        token = members.block.tokens[number]
+        assert members.dataset is not None
+        columns = [members.dataset.take(name, chosen).to_pylist() for name in token.columns]
+        absent = members.token(number).absent
+        naming = self._formal.engine.manifest.relations[token.relation].naming
+        found: list[Annotation] = []
+        for place, key in enumerate(zip(*columns, strict=True)):
+            if absent is not None and absent[chosen[place]]:
+                found.append(ALGEBRA.one)
+            else:
+                found.append(Polynomial.token(Token(token.relation, _shown(naming, key))))
+        return found
+
+
+def segments(owners: Array, count: int) -> list[tuple[int, int]]:
+    """Where the members of each of some groups start and stop; members are sorted by group."""
+    bounds = np.searchsorted(owners, np.arange(count + 1))
+    return list(pairwise(bounds.tolist()))
+
+
+def _unknown(known: dict[int, Annotation], positions: Array) -> Array:
+    new: Array = np.unique(positions[[int(p) not in known for p in positions]])
+    return new
+
+
+def _shown(naming: str, key: tuple[object, ...]) -> tuple[object, ...]:
+    """A token's key as it is shown: the place of a row as file number and row number."""
+    if naming != "rows":
+        return key
+    (packed,) = key
+    assert isinstance(packed, int)
+    return (packed >> ROW_BITS, packed & ((1 << ROW_BITS) - 1))

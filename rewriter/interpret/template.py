@@ -1,0 +1,38 @@
+"""The text of a scalar with other texts in the place of the columns that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from rewriter.interpret.compile import Interpreted
+from rewriter.serialize import scalar, text
+
+_MARK = "\x00"
+
+
+class Template:
+    """A scalar's text, into which the texts of its columns are put.
+
+    Parameters
+    ----------
+    interpreted
+        The scalar. Its columns come in the order of ``interpreted.columns``.
+    """
+
+    def __init__(self, interpreted: Interpreted) -> None:
+        places = {column: place for place, column in enumerate(interpreted.columns)}
+
+        def marked(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Column):
+                return node
+            return exp.Var(this=f"{_MARK}{places[node.table, node.name]}{_MARK}")
+
+        self._parts = text(scalar(interpreted.text).transform(marked)).split(_MARK)
+
+    def filled(self, columns: Sequence[str]) -> str:
+        """Return the text over texts of the columns."""
+        found = list(self._parts)
+        found[1::2] = [columns[int(place)] for place in found[1::2]]
+        return "".join(found)

@@ -1,0 +1,23 @@
+"""How often a tuple is there, at the most."""
+
+from __future__ import annotations
+
+from semiring.analysis.events import Annotation
+from semiring.expression import Constant, Monus, Product, Sum
+from semiring.polynomial import Polynomial
+
+
+def most(annotation: Annotation) -> int:
+    """A bound of the count, whichever tuples are there."""
+    if isinstance(annotation, Polynomial):
+        return sum(n for _, n in annotation.terms)
+    if isinstance(annotation, Constant):
+        return annotation.n
+    if isinstance(annotation, Product):
+        found = 1
+        for factor, n in annotation.factors:
+            found *= most(factor) ** n
+        return found
+    if isinstance(annotation, Sum):
+        return sum(n * most(summand) for summand, n in annotation.summands)
+    return most(annotation.left) if isinstance(annotation, Monus) else 1

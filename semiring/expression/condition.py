@@ -1,0 +1,65 @@
+"""Conditions of any form, [φ], as factors of expressions.
+
+Source: Amsterdamer, Deutch, Tannen, *Provenance for Aggregate Queries*, PODS 2011, section 4, for
+comparisons; φ is here any Boolean function of values that depend on which tuples are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, TypeVar
+
+from semiring.base import Semiring
+from semiring.expression.node import init
+from semiring.expression.terms import Constant, Expression
+from semiring.render import Style
+from semiring.token import Token
+from semiring.value import Operand, Value, known
+
+K = TypeVar("K")
+
+
+class Condition(Expression):
+    """[φ]: 1 where the formal value φ is true, else 0, also where it is NULL or fails."""
+
+    __slots__ = ("value",)
+    value: Value
+    rank = 7
+    is_truth_value = True
+
+    def __init__(self, value: Value) -> None:
+        init(self, value=value, _key=(self.rank, value.sort_key))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Condition, (self.value,))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self.value.tokens
+
+    @property
+    def is_polynomial(self) -> bool:
+        return False
+
+    def _evaluate(self, semiring: Semiring[K], value: Any) -> K:
+        if semiring.symbolic:
+            return condition(self.value.substituted(value))  # type: ignore[return-value]
+        found = self.value.evaluate(semiring, value)
+        return semiring.one if found is True else semiring.zero
+
+    def delete(self, tokens: Collection[Token]) -> Expression:
+        return condition(self.value.delete(tokens))
+
+    def _text(self, style: Style, limit: int | None) -> str:
+        return style.word(f"[{self.value.truncated(limit)}]")
+
+    def _sympy(self) -> Any:
+        import sympy
+
+        return sympy.Symbol(self.truncated(None))
+
+
+def condition(value: Operand) -> Expression:
+    """[value]: a constant where the value is known, else a `Condition`."""
+    value = known(value)
+    return Condition(value) if isinstance(value, Value) else Constant(int(value is True))

@@ -1,0 +1,167 @@
+"""Values that depend on which tuples are there: elements of K⊗M, and what queries make of them.
+
+A *formal value* has a plain value in every world, a database without some of its tuples. Tensors
+are formal values; so are functions of tensors, the value of a subquery that may have no row, and
+that of a window function. Source: Amsterdamer, Deutch, Tannen, *Provenance for Aggregate Queries*,
+PODS 2011, section 4 (values of nested aggregates, comparisons of them).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from semiring.base import Array, Semiring, TokenValuation, token_values
+from semiring.polynomial import Polynomial
+from semiring.render import PRINTED_TERMS, REPR_TERMS, html_code
+from semiring.token import Token, format_value, normal_value, order_key
+
+if TYPE_CHECKING:
+    from semiring.expression import Expression
+    from semiring.possible_worlds import PossibleWorlds
+
+    Annotation: TypeAlias = Polynomial | Expression
+
+K = TypeVar("K")
+
+Operand: TypeAlias = Any
+"""A `Value`, or a plain value of Python, None being NULL."""
+
+Substitution: TypeAlias = "Callable[[Token], Annotation]"
+"""What stands in the place of each token."""
+
+
+class Value(ABC):
+    """An immutable formal value; equality and order are those of its key."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def tokens(self) -> frozenset[Token]:
+        """The tokens that occur."""
+
+    @property
+    @abstractmethod
+    def sort_key(self) -> tuple[Any, ...]:
+        """The key of equality and of a deterministic order of formal values."""
+
+    @abstractmethod
+    def in_worlds(self, worlds: PossibleWorlds) -> Array:
+        """The plain values, world by world, as an array of Python objects; None is NULL."""
+
+    @abstractmethod
+    def substituted(self, of: Substitution) -> Operand:
+        """This value with other annotations in the place of tokens; a plain value once known."""
+
+    @abstractmethod
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        """The text with at most `limit` terms of every sum, saying how many are left out; None:
+        all."""
+
+    def evaluate(self, semiring: Semiring[K], valuation: TokenValuation[K] = None) -> Any:
+        """The plain value under a valuation; None is NULL. Formal in a symbolic semiring.
+
+        Raises
+        ------
+        CapabilityError
+            A token is valued otherwise than 0 or 1, and the semiring does not count.
+        ValuationError
+            A token has no value, or one outside the carrier.
+        """
+        from semiring.possible_worlds import PossibleWorlds
+
+        value = token_values(semiring, valuation)
+        if semiring.symbolic:
+            return self.substituted(value)  # type: ignore[arg-type]
+        return self.in_worlds(PossibleWorlds.one(semiring, value, self.tokens))[0]
+
+    def delete(self, tokens: Collection[Token]) -> Operand:
+        """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
+        gone, zero = frozenset(tokens), Polynomial.zero()
+        return self.substituted(lambda token: zero if token in gone else Polynomial.token(token))
+
+    def __str__(self) -> str:
+        return self.truncated(PRINTED_TERMS)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.truncated()})"
+
+    def _repr_html_(self) -> str:
+        return html_code(self.truncated())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Value):
+            return NotImplemented
+        return self.sort_key == other.sort_key
+
+    def __hash__(self) -> int:
+        return hash(self.sort_key)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable")
+
+
+# -- operands --------------------------------------------------------------------------------
+
+
+def known(operand: Operand) -> Operand:
+    """The plain value of an operand in which no token occurs; others as they are."""
+    if isinstance(operand, Value) and not operand.tokens:
+        from semiring.possible_worlds import PossibleWorlds
+
+        return operand.in_worlds(PossibleWorlds({}, 1))[0]
+    return operand
+
+
+def substituted(operand: Operand, of: Substitution) -> Operand:
+    """An operand with other annotations in the place of tokens."""
+    return known(operand.substituted(of)) if isinstance(operand, Value) else operand
+
+
+def replaced(annotation: Annotation, of: Substitution) -> Annotation:
+    """An annotation with others in the place of tokens."""
+    from semiring.semirings.expressions import Expressions
+
+    return annotation.evaluate(Expressions(), of)
+
+
+def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
+    """The tokens that occur in annotations and operands."""
+    found = (part.tokens for part in parts if isinstance(part, Value) or hasattr(part, "tokens"))
+    return frozenset().union(*found)
+
+
+def operand_key(operand: Operand) -> tuple[Any, ...]:
+    """A key that orders operands, plain values before formal ones."""
+    if isinstance(operand, Value):
+        return (1, operand.sort_key)
+    return (0, order_key(normal_value(operand)))
+
+
+def operand_text(operand: Operand, limit: int | None) -> str:
+    """An operand as text."""
+    return operand.truncated(limit) if isinstance(operand, Value) else format_value(operand)
+
+
+def called(operand: Operand, limit: int | None) -> str:
+    """An operand as text that stands among others: a tensor with the name of its aggregate."""
+    named = getattr(operand, "called", None)
+    return operand_text(operand, limit) if named is None else str(named(limit))
+
+
+def digest(*parts: Any) -> str:
+    """A short text that is the same for the same annotations, operands and texts alone."""
+    shown = (_canonical(part) for part in parts)
+    return hashlib.blake2b("\x00".join(shown).encode(), digest_size=16).hexdigest()
+
+
+def _canonical(part: Any) -> str:
+    if isinstance(part, Value):
+        return f"v{part.sort_key!r}"
+    if isinstance(part, Polynomial):
+        return f"p{part.truncated(None)}"
+    key = getattr(part, "sort_key", None)
+    return f"k{order_key(normal_value(part))!r}" if key is None else f"e{key!r}"

@@ -1,0 +1,125 @@
+"""Aggregates of formal values, and aggregates that no monoid of tensors has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from semiring.base import Array
+from semiring.expression import Expression
+from semiring.possible_worlds import PossibleWorlds, objects
+from semiring.render import REPR_TERMS, TEXT, left_out
+from semiring.token import Token
+from semiring.value import (
+    Operand,
+    Substitution,
+    Value,
+    called,
+    digest,
+    known,
+    replaced,
+    substituted,
+    tokens_of,
+)
+
+if TYPE_CHECKING:
+    from semiring.polynomial import Polynomial
+
+    Annotation: TypeAlias = Polynomial | Expression
+
+Arguments: TypeAlias = tuple[Any, ...]
+
+
+class AggregateFunction(Protocol):
+    """A function of bags of rows.
+
+    Attributes
+    ----------
+    name
+        What tells functions apart: those with one name have the same values.
+    """
+
+    name: str
+
+    def __call__(self, bags: Sequence[Sequence[Arguments]]) -> list[Any]:
+        """The values for some bags of rows, each row the values of the arguments.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+
+
+class Aggregated(Value):
+    """An aggregate of annotated rows, whose arguments may be formal values.
+
+    Parameters
+    ----------
+    terms
+        Pairs of the annotation of a row and its arguments.
+    """
+
+    __slots__ = ("_key", "_tokens", "function", "terms")
+    function: AggregateFunction
+    terms: tuple[tuple[Annotation, tuple[Operand, ...]], ...]
+    _key: tuple[Any, ...]
+    _tokens: frozenset[Token]
+
+    def __init__(
+        self,
+        function: AggregateFunction,
+        terms: Iterable[tuple[Annotation, Sequence[Operand]]],
+    ) -> None:
+        rows = tuple((k, tuple(map(known, row))) for k, row in terms if not k.is_zero)
+        operands = [operand for _, row in rows for operand in row]
+        annotations = [k for k, _ in rows]
+        formal = [operand for operand in operands if isinstance(operand, Value)]
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "terms", rows)
+        object.__setattr__(self, "_tokens", tokens_of([*annotations, *formal]))
+        key = digest(function.name, *annotations, *operands)
+        object.__setattr__(self, "_key", ("~aggregated", key))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Aggregated, (self.function, self.terms))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._tokens
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        return self._key
+
+    def in_worlds(self, worlds: PossibleWorlds) -> Array:
+        bags: list[list[Arguments]] = [[] for _ in range(worlds.length)]
+        for annotation, row in self.terms:
+            counts = worlds.counts(annotation)
+            there = counts.nonzero()[0]
+            columns = [worlds.values(operand) for operand in row]
+            for world in there.tolist():
+                found = tuple(column[world] for column in columns)
+                bags[world] += [found] * int(counts[world])
+        return objects(self.function(bags))
+
+    def substituted(self, of: Substitution) -> Operand:
+        rows = [
+            (replaced(k, of), [substituted(operand, of) for operand in row])
+            for k, row in self.terms
+        ]
+        return known(Aggregated(self.function, rows))
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        shown = [_term_text(k, row, limit) for k, row in self.terms[:limit]]
+        hidden = len(self.terms) - len(shown)
+        inside = " + ".join([*shown, *([left_out(hidden)] if hidden else [])]) or "0"
+        return f"{self.function.name}({inside})"
+
+
+def _term_text(annotation: Annotation, row: tuple[Operand, ...], limit: int | None) -> str:
+    text = Expression.of(annotation)._factor_text(TEXT, limit)
+    values = [called(operand, limit) for operand in row]
+    if not values:
+        return f"{text}⊗1"
+    return f"{text}⊗{values[0]}" if len(values) == 1 else f"{text}⊗({', '.join(values)})"

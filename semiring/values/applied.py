@@ -1,0 +1,93 @@
+"""A function of formal values: arithmetic over aggregates, CASE, a Boolean condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from semiring.base import Array
+from semiring.possible_worlds import PossibleWorlds, by_case
+from semiring.render import REPR_TERMS
+from semiring.token import Token
+from semiring.value import (
+    Operand,
+    Substitution,
+    Value,
+    called,
+    digest,
+    known,
+    substituted,
+    tokens_of,
+)
+
+
+class Function(Protocol):
+    """A deterministic function of plain values.
+
+    Attributes
+    ----------
+    name
+        What tells functions apart: those with one name have the same values.
+    """
+
+    name: str
+
+    def text(self, operands: Sequence[str]) -> str:
+        """The call, with texts in the place of the operands."""
+
+    def __call__(self, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The values for some cases, each a tuple of the operands' values.
+
+        None where the value is NULL, and where Spark would fail.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+
+
+class Applied(Value):
+    """A function applied to operands, of which some are formal; built by `applied`."""
+
+    __slots__ = ("_key", "_tokens", "function", "operands")
+    function: Function
+    operands: tuple[Operand, ...]
+    _key: tuple[Any, ...]
+    _tokens: frozenset[Token]
+
+    def __init__(self, function: Function, operands: Sequence[Operand]) -> None:
+        parts = tuple(operands)
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "operands", parts)
+        object.__setattr__(self, "_tokens", tokens_of(p for p in parts if isinstance(p, Value)))
+        object.__setattr__(self, "_key", ("~applied", digest(function.name, *parts)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Applied, (self.function, self.operands))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._tokens
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        return self._key
+
+    def in_worlds(self, worlds: PossibleWorlds) -> Array:
+        columns = [worlds.values(operand) for operand in self.operands]
+        return by_case(columns, worlds.length, self.function)
+
+    def substituted(self, of: Substitution) -> Operand:
+        return applied(self.function, [substituted(operand, of) for operand in self.operands])
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        return self.function.text([called(operand, limit) for operand in self.operands])
+
+
+def applied(function: Function, operands: Sequence[Operand]) -> Operand:
+    """A function of operands: its value where all of them are known."""
+    parts = [known(operand) for operand in operands]
+    if any(isinstance(part, Value) for part in parts):
+        return Applied(function, parts)
+    return function([tuple(parts)])[0]

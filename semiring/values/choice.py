@@ -1,0 +1,92 @@
+"""The value of whichever alternative is there: of a subquery, or of the other side of a join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from semiring.base import Array
+from semiring.possible_worlds import PossibleWorlds, objects
+from semiring.render import REPR_TERMS
+from semiring.token import Token
+from semiring.value import (
+    Operand,
+    Substitution,
+    Value,
+    called,
+    digest,
+    known,
+    replaced,
+    substituted,
+    tokens_of,
+)
+
+if TYPE_CHECKING:
+    from semiring.expression import Expression
+    from semiring.polynomial import Polynomial
+
+    Annotation: TypeAlias = Polynomial | Expression
+
+
+class Choice(Value):
+    """The value of the first alternative whose annotation is not 0, else NULL; built by `choice`.
+
+    Parameters
+    ----------
+    alternatives
+        Pairs of an annotation and an operand. In no world are there two, but for a subquery of
+        several rows, which Spark refuses.
+    """
+
+    __slots__ = ("_key", "_tokens", "alternatives")
+    alternatives: tuple[tuple[Annotation, Operand], ...]
+    _key: tuple[Any, ...]
+    _tokens: frozenset[Token]
+
+    def __init__(self, alternatives: Iterable[tuple[Annotation, Operand]]) -> None:
+        pairs = tuple(alternatives)
+        parts = [part for pair in pairs for part in pair]
+        occurring = (*(k for k, _ in pairs), *(v for _, v in pairs if isinstance(v, Value)))
+        object.__setattr__(self, "alternatives", pairs)
+        object.__setattr__(self, "_tokens", tokens_of(occurring))
+        object.__setattr__(self, "_key", ("~choice", digest(*parts)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Choice, (self.alternatives,))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._tokens
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        return self._key
+
+    def in_worlds(self, worlds: PossibleWorlds) -> Array:
+        found = objects([None] * worlds.length)
+        for annotation, operand in reversed(self.alternatives):
+            there = worlds.holds(annotation)
+            found[there] = worlds.values(operand)[there]
+        return found
+
+    def substituted(self, of: Substitution) -> Operand:
+        return choice((replaced(k, of), substituted(v, of)) for k, v in self.alternatives)
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        pairs = self.alternatives[:limit]
+        shown = [f"{called(v, limit)} if {k.truncated(limit)}" for k, v in pairs]
+        hidden = len(self.alternatives) - len(pairs)
+        return "{" + "; ".join([*shown, *([f"… ({hidden} more)"] if hidden else [])]) + "}"
+
+
+def choice(alternatives: Iterable[tuple[Annotation, Operand]]) -> Operand:
+    """The value of the alternative that is there; plain where that is known."""
+    kept = [(k, known(v)) for k, v in alternatives if not k.is_zero]
+    for place, (annotation, operand) in enumerate(kept):
+        if not annotation.tokens:
+            # Annotations without tokens are not 0 in any world, or 0 in all of them.
+            if place == 0:
+                return operand
+            kept = kept[: place + 1]
+            break
+    return Choice(kept) if kept else None

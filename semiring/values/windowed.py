@@ -1,0 +1,152 @@
+"""Values of window functions: of a row among the rows that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from semiring.base import Array
+from semiring.errors import CapabilityError
+from semiring.possible_worlds import PossibleWorlds, objects
+from semiring.render import REPR_TERMS, left_out
+from semiring.token import Token
+from semiring.value import (
+    Operand,
+    Substitution,
+    Value,
+    digest,
+    known,
+    replaced,
+    substituted,
+    tokens_of,
+)
+
+if TYPE_CHECKING:
+    from semiring.expression import Expression
+    from semiring.polynomial import Polynomial
+
+    Annotation: TypeAlias = Polynomial | Expression
+
+Row: TypeAlias = tuple[Any, ...]
+
+
+class WindowFunction(Protocol):
+    """A function of a row among rows.
+
+    Attributes
+    ----------
+    name
+        What tells functions apart: those with one name have the same values.
+    """
+
+    name: str
+
+    def __call__(self, relations: Sequence[Sequence[Row]]) -> list[list[Any]]:
+        """For each of some relations the value of every row of it.
+
+        Raises
+        ------
+        CapabilityError
+            When only Spark can compute it.
+        """
+
+
+class WindowRows:
+    """The annotated rows that a window function is over, shared by the values of all of them.
+
+    Parameters
+    ----------
+    rows
+        Pairs of an annotation and the row's operands: what it is partitioned and sorted by, and
+        the arguments.
+    """
+
+    __slots__ = ("digest", "function", "rows", "tokens")
+
+    def __init__(
+        self, function: WindowFunction, rows: Iterable[tuple[Annotation, Sequence[Operand]]]
+    ) -> None:
+        self.function = function
+        self.rows = tuple((k, tuple(map(known, row))) for k, row in rows)
+        operands = [operand for _, row in self.rows for operand in row]
+        annotations = [k for k, _ in self.rows]
+        formal = [operand for operand in operands if isinstance(operand, Value)]
+        self.tokens = tokens_of([*annotations, *formal])
+        self.digest = digest(function.name, *annotations, *operands)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (WindowRows, (self.function, self.rows))
+
+    def in_worlds(self, worlds: PossibleWorlds) -> list[Array]:
+        """The values of every row, world by world; None where it is not there."""
+        relations: list[list[Row]] = [[] for _ in range(worlds.length)]
+        places: list[list[int]] = [[] for _ in range(worlds.length)]
+        for place, (annotation, row) in enumerate(self.rows):
+            counts = worlds.counts(annotation)
+            columns = [worlds.values(operand) for operand in row]
+            for world in counts.nonzero()[0].tolist():
+                if counts[world] != 1:
+                    raise CapabilityError(
+                        f"{self.function.name} has no value where a row comes {counts[world]} "
+                        "times: value tokens by 0 or 1."
+                    )
+                relations[world].append(tuple(column[world] for column in columns))
+                places[world].append(place)
+        found = [objects([None] * worlds.length) for _ in self.rows]
+        for world, values in enumerate(self.function(relations)):
+            for place, value in zip(places[world], values, strict=True):
+                found[place][world] = value
+        return found
+
+
+class Windowed(Value):
+    """The value that a window function has for one of its rows.
+
+    Parameters
+    ----------
+    among
+        All rows that may be there.
+    place
+        Which of them it is; in a world without it the value is NULL.
+    """
+
+    __slots__ = ("among", "place")
+    among: WindowRows
+    place: int
+
+    def __init__(self, among: WindowRows, place: int) -> None:
+        object.__setattr__(self, "among", among)
+        object.__setattr__(self, "place", place)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Windowed, (self.among, self.place))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self.among.tokens
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        return ("~windowed", self.among.digest, self.place)
+
+    def in_worlds(self, worlds: PossibleWorlds) -> Array:
+        return worlds.kept(self.among, lambda: self.among.in_worlds(worlds))[self.place]
+
+    def substituted(self, of: Substitution) -> Operand:
+        rows = [
+            (replaced(k, of), [substituted(operand, of) for operand in row])
+            for k, row in self.among.rows
+        ]
+        place = self.place - sum(k.is_zero for k, _ in rows[: self.place])
+        if rows[self.place][0].is_zero:
+            return None
+        kept = [row for row in rows if not row[0].is_zero]
+        return known(Windowed(WindowRows(self.among.function, kept), place))
+
+    def truncated(self, limit: int | None = REPR_TERMS) -> str:
+        rows = self.among.rows
+        own = rows[self.place][0].truncated(limit)
+        shown = [k.truncated(limit) for k, _ in rows[:limit]]
+        hidden = len(rows) - len(shown)
+        among = "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
+        return f"{self.among.function.name} of {own} among ({among})"

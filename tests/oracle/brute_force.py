@@ -1,0 +1,131 @@
+"""What the analyses of an annotation say, by looking into every world."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from semiring.base import Array
+from semiring.token import Token
+
+Sets = frozenset[frozenset[Token]]
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """In which worlds a row is there.
+
+    Attributes
+    ----------
+    tokens
+        The tuples that may be absent.
+    there
+        A Boolean per set of them that are not: bit n of a set's number is 1 where token n is there.
+    """
+
+    tokens: tuple[Token, ...]
+    there: Array
+
+    @property
+    def _all(self) -> int:
+        return len(self.there) - 1
+
+    @cached_property
+    def _numbers(self) -> Array:
+        return np.arange(len(self.there))
+
+    def _sizes(self) -> Array:
+        sizes = np.zeros(len(self.there), dtype=np.int64)
+        for place in range(len(self.tokens)):
+            sizes += self._has(place)
+        return sizes
+
+    def _has(self, place: int) -> Array:
+        found: Array = (self._numbers >> place & 1).astype(np.bool_)
+        return found
+
+    def probability(self, weights: Mapping[Token, float]) -> float:
+        """Return the probability of the row, of independent tuples."""
+        chances = np.ones(len(self.there))
+        for place, token in enumerate(self.tokens):
+            weight = weights[token]
+            chances *= np.where(self._has(place), weight, 1 - weight)
+        return float(chances[self.there].sum())
+
+    def shapley(self) -> dict[Token, float]:
+        """Return Shapley values: over all orders in which tuples come, who brings the row."""
+        count = len(self.tokens)
+        weights = np.array(
+            [math.factorial(s) * math.factorial(count - s - 1) for s in range(count)]
+        ) / math.factorial(count)
+        return self._influences(lambda sizes: weights[sizes])
+
+    def banzhaf(self) -> dict[Token, float]:
+        """Return Banzhaf values: over all sets of other tuples, how often one brings the row."""
+        return self._influences(lambda sizes: np.full(len(sizes), 0.5 ** (len(self.tokens) - 1)))
+
+    def _influences(self, weigh: Callable[[Array], Array]) -> dict[Token, float]:
+        sizes, found = self._sizes(), {}
+        for place, token in enumerate(self.tokens):
+            without = self._numbers[~self._has(place)]
+            gained = self.there[without | 1 << place].astype(float) - self.there[without]
+            found[token] = float((weigh(sizes[without]) * gained).sum())
+        return found
+
+    def repairs(self) -> Sets:
+        """Return the smallest sets without which the row is not there."""
+        for size in range(len(self.tokens) + 1):
+            found = {
+                frozenset(self.tokens[place] for place in places)
+                for places in combinations(range(len(self.tokens)), size)
+                if not self.there[self._all - _number(places)]
+            }
+            if found:
+                return frozenset(found)
+        return frozenset()
+
+    def witnesses(self) -> Sets:
+        """Return the minimal sets that suffice for the row, whatever else is there."""
+        suffices = self.there.copy()
+        for place in range(len(self.tokens)):
+            without = self._numbers[~self._has(place)]
+            suffices[without] &= suffices[without | 1 << place]
+        minimal = suffices.copy()
+        for place in range(len(self.tokens)):
+            having = self._numbers[self._has(place)]
+            minimal[having] &= ~suffices[having & ~(1 << place)]
+        return frozenset(
+            frozenset(one for place, one in enumerate(self.tokens) if number >> place & 1)
+            for number in np.flatnonzero(minimal).tolist()
+        )
+
+    def responsibility(self) -> dict[Token, float]:
+        """Return 1 / (1 + k) by tuple, where it decides once k others are gone; 0 if it never does.
+
+        The row is there until the tuple itself goes.
+        """
+        absent = len(self.tokens) - self._sizes()
+        found = {}
+        for place, token in enumerate(self.tokens):
+            having = self._numbers[self._has(place)]
+            decides = having[self.there[having] & ~self.there[having & ~(1 << place)]]
+            found[token] = float(1 / (1 + absent[decides].min())) if len(decides) else 0.0
+        return found
+
+    @property
+    def monotone(self) -> bool:
+        """Whether no more tuples take the row away."""
+        return all(
+            not (self.there[without] & ~self.there[without | 1 << place]).any()
+            for place in range(len(self.tokens))
+            for without in [self._numbers[~self._has(place)]]
+        )
+
+
+def _number(places: tuple[int, ...]) -> int:
+    return sum(1 << place for place in places)

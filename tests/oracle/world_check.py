@@ -1,0 +1,448 @@
+"""The worlds oracle: annotations say of every world exactly what the query answers there."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.errors import CaptureError
+from semiring.analysis import banzhaf, probability, repairs, responsibility, shapley, witnesses
+from semiring.errors import CapabilityError, ExactnessError, LipstickError
+from semiring.semirings import Counting
+from semiring.token import Token
+from tests.oracle.brute_force import Game
+from tests.oracle.database import Database
+from tests.oracle.duck import loosened
+from tests.oracle.rows import Bag, Difference, Row, arrow_value, difference, from_arrow, split
+from tests.oracle.world_answers import ALL_OF, Rows, World, WorldAnswers, worlds_of
+
+Mode: TypeAlias = Literal["shown", "potential"]
+"""Which rows are compared: those of the present answer, or those of the answer of any world."""
+
+TOO_MANY: Final = "wrong annotation: a row that is not there"
+TOO_FEW: Final = "wrong annotation: a row is missing"
+WRONG_ROWS: Final = "wrong rows"
+WRONG_VALUE: Final = "wrong value"
+WRONG_ANSWER: Final = "wrong answer"
+
+_COUNTING: Final = Counting()
+_ROUNDED: Final = 1e-5
+"""How far a quotient or average of decimals may be off, which engines round differently."""
+_DIGITS: Final = 9
+_NARROW: Final = 8
+"""Of annotations with more tokens than this, not all worlds are asked for where these are many."""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What came of a query.
+
+    Attributes
+    ----------
+    worlds, changed, failed
+        Worlds that were compared, those with another answer, and those in which the query fails,
+        or has several answers.
+    problems
+        What is wrong, with where it is seen first.
+    counts
+        What was compared, what could not be, and refusals of analyses, by reason.
+    """
+
+    worlds: int = 0
+    changed: int = 0
+    failed: int = 0
+    problems: dict[str, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def wrong(self, what: str, detail: str) -> None:
+        """Note something wrong; only its first sight is kept."""
+        self.problems.setdefault(what, detail)
+
+
+def reason(error: BaseException, length: int = 90) -> str:
+    """Return an error's name and how its message begins."""
+    text = str(error).split("\n")[0]
+    return f"{type(error).__name__}: {text[:length]}"
+
+
+def check_worlds(
+    memory: Any,
+    sql: str,
+    database: Database,
+    mode: Mode = "shown",
+    *,
+    rng: random.Random | None = None,
+    most: int = 4096,
+    analysed: int = 12,
+) -> Checked:
+    """Hold annotations against the query in worlds of the database.
+
+    Parameters
+    ----------
+    memory
+        A capture of the query: a :class:`lipstick.memory.Memory`, or what has its ``answer``,
+        ``blocks``, ``annotations``, ``tensors`` and ``potential_rows``.
+    mode
+        ``shown``: the rows of the present answer, by their columns that no deletion changes, must
+        be there as often as annotations say. ``potential``: what is evaluated from all potential
+        rows must be the answer, as a bag.
+    most
+        How many worlds are asked for at most.
+    analysed
+        Of how many rows the probability, repairs and shares are held against all worlds.
+
+    Raises
+    ------
+    LipstickError
+        What annotations are refused for.
+    duckdb.Error, sqlglot.errors.SqlglotError
+        DuckDB does not know something in the query.
+    """
+    answers = WorldAnswers(sql, database)
+    check = _Check(memory, answers, mode)
+    if not check.agrees():
+        return check.checked
+    worlds = worlds_of(answers.tuples, rng or random.Random(0), most)
+    check.hold(worlds)
+    check.analyse(worlds, analysed, most)
+    return check.checked
+
+
+@dataclass(frozen=True, slots=True)
+class _Annotated:
+    """A row: values of its columns, some of which may be formal, and its annotation."""
+
+    values: tuple[Any, ...]
+    annotation: Any
+
+
+class _Check:
+    def __init__(self, memory: Any, answers: WorldAnswers, mode: Mode) -> None:
+        self.checked = Checked()
+        self._answers = answers
+        self._mode = mode
+        self._memory = memory
+        answer: pa.Table = memory.answer()
+        self._names = tuple(answer.schema.names)
+        self._types = tuple(answer.schema.types)
+        self._shown = loosened(from_arrow(answer)).rows
+        outputs = memory.blocks[-1].outputs
+        self._stable = tuple(n for n, output in enumerate(outputs) if output.stable)
+        self._rows = tuple(self._annotated())
+        self._memo: dict[tuple[int, World], Any] = {}
+        self._doubtful: set[Row] = set()
+
+    def _annotated(self) -> Iterator[_Annotated]:
+        if self._mode == "potential":
+            for row in self._memory.potential_rows():
+                yield _Annotated(tuple(row.values), row.annotation)
+                counted = _evaluate(row.annotation, frozenset())
+                if bool(counted) != bool(row.present):
+                    detail = f"{row.values} present: {row.present}, counted {counted}"
+                    self.checked.wrong("wrong presence", detail)
+        else:
+            for values, annotation in self._memory.annotations():
+                yield _Annotated(tuple(values[name] for name in self._names), annotation)
+
+    def agrees(self) -> bool:
+        """Tell whether the captured answer is the one of DuckDB, before anything is deleted."""
+        found = _difference(self._answers.present, self._shown)
+        if found:
+            self.checked.wrong(WRONG_ANSWER, str(found))
+        return not found
+
+    # -- rows ------------------------------------------------------------------------------
+
+    def hold(self, worlds: Sequence[World]) -> None:
+        """Compare rows and values in every world."""
+        self._answers.ask(worlds)
+        asked = [world for world in worlds if self._answers.rows(world) is not None]
+        self.checked.worlds = len(asked)
+        self.checked.failed = len(worlds) - len(asked)
+        present = self._answers.present
+        self.checked.changed = sum(
+            bool(_difference(present, self._rows_in(world))) for world in asked
+        )
+        compare = self._whole if self._mode == "potential" else self._by_stable(asked)
+        for world in asked:
+            compare(world)
+        self._values(asked)
+
+    def _whole(self, world: World) -> None:
+        """Compare the whole answer with what potential rows come to."""
+        found = _difference(self._rows_in(world), self._evaluated(world))
+        if found:
+            self.checked.wrong(WRONG_ROWS, f"{_shown_world(world)}\n{found}")
+
+    def _evaluated(self, world: World) -> Rows:
+        rows: list[Row] = []
+        for place, row in enumerate(self._rows):
+            copies = self._count(place, world)
+            if copies:
+                values = tuple(
+                    arrow_value(self._value(value, world), kind)
+                    for value, kind in zip(row.values, self._types, strict=True)
+                )
+                rows += [values] * copies
+        return loosened(Bag(self._names, (), tuple(rows))).rows
+
+    def _value(self, value: Any, world: World) -> Any:
+        return _evaluate(value, world) if hasattr(value, "evaluate") else value
+
+    def _by_stable(self, asked: Sequence[World]) -> Callable[[World], None]:
+        """Return the comparison by columns that no deletion changes."""
+        keys = [self._key(row) for row in self._shown_values()]
+        shown = Counter(keys)
+        often: Counter[Row] = Counter()
+        for world in asked:
+            often |= Counter(map(self._key, self._rows_in(world)))
+        unique = {key for key in shown if often[key] <= 1}
+        self.checked.counts["rows compared"] += sum(shown[key] for key in unique)
+        doubtful = len(keys) - sum(shown[key] for key in unique)
+        if doubtful:
+            self.checked.counts["rows that others may be equal to"] += doubtful
+        if not unique:
+            self.checked.counts["not comparable"] += 1
+
+        def compare(world: World) -> None:
+            there = Counter(map(self._key, self._rows_in(world)))
+            found: Counter[Row] = Counter()
+            for place, key in enumerate(keys):
+                found[key] += self._count(place, world)
+            for key, count in found.items():
+                detail = f"{_shown_world(world)}: {key} {there[key]} times, not {count}"
+                if count > there[key]:
+                    self.checked.wrong(TOO_MANY, detail)
+                elif count < there[key] and key in unique:
+                    if len(self._stable) == len(self._names):
+                        self.checked.wrong(TOO_FEW, detail)
+                    elif key not in self._doubtful:
+                        # Perhaps another row: matched in one world, padded in the other.
+                        self._doubtful.add(key)
+                        self.checked.counts["rows missing, unless another is in their place"] += 1
+
+        return compare
+
+    def _shown_values(self) -> Rows:
+        rows = tuple(
+            tuple(arrow_value(v, kind) for v, kind in zip(row.values, self._types, strict=True))
+            for row in self._rows
+        )
+        return loosened(Bag(self._names, (), rows)).rows
+
+    # -- values ----------------------------------------------------------------------------
+
+    def _values(self, asked: Sequence[World]) -> None:
+        """Compare tensors of columns with the values that the columns have."""
+        for place in set(range(len(self._names))) - set(self._stable):
+            try:
+                tensors = self._memory.tensors(self._names[place])
+            except LipstickError as error:
+                self.checked.counts[f"refused tensor: {type(error).__name__}"] += 1
+                continue
+            self.checked.counts["columns with tensors"] += 1
+            pairs = [
+                (self._key(row), tensor)
+                for row, (_, tensor) in zip(self._shown_of(tensors), tensors, strict=True)
+            ]
+            repeated = Counter(key for key, _ in pairs)
+            for world in asked:
+                rows: dict[Row, list[Row]] = defaultdict(list)
+                for row in self._rows_in(world):
+                    rows[self._key(row)].append(row)
+                for key, tensor in pairs:
+                    if repeated[key] == 1 and len(rows[key]) == 1:
+                        value = arrow_value(_evaluate(tensor, world), self._types[place])
+                        found = loosened(Bag((), (), ((value,),))).rows
+                        expected = ((rows[key][0][place],),)
+                        if _difference(expected, found):
+                            detail = f"{_shown_world(world)}: {self._names[place]} of {key}"
+                            detail += f": {expected[0][0]} expected, {found[0][0]} found"
+                            self.checked.wrong(WRONG_VALUE, detail)
+
+    def _shown_of(self, pairs: Sequence[tuple[Mapping[str, Any], Any]]) -> Rows:
+        rows = tuple(
+            tuple(
+                arrow_value(values[name], kind)
+                for name, kind in zip(self._names, self._types, strict=True)
+            )
+            for values, _ in pairs
+        )
+        return loosened(Bag(self._names, (), rows)).rows
+
+    # -- analyses --------------------------------------------------------------------------
+
+    def analyse(self, worlds: Sequence[World], analysed: int, most: int) -> None:
+        """Hold analyses of annotations against what holds in all worlds."""
+        tuples = self._answers.tuples
+        for key, annotation in list(self._alone(worlds).items())[:analysed]:
+            tokens = annotation.tokens
+            if len(worlds) == 2 ** len(tuples):
+                players = tuple(tuples)
+            elif len(tokens) <= (ALL_OF if most >= 2**ALL_OF else _NARROW):
+                players = tuple(sorted(tokens))
+            else:
+                self.checked.counts["rows of too many tokens to analyse"] += 1
+                continue
+            game = self._game(key, players)
+            if game is None:
+                self.checked.counts["rows not analysed, as a world has no answer"] += 1
+                continue
+            self.checked.counts["rows analysed"] += 1
+            self._analyse(key, annotation, game)
+
+    def _alone(self, worlds: Sequence[World]) -> dict[Row, Any]:
+        """Return annotations by the stable columns of rows, where no other row has the same."""
+        grouped: dict[Row, list[Any]] = defaultdict(list)
+        for row in self._rows:
+            stable = tuple(
+                arrow_value(row.values[place], self._types[place]) for place in self._stable
+            )
+            grouped[_hashable(loosened(Bag((), (), (stable,))).rows[0])].append(row.annotation)
+        if self._mode == "shown":
+            often: Counter[Row] = Counter()
+            for world in worlds:
+                often |= Counter(map(self._key, self._answers.rows(world) or ()))
+            grouped = {
+                key: found
+                for key, found in grouped.items()
+                if len(found) == 1 and often[key] <= 1 and key not in self._doubtful
+            }
+        return {key: _total(found) for key, found in grouped.items()}
+
+    def _game(self, key: Row, players: Sequence[Token]) -> Game | None:
+        worlds = [
+            frozenset(one for place, one in enumerate(players) if not number >> place & 1)
+            for number in range(2 ** len(players))
+        ]
+        self._answers.ask(worlds)
+        there = np.zeros(len(worlds), dtype=np.bool_)
+        for number, world in enumerate(worlds):
+            rows = self._answers.rows(world)
+            if rows is None:
+                return None
+            there[number] = any(self._key(row) == key for row in rows)
+        return Game(tuple(players), there)
+
+    def _analyse(self, key: Row, annotation: Any, game: Game) -> None:
+        players = game.tokens
+        half = dict.fromkeys(players, 0.5)
+        uneven = {one: (place + 1) / (len(players) + 2) for place, one in enumerate(players)}
+
+        def probabilities() -> Iterator[tuple[float, float]]:
+            for weights in (half, uneven):
+                yield game.probability(weights), probability(annotation, weights).value
+
+        def shares(
+            expected: Mapping[Token, float], found: Mapping[Token, Any]
+        ) -> Iterator[tuple[float, float]]:
+            assert set(found) <= set(expected), f"unknown tokens in {found}"
+            for token, value in expected.items():
+                yield value, float(found.get(token, 0.0))
+
+        def sets(expected: frozenset[frozenset[Token]], found: Any) -> Iterator[tuple[Any, Any]]:
+            yield expected, frozenset(found)
+
+        asked: dict[str, Callable[[], Iterator[tuple[Any, Any]]]] = {
+            "probability": probabilities,
+            "repairs": lambda: sets(game.repairs(), repairs(annotation)),
+            "shapley": lambda: shares(game.shapley(), shapley(annotation)),
+            "banzhaf": lambda: shares(game.banzhaf(), banzhaf(annotation)),
+            "witnesses": lambda: sets(game.witnesses(), witnesses(annotation)),
+            "responsibility": lambda: shares(game.responsibility(), responsibility(annotation)),
+        }
+        for name, pairs in asked.items():
+            try:
+                for expected, found in pairs():
+                    if not _same(expected, found):
+                        detail = f"{key} {annotation}: {_text(expected)} expected, {_text(found)}"
+                        self.checked.wrong(f"wrong {name}", detail)
+                        break
+                else:
+                    self.checked.counts[f"{name} agrees"] += 1
+            except (CapabilityError, ExactnessError, CaptureError) as error:
+                self.checked.counts[f"refused {name}: {type(error).__name__}"] += 1
+            except AssertionError as error:
+                self.checked.wrong(f"wrong {name}", f"{key} {annotation}: {error}")
+
+    # -- parts -----------------------------------------------------------------------------
+
+    def _rows_in(self, world: World) -> Rows:
+        rows = self._answers.rows(world)
+        assert rows is not None
+        return rows
+
+    def _key(self, row: Row) -> Row:
+        return _hashable(tuple(row[place] for place in self._stable))
+
+    def _count(self, place: int, world: World) -> int:
+        annotation = self._rows[place].annotation
+        seen = (place, world & annotation.tokens)
+        if seen not in self._memo:
+            self._memo[seen] = _evaluate(annotation, world)
+        count: int = self._memo[seen]
+        return count
+
+
+def _evaluate(formal: Any, world: World) -> Any:
+    return formal.evaluate(_COUNTING, lambda token: int(token not in world))
+
+
+def _total(annotations: Sequence[Any]) -> Any:
+    total = annotations[0]
+    for annotation in annotations[1:]:
+        total = total + annotation
+    return total
+
+
+def _hashable(row: Row) -> Row:
+    exact, numbers = split(row)
+    return (*exact, *(float(f"{number:.{_DIGITS}g}") for number in numbers))
+
+
+def _difference(expected: Rows, found: Rows) -> Difference | None:
+    """Return how two bags differ; numbers that are a little different are the same."""
+    if expected == found:
+        return None
+    differs = difference(expected, found)
+    if not differs or _nearly(differs.missing, differs.unexpected):
+        return None
+    return differs
+
+
+def _nearly(left: Rows, right: Rows) -> bool:
+    """Tell whether rows differ by the rounding of quotients and averages alone."""
+    if len(left) != len(right):
+        return False
+    for one, other in zip(sorted(left, key=repr), sorted(right, key=repr), strict=True):
+        (exact, numbers), (same, others) = split(one), split(other)
+        if exact != same or not all(
+            math.isclose(a, b, rel_tol=_ROUNDED, abs_tol=_ROUNDED)
+            for a, b in zip(numbers, others, strict=True)
+        ):
+            return False
+    return True
+
+
+def _same(expected: Any, found: Any) -> bool:
+    if isinstance(expected, float):
+        return math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(expected == found)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, frozenset):
+        texts = [" ".join(map(str, sorted(one))) for one in value]
+        return f"{{{', '.join(sorted(texts))}}}"
+    return str(value)
+
+
+def _shown_world(world: World) -> str:
+    return f"without {', '.join(map(str, sorted(world))) or 'nothing'}"

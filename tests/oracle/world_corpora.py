@@ -1,0 +1,120 @@
+"""Corpora for the worlds oracle: queries by name, each over a small database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
+
+import duckdb
+import sqlglot
+
+from rewriter.dialect import read_write
+from rewriter.errors import QueryError
+from tests.oracle import conditions
+from tests.oracle.database import Database
+from tests.oracle.duck import Duck
+from tests.oracle.reduced import kept, reduced
+from tests.oracle.suites import TPCDS, TPCH, Suite
+from tests.oracle.world_databases import CARS, SUPPORT
+from tests.support_page.constructs import CONSTRUCTS
+
+T = TypeVar("T")
+
+_CACHE: Final = Path(__file__).parents[2] / ".cache"
+"""Where the tests keep the tables of suites; see ``tests/conftest.py``."""
+_SOME: Final = 120
+
+RULES: Final = Path(__file__).parents[1] / "rewriter" / "lower" / "cases"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A query over a database of few tuples."""
+
+    name: str
+    sql: str
+    database: Database
+    most: int = 4096
+    """So many worlds are enough."""
+
+
+Places: TypeAlias = range | None
+"""The cases that are asked for, by place or seed; None: all."""
+
+
+def conditions_cases(places: Places) -> Iterator[Case]:
+    """Yield the conditions written by hand."""
+    for name, sql in _among(conditions.QUERIES.items(), places):
+        yield Case(name, sql, conditions.DATABASE)
+
+
+def support_cases(places: Places) -> Iterator[Case]:
+    """Yield the examples of the page on support; of statements that write, their queries."""
+    examples = [sql for listed in CONSTRUCTS.values() for sql in listed]
+    for sql in _among(examples, places):
+        if "TABLESAMPLE" in sql:
+            continue
+        try:
+            write = read_write(sql)
+        except QueryError:
+            write = None
+        yield Case(sql, sql if write is None else write.query, SUPPORT)
+
+
+def rules_cases(places: Places) -> Iterator[Case]:
+    """Yield the cases of lowering, each over the first of a few databases that has rows for it."""
+    paths = sorted(RULES.glob("*.input.sql"))
+    for path in _among(paths, places):
+        name = path.name.removesuffix(".input.sql")
+        sql = path.read_text(encoding="utf-8").removeprefix("-- blocks\n").rstrip("\n")
+        if path.with_name(f"{name}.error.txt").exists() or "rand" in sql or "SAMPLE" in sql:
+            continue
+        yield Case(name, sql, _with_rows(sql, CARS))
+
+
+def _with_rows(sql: str, databases: Sequence[Database]) -> Database:
+    """Return the first database over which a query has rows; else the first that it is known of."""
+    known = None
+    for database in databases:
+        try:
+            if len(Duck(database).answer(sql)) > 0:
+                return database
+        except (duckdb.Error, sqlglot.errors.SqlglotError):
+            continue
+        known = known or database
+    return known or databases[0]
+
+
+def suite_cases(suite: Suite, folder: Path, places: Places) -> Iterator[Case]:
+    """Yield the queries of a suite over the few tuples that are known for them."""
+    loaded = suite.load(folder)
+    for number in map(int, _among(kept(suite.name), places)):
+        yield Case(
+            f"{suite.name} {number}", suite.query(number), reduced(suite, number, loaded), _SOME
+        )
+
+
+def tpch_cases(places: Places) -> Iterator[Case]:
+    """Yield the queries of TPC-H."""
+    return suite_cases(TPCH, _CACHE / "tpch" / "scale-0.01", places)
+
+
+def tpcds_cases(places: Places) -> Iterator[Case]:
+    """Yield queries of TPC-DS."""
+    return suite_cases(TPCDS, _CACHE / "tpcds" / "scale-0.01", places)
+
+
+def _among(cases: Iterable[T], places: Places) -> Iterator[T]:
+    return (case for place, case in enumerate(cases) if places is None or place in places)
+
+
+CORPORA: Final[dict[str, Callable[[Places], Iterator[Case]]]] = {
+    "conditions": conditions_cases,
+    "support": support_cases,
+    "rules": rules_cases,
+    "tpch": tpch_cases,
+    "tpcds": tpcds_cases,
+}
+"""What yields the cases of a corpus, by its name."""
