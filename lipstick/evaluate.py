@@ -31,44 +31,18 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from lipstick.errors import CapabilityError
+from lipstick.naming import shown_key
 from lipstick.passes import Factor, Passes
-from lipstick.tracking import ROW_BITS
 from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import SIDE, VALUE
-from rewriter.statements import (
-    answer_sql,
-    compares_aggregates,
-    contributions_sql,
-    has_difference,
-    limits_inside,
-    rows_sql,
-)
+from rewriter.conditional import has_difference, limits_inside, shown_joins
+from rewriter.emit import PRESENT, SIDE, VALUE
+from rewriter.statements import answer_sql, contributions_sql, rows_sql
 from semiring.base import Semiring
 from semiring.columns import Travel
 from semiring.columns.objects import unpickled
 from semiring.polynomial import Polynomial
-from semiring.semirings import Boolean, Counting
 from semiring.token import Token
 from semiring.valuation import Valuation
-
-
-def check_comparisons(root: Block, semiring: Semiring[Any], valued: bool) -> None:
-    """Refuse to evaluate comparisons of aggregates that have no value in the semiring.
-
-    Raises
-    ------
-    CapabilityError
-        Unless the query has none, or every token is 1 in Counting or Boolean.
-    """
-    if not compares_aggregates(root):
-        return
-    if type(semiring) in (Counting, Boolean) and not valued:
-        return
-    raise CapabilityError(
-        f"The query compares aggregated values, and a comparison has no value in {semiring.name} "
-        "under this valuation.\nUse what_if() for deletions, or polynomials() for the expression."
-    )
 
 
 def check_difference(root: Block, semiring: Semiring[Any]) -> None:
@@ -105,7 +79,8 @@ class Evaluation:
         self._travel = Travel(semiring, self._valuations, self._key_types())
         self._passes = Passes(self._valuations, self._travel)
         self._type = _spark_type(self._travel.carrier)
-        self._potential = not (compares_aggregates(root) or limits_inside(root))
+        self._potential = not limits_inside(root)
+        self._shown = shown_joins(root)
 
     def run(self) -> DataFrame:
         """Return the root's outputs in the answer's order, then ``_value``."""
@@ -135,21 +110,12 @@ class Evaluation:
             last = shown if block is self._root else None
             values[block.name] = self._block(block, values, last)
             values[block.name].createOrReplaceTempView(self._values_view(block))
-        if self._root.name in self._rows_views:
-            rows = self._spark.table(self._rows_views[self._root.name])
-        else:
-            rows = self._spark.sql(rows_sql(self._root, self._members_view))
+        rows = root_rows(self._spark, self._root, self._rows_views, self._members_view)
         if self._root.copies:
             # One annotation is that of all copies of a row.
             rows = rows.dropDuplicates(list(self._root.identity))
-        keys = [f"`{name}`" for name in self._root.identity]
-        mine = values[self._root.name].toDF(*(f"_k{i}" for i in range(len(keys))), VALUE)
-        match: Column = F.lit(True)
-        for number, key in enumerate(keys):
-            match = match & F.col(key).eqNullSafe(F.col(f"_k{number}"))
-        view = f"_lipstick_valued_{self._id}"
-        rows.join(mine, match).createOrReplaceTempView(view)
-        return self._spark.sql(answer_sql(self._root, view, (VALUE,)))
+        mine = values[self._root.name]
+        return _ordered(self._spark, self._root, _joined(self._root, rows, mine, "inner"))
 
     def _values_view(self, block: Block) -> str:
         return f"_lipstick_values_{self._id}_{block.name}"
@@ -168,12 +134,13 @@ class Evaluation:
             self._values_view,
             self._rows_views,
             potential=self._potential,
+            shown=self._shown if block is self._root else frozenset(),
         )
         frame = self._spark.sql(sql)
         keys = [frame.schema[name] for name in block.identity]
         sides = [] if block.difference is None else [frame.schema[SIDE]]
         grouped = block.kind is Kind.GROUP
-        factors = [Factor(r.columns[0], r.optional, r.negated) for r in found.references]
+        factors = [Factor(r.columns[0], r.optional, r.negated, r.either) for r in found.references]
         names = [key.name for key in (*keys, *sides)]
         kind = None if grouped else shown
         members = self._passes.members(names, found.tokens, factors, kind, grouped=grouped)
@@ -222,16 +189,86 @@ class Evaluation:
         return keys
 
 
+def root_rows(
+    spark: SparkSession,
+    root: Block,
+    rows_views: Mapping[str, str],
+    members_view: Callable[[Block], str],
+) -> DataFrame:
+    """The rows of the block that yields the answer, as captured."""
+    if root.name in rows_views:
+        return spark.table(rows_views[root.name])
+    return spark.sql(rows_sql(root, members_view))
+
+
+def in_world(
+    spark: SparkSession,
+    root: Block,
+    rows: DataFrame,
+    left: DataFrame | None,
+    semiring: Semiring[Any],
+) -> DataFrame:
+    """The answer with 1 for rows that are in another answer, and 0 for others.
+
+    Parameters
+    ----------
+    rows
+        Those of the block that yields the answer, as captured.
+    left
+        The other answer, with the columns that tell rows apart; None: it is the same.
+    semiring
+        One that counts, or that is idempotent: rows may come several times.
+    """
+    if root.copies:
+        rows = rows.dropDuplicates(list(root.identity))
+    zero, one = semiring.to_arrow(semiring.pack([semiring.zero, semiring.one])).to_pylist()
+    kind = _TYPES.get(semiring.arrow_type, StringType())
+    keys = [F.col(f"`{name}`") for name in root.identity]
+    if left is None and not root.copies:
+        return _ordered(spark, root, rows.withColumn(VALUE, F.lit(one).cast(kind)))
+    left = rows.where(F.col(PRESENT)) if left is None else left
+    count: Column = F.count(F.lit(1))
+    if semiring.idempotent or not root.copies:
+        # Rows with one identity are equal, each annotated on its own.
+        count = F.when(count > 0, F.lit(one)).otherwise(F.lit(zero))
+    mine = left.groupBy(*keys).agg(count.cast(kind).alias(VALUE))
+    found = _joined(root, rows, mine, "left")
+    there = F.coalesce(F.col(VALUE), F.lit(zero).cast(kind))
+    return _ordered(spark, root, found.withColumn(VALUE, there))
+
+
+def valued_frame(spark: SparkSession, table: pa.Table, answer: StructType) -> DataFrame:
+    """An answer with its annotations, computed in memory, as a data frame.
+
+    ``answer`` is the schema of the answer's columns.
+    """
+    shown = _spark_type(table.schema.field(table.num_columns - 1).type)
+    schema = StructType([*answer.fields, StructField(VALUE, shown)])
+    return spark.createDataFrame(table, schema=schema)
+
+
+def _joined(root: Block, rows: DataFrame, values: DataFrame, how: str) -> DataFrame:
+    """Rows with the annotations that values has for what tells them apart."""
+    keys = [f"`{name}`" for name in root.identity]
+    mine = values.toDF(*(f"_k{number}" for number in range(len(keys))), VALUE)
+    match: Column = F.lit(True)
+    for number, key in enumerate(keys):
+        match = match & F.col(key).eqNullSafe(F.col(f"_k{number}"))
+    return rows.join(mine, match, how)
+
+
+def _ordered(spark: SparkSession, root: Block, rows: DataFrame) -> DataFrame:
+    """The answer in its order, with the annotations of its rows."""
+    view = f"_lipstick_valued_{uuid.uuid4().hex[:8]}"
+    rows.createOrReplaceTempView(view)
+    return spark.sql(answer_sql(root, view, (VALUE,)))
+
+
 def named_token(naming: str) -> Callable[[Token], Polynomial]:
     """Return the valuation of a relation's tokens by themselves, as people see them."""
-    bits = ROW_BITS
 
     def value(token: Token) -> Polynomial:
-        if naming != "rows":
-            return Polynomial.token(token)
-        (packed,) = token.key
-        key = (packed >> bits, packed & ((1 << bits) - 1))
-        return Polynomial.token(Token(token.relation, key))
+        return Polynomial.token(Token(token.relation, shown_key(naming, token.key)))
 
     return value
 

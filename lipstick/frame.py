@@ -39,7 +39,7 @@ from semiring.annotation import AnnotationType
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.tensor import Tensor
+from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
@@ -259,7 +259,7 @@ class AnnotatedFrame(Analyses):
 
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
-    ) -> list[tuple[Row, Tensor]]:
+    ) -> list[tuple[Row, Value]]:
         """See :meth:`lipstick.Capture.tensors`."""
         return self.capture.tensors(column, limit, expand=expand)
 

@@ -43,11 +43,14 @@ class Factor:
         Whether it may be NULL, for a factor 1.
     negated
         Whether the factor is 1 ⊖ δ of it.
+    either
+        Whether the factor is it + (1 ⊖ δ of it).
     """
 
     column: str
     optional: bool
     negated: bool
+    either: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,8 @@ class Passes:
                     values = columns.received(number)
                     if factor.optional:
                         present = mask.to_numpy(zero_copy_only=False)
+                        if factor.either:
+                            values = columns.or_absent(values, int(present.sum()))
                         values = columns.factors(values, present, negated=factor.negated)
                     found.append(values)
                 values = columns.product(found, size)

@@ -24,14 +24,13 @@ from pyspark.sql.window import Window
 
 from lipstick import display
 from lipstick.errors import SourceError, TrackingError
+from lipstick.naming import ROW_BITS
 from lipstick.source import Source
 from rewriter.blocks import TokenSource
 from rewriter.catalog import SESSION, WINDOW
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
-ROW_BITS = 40
-"""A row token is ``file number << ROW_BITS | row number``: 8 million files of 10^12 rows."""
 _SHOWN = 5
 
 

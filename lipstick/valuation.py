@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.capture.manifest import RelationRecord
-from lipstick.tracking import ROW_BITS
+from lipstick.naming import stored_key
 from semiring.base import Semiring
 from semiring.errors import ValuationError
 from semiring.token import Token
@@ -113,11 +113,6 @@ def token_weights(
         return [found[token] for token in tokens]
 
     return values
-
-
-def stored_key(naming: str, key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A shown token's key as members store it: file and row number in one integer."""
-    return (key[0] << ROW_BITS | key[1],) if naming == "rows" else key
 
 
 def _table(spark: SparkSession | None, record: RelationRecord, spec: Any) -> Any:

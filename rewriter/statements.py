@@ -40,7 +40,6 @@ from rewriter.emit import (
     answer_query,
     comparisons,
     contributions,
-    dependent,
     exists_in,
     extents,
     members_query,
@@ -48,7 +47,6 @@ from rewriter.emit import (
     rows_query,
     statement,
     table,
-    uncertain_having,
     visible,
 )
 from rewriter.monotone import Monotone
@@ -295,12 +293,13 @@ def contributions_sql(
     rows: Mapping[str, str] | None = None,
     *,
     potential: bool = False,
+    shown: frozenset[str] = frozenset(),
 ) -> tuple[str, Contributions]:
     """Return the statement of :func:`rewriter.emit.contributions` over captured members.
 
     ``rows`` gives views of captured rows, by the name of their block.
     """
-    found = contributions(block, CTE_TABLES, values, potential=potential)
+    found = contributions(block, CTE_TABLES, values, potential=potential, shown=shown)
     query = statement(block, found.query, _captured(views), captured_rows=rows or {})
     return text(query), found
 
@@ -356,28 +355,6 @@ def partitions_sql(root: Block) -> tuple[str, ...]:
                 query = exp.select(*keys).from_(rows).where(exp.false())
                 statements.append(text(statement(block, query)))
     return tuple(statements)
-
-
-def compares_aggregates(root: Block) -> bool:
-    """Whether some annotation has a comparison of aggregated values as a factor."""
-    return any(
-        uncertain_having(block)
-        or any(lookup.scalar for lookup in block.lookups)
-        or any(dependent(condition, block) for condition in block.conditions)
-        for block in topological(root)
-    )
-
-
-def has_difference(root: Block) -> bool:
-    """Whether some annotation has a monus in it: tuples may appear by a deletion."""
-    blocks = topological(root)
-    subtracted = any(block.difference is not None for block in blocks)
-    return subtracted or any(semi.negated for block in blocks for semi in block.semis)
-
-
-def limits_inside(root: Block) -> bool:
-    """Whether a block that another one reads is cut by LIMIT or OFFSET."""
-    return any(block.limited for block in topological(root) if block is not root)
 
 
 def supporting_aggregates(block: Block) -> tuple[Named, ...]:

@@ -278,14 +278,16 @@ def _times(a: Array, b: Array) -> Array:
     if a.dtype != object and b.dtype != object and _magnitude(a) * _magnitude(b) < _LARGE:
         product: Array = a * b
         return product
-    return np.multiply(a.astype(object), b.astype(object), dtype=object)
+    large: Array = np.multiply(a.astype(object), b.astype(object), dtype=object)
+    return large
 
 
 def _plus(a: Array, b: Array) -> Array:
     if a.dtype != object and b.dtype != object and _magnitude(a) + _magnitude(b) < _LARGE:
         total: Array = a + b
         return total
-    return np.add(a.astype(object), b.astype(object), dtype=object)
+    large: Array = np.add(a.astype(object), b.astype(object), dtype=object)
+    return large
 
 
 def _plain(side: Operand) -> list[Any]:

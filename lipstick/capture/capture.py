@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import uuid
 from collections.abc import Callable, Container, Mapping, Sequence
@@ -27,25 +28,35 @@ from lipstick.derived.hypothesis import Hypothesis
 from lipstick.derived.lineage import with_origins
 from lipstick.derived.origins import A, expanded, origins_of
 from lipstick.derived.readable import readable
-from lipstick.errors import CaptureError, NeedsSparkError
-from lipstick.evaluate import Evaluation, check_comparisons, check_difference, named_token
+from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
+from lipstick.evaluate import (
+    Evaluation,
+    check_difference,
+    in_world,
+    named_token,
+    root_rows,
+    valued_frame,
+)
 from lipstick.lineage import lineage_rows, lineage_tokens
 from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given, resolve_scenarios
 from lipstick.tracking import Tracked
 from lipstick.updates import resolve_update, resolve_updates
-from lipstick.valuation import compile_valuations, is_valued, token_weights
+from lipstick.valuation import compile_valuations, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
 from rewriter.blocks import Block, Kind, topological
+from rewriter.conditional import conditional, shown_joins
 from rewriter.emit import Lasting
 from rewriter.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
+from semiring.semirings.counting import Counting
 from semiring.semirings.expressions import Expressions
 from semiring.semirings.viterbi import Viterbi
-from semiring.tensor import Tensor
 from semiring.token import Token
+from semiring.valuation import Valuation
+from semiring.value import Value
 
 Row = dict[str, Any]
 
@@ -283,7 +294,11 @@ class Capture(Analyses):
     ) -> list[tuple[Row, Polynomial | Expression]]:
         assert self._spark is not None
         root, semiring, relations = self.manifest.root, Expressions(), self.manifest.relations
-        check_comparisons(root, semiring, valued=True)
+        if conditional(root):
+            raise CapabilityError(
+                "The conditions of this query are evaluated by Spark alone, and are not written "
+                "down as annotations.\nAsk what_if(), or evaluate() with tokens valued 0 and 1."
+            )
         tokens = {name: named_token(record.naming) for name, record in relations.items()}
         valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
         evaluation = Evaluation(
@@ -296,9 +311,10 @@ class Capture(Analyses):
 
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
-    ) -> list[tuple[Row, Tensor]]:
+    ) -> list[tuple[Row, Value]]:
         """The first rows of the answer, each with the tensor of an aggregated column.
 
+        Where a deletion may change what is aggregated, other formal values stand for tensors.
         ``expand`` as in :meth:`polynomials`.
         """
         found = self.memory.tensors(column, limit)
@@ -350,19 +366,44 @@ class Capture(Analyses):
         ValuationError
             A value outside the carrier.
         CapabilityError
-            A comparison of aggregates that has no value in the semiring.
+            The semiring has no monus, and rows may appear by a deletion; or conditions are on
+            tuples valued neither 0 nor 1. By tokens valued 0 and 1, annotations say in any
+            semiring what is in the answer without the tuples valued 0.
         """
         root = self.manifest.root
-        check_comparisons(root, semiring, is_valued(valuation))
-        check_difference(root, semiring)
         valuations = compile_valuations(
             semiring, valuation, default, self.manifest.relations, self._spark
         )
         if self._spark is None:
             return self.memory.evaluate(semiring, valuations)
+        if conditional(root):
+            return self._conditional(semiring, valuations)
+        check_difference(root, semiring)
         views = self._rows_views()
         evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
         return evaluation.run().toDF(*self.manifest.names, "_value")
+
+    def _conditional(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> DataFrame:
+        """The annotations of a query with conditions, which worlds say; see :meth:`evaluate`."""
+        assert self._spark is not None
+        root = self.manifest.root
+        gone = self.memory.valued_zero(semiring, valuations)
+        counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
+        if gone is None or shown_joins(root) or not counted:
+            schema = StructType.fromJson(json.loads(self.manifest.schema))
+            return valued_frame(self._spark, self.memory.evaluate(semiring, valuations), schema)
+        deleted = {}
+        for name, table in gone.items():
+            if table.num_rows:
+                view = f"_lipstick_open_{self._id}_zero_{name}"
+                self._spark.createDataFrame(table).createOrReplaceTempView(view)
+                deleted[name] = (view, self.manifest.relations[name].token)
+        left = self.hypothetical(deleted) if deleted else None
+        rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
+        found = in_world(self._spark, root, rows, left, semiring)
+        return found.toDF(*self.manifest.names, "_value")
 
     def k_relation(
         self, semiring: Semiring[Any], valuation: Any = None, default: Any = None

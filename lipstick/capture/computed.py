@@ -109,8 +109,12 @@ class RowsHere:
         return size
 
     def _computed(self, block: Block, names: list[str]) -> pa.Table:
+        members = None if block.kind is Kind.UNION else self._engine.members(block)
+        if members is not None and members.combined and members.captured is not None:
+            raise NeedsSparkError(f"Spark joins the members of {block.name} by conditions.")
         if block.kind is Kind.GROUP:
-            return group_rows(block, self._engine.members(block))
+            assert members is not None
+            return group_rows(block, members)
         if block.having:
             raise NeedsSparkError(f"Spark says which rows of {block.name} are there.")
         base = self._engine.made(block).base
@@ -119,7 +123,7 @@ class RowsHere:
         return pa.table({**columns, PRESENT: pa.repeat(pa.scalar(True), len(rows))})
 
     def _chosen(self, block: Block, names: list[str]) -> pa.Table:
-        dataset = self._engine.members(block).dataset
+        dataset = self._engine.members(block).captured
         assert dataset is not None
         return pa.table({name: dataset.column(name) for name in names})
 

@@ -12,7 +12,8 @@ from pyspark.sql.types import StructType
 
 from lipstick.derived.derivation import TUPLE, Part
 from lipstick.derived.rows import table_columns
-from lipstick.tracking import ROW_BITS, ROW_COLUMN, comparable
+from lipstick.naming import ROW_BITS
+from lipstick.tracking import ROW_COLUMN, comparable
 from rewriter.blocks import Block, Kind
 
 

@@ -15,23 +15,23 @@ from lipstick.derived.derivation import TUPLE, Derivation, Part
 from lipstick.derived.rows import naming_of
 from lipstick.errors import CapabilityError
 from lipstick.memory.keys import KeyTable
-from lipstick.tracking import ROW_BITS, Naming
-from lipstick.valuation import stored_key
+from lipstick.naming import ROW_BITS, stored_key
+from lipstick.tracking import Naming
 from rewriter.blocks import Block, topological
+from rewriter.conditional import conditional, has_difference
 from rewriter.follow import follow
-from rewriter.statements import compares_aggregates, has_difference
 from semiring.base import Array
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings.expressions import Expressions
-from semiring.tensor import Tensor
 from semiring.token import Token
+from semiring.value import Value
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture
 
 Annotation: TypeAlias = Polynomial | Expression
-A = TypeVar("A", Annotation, Tensor)
+A = TypeVar("A", Annotation, Value)
 
 _ADVICE = (
     "what_if() follows such changes exactly. For one annotation of all, write the query of "
@@ -195,7 +195,7 @@ def _partitions(derivation: Derivation) -> frozenset[str]:
 
 def _appear(root: Block) -> bool:
     limited = any(block.limited for block in topological(root))
-    return limited or has_difference(root) or compares_aggregates(root)
+    return limited or has_difference(root) or conditional(root)
 
 
 def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
-from lipstick.memory.evaluation import evaluate
+from lipstick.memory.evaluation import evaluate, valued_zero
 from lipstick.memory.formal import Formal, PotentialRow
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.listing import list_members
@@ -30,8 +30,8 @@ from rewriter.blocks import Block
 from semiring.base import Array, Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.tensor import Tensor
 from semiring.valuation import Valuation
+from semiring.value import Value
 
 __all__ = [
     "Deleted",
@@ -181,8 +181,10 @@ class Memory:
         """
         return list(islice(self._formal.rows(), limit))
 
-    def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Tensor]]:
+    def tensors(self, column: str, limit: int | None = None) -> list[tuple[dict[str, Any], Value]]:
         """Rows of the answer, in its order, with the tensor of an aggregated column.
+
+        Where a deletion may change what is aggregated, other formal values stand for tensors.
 
         Parameters
         ----------
@@ -269,10 +271,15 @@ class Memory:
         Raises
         ------
         CapabilityError
-            When the query compares aggregated values, unless every token is 1 in Counting or
-            Boolean.
+            See :func:`lipstick.memory.evaluation.evaluate`.
         """
-        return evaluate(self._engine, semiring, valuations, merged=merged)
+        return evaluate(self._engine, self._formal, semiring, valuations, merged=merged)
+
+    def valued_zero(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> dict[str, pa.Table] | None:
+        """Per relation the tokens that are valued 0; None where some are neither 0 nor 1."""
+        return valued_zero(self._engine, semiring, valuations)
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per row of the answer and member of it.

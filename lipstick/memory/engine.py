@@ -14,7 +14,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members, ValueLookup
 from lipstick.memory.rows import MemberRows
 from lipstick.memory.state import Context, Rows, State
-from lipstick.memory.store import OPEN_WITH_SPARK, Datasets
+from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
 from rewriter.blocks import Block, Kind, topological
@@ -77,8 +77,11 @@ class Engine:
 
     def members(self, block: Block) -> Members:
         """The members of a block that is no union."""
-        dataset = None if block.core is None else self._datasets.dataset(block, "members")
-        return Members(block, dataset, self._context, self._lookup)
+        return Members(block, self.captured(block), self._context, self._lookup)
+
+    def captured(self, block: Block) -> Dataset | None:
+        """The members that a block has of its own; None where it has none."""
+        return None if block.core is None else self._datasets.dataset(block, "members")
 
     @cached_property
     def _padding(self) -> frozenset[str]:
@@ -108,11 +111,15 @@ class Engine:
             For relations that the query does not read or columns that are not its token's, and
             where an expression must be evaluated that only Spark can.
         """
+        return self.states(deleted)[self.root.name]
+
+    def states(self, deleted: Mapping[str, pa.Table]) -> dict[str, State]:
+        """The rows of every block once tuples are deleted; see :meth:`evaluate`."""
         tokens = {name: self.tokens(name, table) for name, table in deleted.items()}
         states: dict[str, State] = {}
         for name in self.blocks:
             states[name] = self.rows(name).evaluate(states.__getitem__, tokens)
-        return states[self.root.name]
+        return states
 
     def tokens(self, name: str, table: pa.Table) -> pa.Table:
         """The token columns of a table of tuples to delete from a relation.

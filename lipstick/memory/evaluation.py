@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,28 +10,33 @@ import pyarrow as pa
 
 from lipstick.errors import CapabilityError
 from lipstick.memory.engine import Engine
+from lipstick.memory.formal import Formal
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
-from lipstick.memory.reach import Reached, Referred, members_of, reach, references
+from lipstick.memory.reach import Reached, Referred, members_of, reach, references, tokens
 from lipstick.memory.sources import sources_of
 from lipstick.memory.sparse import sparse
 from lipstick.memory.unions import UnionRows
+from lipstick.naming import stored_key
 from rewriter.blocks import Kind
+from rewriter.conditional import conditional, has_difference, limits_inside, shown_joins
 from rewriter.emit import VALUE
-from rewriter.statements import compares_aggregates, has_difference, limits_inside
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, Source, columns_of
+from semiring.columns.arrays import ArrayColumns
 from semiring.evaluator import group
 from semiring.segments import bounds
+from semiring.token import Token
 from semiring.valuation import Valuation
 
-_CONDITIONAL = ("Counting", "Boolean")
-"""Semirings in which a comparison of aggregates that holds is 1 when every token is."""
+_FORMAL = 20_000
+"""Answers of more rows are not evaluated row by row."""
 
 
 def evaluate(
     engine: Engine,
+    formal: Formal,
     semiring: Semiring[Any],
     valuations: Mapping[str, Valuation[Any]],
     *,
@@ -47,15 +52,19 @@ def evaluate(
     Raises
     ------
     CapabilityError
-        When the query compares aggregated values, unless every token is 1 in Counting or Boolean.
+        Where the semiring has no monus and there is a difference, or a condition that a deletion
+        may decide is on tuples valued neither 0 nor 1.
     """
-    if compares_aggregates(engine.root) and semiring.name not in _CONDITIONAL:
-        raise _incapable(semiring)
-    if has_difference(engine.root) and not semiring.has_monus:
-        semiring.monus(semiring.one, semiring.one)
     state = engine.base(engine.root.name)
     answer = engine.columns(state, state.ordered)
-    columns, values = _annotations(engine, semiring, valuations, state.ordered)
+    columns: Columns[Any]
+    if conditional(engine.root):
+        array = conditional_values(engine, formal, semiring, valuations, state.ordered)
+        columns, values = ArrayColumns(semiring, {}), array
+    else:
+        if has_difference(engine.root) and not semiring.has_monus:
+            semiring.monus(semiring.one, semiring.one)
+        columns, values = _annotations(engine, semiring, valuations, state.ordered)
     if merged:
         codes, first = distinct(answer, len(state.ordered))
         answer = [column.take(pa.array(first)) for column in answer]
@@ -65,6 +74,87 @@ def evaluate(
     return pa.Table.from_arrays([*answer, found], names=[*engine.manifest.names, VALUE])
 
 
+def conditional_values(
+    engine: Engine,
+    formal: Formal,
+    semiring: Semiring[Any],
+    valuations: Mapping[str, Valuation[Any]],
+    ordered: Array,
+) -> Array:
+    """The annotations of rows of a query with conditions.
+
+    Where every token is 0 or 1 they say what is in the answer without the tuples valued 0.
+    """
+    gone = valued_zero(engine, semiring, valuations)
+    if gone is not None:
+        return _in_world(engine, semiring, gone, ordered)
+    if len(ordered) > _FORMAL:
+        raise CapabilityError(
+            f"The query has conditions on aggregated values, and {len(ordered):,} rows, which are "
+            f"not evaluated one by one in {semiring.name}.\nValue tokens by 0 and 1, or look at "
+            "some rows: polynomials()."
+        )
+    value = _token_values(engine, valuations)
+    found = [annotation.evaluate(semiring, value) for annotation in formal.shown(ordered)]
+    return semiring.pack(found)
+
+
+def valued_zero(
+    engine: Engine, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+) -> dict[str, pa.Table] | None:
+    """Per relation the tokens that are valued 0; None where some are neither 0 nor 1."""
+    found = {}
+    for name, record in engine.manifest.relations.items():
+        if not record.token or valuations[name].constant_one:
+            continue
+        table = tokens(engine, name)
+        values = valuations[name].lookup(
+            [column.combine_chunks() for column in table.columns], table.num_rows
+        )
+        ones = np.array([value == semiring.one for value in semiring.unpack(values)], np.bool_)
+        zero = ~semiring.nonzero_array(values)
+        if not (ones | zero).all():
+            return None
+        found[name] = table.filter(pa.array(zero))
+    return found
+
+
+def _in_world(
+    engine: Engine, semiring: Semiring[Any], gone: Mapping[str, pa.Table], ordered: Array
+) -> Array:
+    states = engine.states(gone)
+    state = states[engine.root.name]
+    counts = np.zeros(len(ordered), dtype=np.int64)
+    there = np.flatnonzero(state.present[ordered])
+    counts[there] = state.copies(ordered[there])
+    members = members_of(engine.rows(engine.root.name))
+    for alias in shown_joins(engine.root):
+        # A row with its partner is another one than the row without.
+        assert members is not None
+        asked = members.outer_lookups[alias]
+        before = asked.find(ordered[there], members.base)
+        counts[there[asked.find(ordered[there], states.__getitem__) != before]] = 0
+    return semiring.pack([semiring.from_int(count) for count in counts.tolist()])
+
+
+def _token_values(
+    engine: Engine, valuations: Mapping[str, Valuation[Any]]
+) -> Callable[[Token], Any]:
+    """The values of tokens as they are shown."""
+    kinds: dict[str, list[pa.DataType]] = {}
+    for name in valuations:
+        kinds[name] = [field.type for field in tokens(engine, name).schema]
+
+    def value(token: Token) -> Any:
+        naming = engine.manifest.relations[token.relation].naming
+        key = stored_key(naming, token.key)
+        pairs = zip(key, kinds[token.relation], strict=True)
+        found = valuations[token.relation].lookup([pa.array([k], kind) for k, kind in pairs], 1)
+        return valuations[token.relation].semiring.unpack(found)[0]
+
+    return value
+
+
 def _annotations(
     engine: Engine,
     semiring: Semiring[Any],
@@ -72,40 +162,19 @@ def _annotations(
     ordered: Array,
 ) -> tuple[Columns[Any], Any]:
     """The annotations of the rows of the answer at some positions, and their operations."""
-    rows, compares = engine.rows(engine.root.name), compares_aggregates(engine.root)
-    plain = not compares or all(one.constant_one for one in valuations.values())
-    if isinstance(rows, GroupRows) and plain:
+    rows = engine.rows(engine.root.name)
+    if isinstance(rows, GroupRows):
         found = sparse(rows, semiring, valuations, ordered)
         if found is not None:
             return found
-    potential = not (compares or limits_inside(engine.root))
-    reached = reach(engine, ordered, potential=potential)
+    reached = reach(engine, ordered, potential=not limits_inside(engine.root))
     sources: dict[Hashable, Source] = {}
     for name, own in reached.items():
         members = members_of(engine.rows(name))
         if members is not None:
             sources |= sources_of(members, own.members, valuations)
-    if compares:
-        _require_ones(semiring, sources)
-        sources = {}
     columns = columns_of(semiring, sources)
     return columns, _Evaluation(engine, columns, sources, reached).run(ordered)
-
-
-def _require_ones(semiring: Semiring[Any], sources: Mapping[Hashable, Source]) -> None:
-    for source in sources.values():
-        scan = source.scan()
-        found = source.valuation.lookup(scan.columns, scan.length, scan.absent)
-        if not (found == semiring.one).all():
-            raise _incapable(semiring)
-
-
-def _incapable(semiring: Semiring[Any]) -> CapabilityError:
-    return CapabilityError(
-        "The query compares aggregated values, and such a comparison has no value in "
-        f"{semiring.name} under this valuation.\n"
-        "Use what_if() for deletions, or polynomials() for the expressions."
-    )
 
 
 class _Evaluation:
@@ -178,8 +247,14 @@ class _Evaluation:
         assert members is not None
         names = ((own.block.name, number) for number in range(len(own.block.tokens)))
         factors = [self._columns.tokens(name) for name in names if name in self._sources]
+        root = own.block is self._engine.root
+        shown = shown_joins(own.block) if root else frozenset()
         for referred in references(members, own.members):
-            factors.append(self._referred(referred))
+            if referred.joined is None:
+                factors.append(self._referred(referred))
+            else:
+                now = members.outer_lookups[referred.joined].find(own.members, members.base) >= 0
+                factors.append(self._joined(referred, now if referred.joined in shown else None))
         found = self._columns.product(factors, len(own.members))
         dropped = np.flatnonzero(~members.fixed(own.members))
         if not len(dropped):
@@ -198,3 +273,22 @@ class _Evaluation:
         if not referred.optional:
             return found
         return columns.factors(found, there, negated=referred.negated)
+
+    def _joined(self, referred: Referred, now: Array | None) -> Any:
+        """The factors of rows of a LEFT JOIN: with the tuple where it is there now, else without;
+        either where now is None."""
+        there = referred.positions >= 0
+        columns, length = self._columns, len(there)
+        if referred.block not in self._values or not there.any():
+            return columns.ones(length)
+        found = self._at(referred.block, referred.positions[there])
+        if now is None:
+            return columns.factors(columns.or_absent(found, int(there.sum())), there, negated=False)
+        with_it, without = there & now, there & ~now
+        factors = columns.factors(
+            columns.take(found, np.flatnonzero(now[there])), with_it, negated=False
+        )
+        if not without.any():
+            return factors
+        absent = columns.take(found, np.flatnonzero(~now[there]))
+        return columns.product([factors, columns.factors(absent, without, negated=True)], length)

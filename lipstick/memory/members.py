@@ -23,7 +23,7 @@ from lipstick.memory.state import (
     equal_scalars,
     needs_spark,
 )
-from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
+from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
 from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup
 from rewriter.emit import dependent
 from rewriter.interpret import (
@@ -50,7 +50,8 @@ class Members:
     """The members of one block.
 
     A block without a core of its own has the rows of the block that it reads as members, the
-    combinations of rows where it reads several, or one member where it reads none.
+    combinations of rows where it reads several, or one member where it reads none. Where a core is
+    joined with rows of blocks by conditions alone, members are the combinations, too.
 
     Parameters
     ----------
@@ -64,8 +65,7 @@ class Members:
     Raises
     ------
     NeedsSparkError
-        For a block that joins its own core with rows of other blocks by conditions alone, or takes
-        apart arrays that a deletion may change.
+        For a block that takes apart arrays that a deletion may change.
     """
 
     def __init__(
@@ -84,12 +84,6 @@ class Members:
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
         self._by_alias = {lookup.alias: lookup for lookup in self.lookups}
         free = [lookup for lookup in self.lookups if not lookup.on]
-        if free and dataset is not None:
-            raise NeedsSparkError(
-                f"Block {block.name} joins the evaluated rows of "
-                f"{', '.join(lookup.block.name for lookup in free)} with others by conditions on "
-                "them, which is not done without Spark.\n" + OPEN_WITH_SPARK
-            )
         if block.generators:
             raise NeedsSparkError(
                 f"Block {block.name} takes apart arrays that a deletion may change, which is not "
@@ -100,8 +94,12 @@ class Members:
                 f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, "
                 "which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
-        self.free = free[0] if len(free) == 1 else None
-        self.combined = tuple(free) if len(free) > 1 else ()
+        several = len(free) > 1 or (bool(free) and dataset is not None)
+        self.free = free[0] if free and not several else None
+        self.combined = tuple(free) if several else ()
+        self.captured = dataset
+        if several and dataset is not None:
+            self.dataset = TakenDataset(dataset, lambda: self._places(MEMBER))
         self.conditions = tuple(map(interpret, block.conditions))
         self.memberships = tuple(Membership(semi, self) for semi in block.semis)
         self.outer_lookups = {o.alias: Membership(o, self) for o in block.outer_lookups}
@@ -204,9 +202,9 @@ class Members:
         return found
 
     def _reference(self, lookup: Lookup) -> Array:
-        if lookup.alias not in self._references and self.combined:
-            self._references.update(self._combinations())
-        elif lookup.alias not in self._references:
+        if lookup in self.combined:
+            return self._places(lookup.alias)
+        if lookup.alias not in self._references:
             assert self.dataset is not None
             inner = self.base(lookup.block.name)
             rows = every(inner.size)
@@ -215,8 +213,15 @@ class Members:
             self._references[lookup.alias] = table.find(mine, self.count)
         return self._references[lookup.alias]
 
+    def _places(self, alias: str) -> Array:
+        """Of every combination of rows the one of a block, or the captured member."""
+        if alias not in self._references:
+            self._references.update(self._combinations())
+        return self._references[alias]
+
     def _combinations(self) -> dict[str, Array]:
-        """By alias, the rows of the blocks that are read, which may be members together.
+        """By alias, the rows of the blocks that are read, which may be members together, and the
+        captured members that they are joined with.
 
         Those are left out that differ in columns which no deletion changes.
         """
@@ -228,6 +233,10 @@ class Members:
                 for alias, name in condition.columns:
                     names.setdefault(alias, {})[name] = None
         sources = {}
+        if self.captured is not None:
+            captured = self.captured
+            columns = {name: captured.column(name) for name in names.get(MEMBER, ())}
+            sources[MEMBER] = pa.table({_PLACE: every(captured.count), **columns})
         for lookup in self.combined:
             inner = self.base(lookup.block.name)
             rows = every(inner.size)

@@ -92,6 +92,11 @@ class Membership:
         concerned = self.concerned(positions, context)
         return there if concerned is None else there | ~concerned
 
+    def sought(self, positions: Array, context: Context) -> Array:
+        """The positions of the tuples that are asked for, there or not; -1: none."""
+        found, concerned = self.refer(positions, context), self.concerned(positions, context)
+        return found if concerned is None else np.where(concerned, found, -1)
+
     def find(self, positions: Array, context: Context) -> Array:
         """The positions of the tuples, there in a context, that are asked for; -1: none."""
         found = self.refer(positions, context)

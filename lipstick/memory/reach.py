@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from lipstick.memory.engine import Engine
 from lipstick.memory.groups import GroupRows
+from lipstick.memory.index import TokenIndex
 from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
 from lipstick.memory.rows import MemberRows
@@ -60,6 +61,8 @@ class Referred:
         -1 where an optional reference finds none: then the factor is 1.
     negated
         The factor is 1 ⊖ δ of the tuple's annotation.
+    joined
+        Of a LEFT JOIN: its alias.
     """
 
     block: str
@@ -67,6 +70,7 @@ class Referred:
     membership: bool = False
     optional: bool = False
     negated: bool = False
+    joined: str | None = None
 
 
 def reach(
@@ -182,8 +186,9 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
         found.append(Referred(one.asked.block.name, there, True, optional, one.negated))
     for outer in members.block.outer_lookups:
         if outer.factor or values:
-            there = members.outer_lookups[outer.alias].find(positions, base)
-            found.append(Referred(outer.block.name, there, optional=True))
+            asked = members.outer_lookups[outer.alias]
+            there = asked.find(positions, base) if values else asked.sought(positions, base)
+            found.append(Referred(outer.block.name, there, optional=True, joined=outer.alias))
     return found
 
 
@@ -230,13 +235,13 @@ def tokens(engine: Engine, relation: str) -> pa.Table:
     """The tuples of a relation that took part in the query, each once, by its token columns."""
     parts = []
     for block in engine.blocks.values():
-        members = members_of(engine.rows(block.name))
-        for number, token in enumerate(block.tokens):
+        for token in block.tokens:
             if token.relation == relation:
-                assert members is not None
-                assert members.dataset is not None
-                absent = members.token(number).absent
-                columns = [decoded(members.dataset.column(name)) for name in token.columns]
+                captured = engine.captured(block)
+                assert captured is not None
+                columns = [captured.column(name) for name in token.columns]
+                absent = TokenIndex(columns).absent
+                columns = [decoded(column) for column in columns]
                 if absent is not None:
                     columns = [column.filter(pa.array(~absent)) for column in columns]
                 parts.append(columns)
@@ -257,10 +262,9 @@ def _distinct(
 
 def _types(engine: Engine) -> Mapping[str, list[pa.DataType]]:
     types: dict[str, list[pa.DataType]] = {}
-    for name, block in engine.blocks.items():
-        members = members_of(engine.rows(name))
+    for block in engine.blocks.values():
         for token in block.tokens:
-            assert members is not None
-            assert members.dataset is not None
-            types[token.relation] = [members.dataset.type(column) for column in token.columns]
+            captured = engine.captured(block)
+            assert captured is not None
+            types[token.relation] = [captured.type(column) for column in token.columns]
     return types

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -55,6 +56,47 @@ class Dataset(ABC):
     def take(self, name: str, positions: Array) -> pa.Array:
         """A column's values at some rows; strings are decoded."""
         return decoded(self.column(name).take(pa.array(positions)))
+
+
+class TakenDataset(Dataset):
+    """Rows of a dataset in another order, or several times.
+
+    Parameters
+    ----------
+    dataset
+        The rows that are taken.
+    places
+        Finds which of them, when that is first asked.
+    """
+
+    def __init__(self, dataset: Dataset, places: Callable[[], Array]) -> None:
+        self._dataset = dataset
+        self._find = places
+        self._columns: dict[str, pa.Array] = {}
+
+    @cached_property
+    def _places(self) -> Array:
+        return self._find()
+
+    @property
+    def count(self) -> int:  # type: ignore[override]
+        """See :class:`Dataset`."""
+        return len(self._places)
+
+    @property
+    def names(self) -> list[str]:
+        """See :class:`Dataset`."""
+        return self._dataset.names
+
+    def type(self, name: str) -> pa.DataType:
+        """See :class:`Dataset`."""
+        return self._dataset.type(name)
+
+    def column(self, name: str) -> pa.Array:
+        """See :class:`Dataset`."""
+        if name not in self._columns:
+            self._columns[name] = self._dataset.column(name).take(pa.array(self._places))
+        return self._columns[name]
 
 
 class Datasets(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
@@ -60,8 +60,11 @@ class UnionRows(Rows):
 
     def places(self, context: Context) -> tuple[Array, Array]:
         """The branch of every position, and the position in the branch."""
+        return self.places_of([context(branch.name).size for branch in self.block.branches])
+
+    def places_of(self, grown: Sequence[int]) -> tuple[Array, Array]:
+        """The same where branches have more positions than without deletion."""
         sizes = [self.context(branch.name).size for branch in self.block.branches]
-        grown = [context(branch.name).size for branch in self.block.branches]
         more = [after - before for before, after in zip(sizes, grown, strict=True)]
         numbers = np.arange(len(sizes), dtype=np.int64)
         branches = np.concatenate([np.repeat(numbers, sizes), np.repeat(numbers, more)])

@@ -160,7 +160,6 @@ class WindowRows(MemberRows):
         bounds = (call.extent.start, call.extent.end)
         counted = call.extent.rows and any(bound not in (None, 0) for bound in bounds)
         scalars = [*call.partition, *(key.scalar for key in call.order)]
-        scalars += call.aggregate.arguments if call.aggregate is not None else ()
         computable = all(scalar.run is not None for scalar in scalars)
         return not counted and computable and all(map(self.members.is_stable, scalars))
 

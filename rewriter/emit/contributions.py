@@ -42,12 +42,15 @@ class Reference:
         There may be no tuple: then the factor is 1.
     negated
         The factor is 1 ⊖ δ(the annotation).
+    either
+        The factor is the annotation + (1 ⊖ δ(the annotation)): of a row with the tuple, or without.
     """
 
     block: str
     columns: tuple[str, ...]
     optional: bool = False
     negated: bool = False
+    either: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +85,12 @@ def comparisons(block: Block, tables: Tables) -> exp.Select:
 
 
 def contributions(
-    block: Block, tables: Tables, values: TableOf | None = None, *, potential: bool = False
+    block: Block,
+    tables: Tables,
+    values: TableOf | None = None,
+    *,
+    potential: bool = False,
+    shown: frozenset[str] = frozenset(),
 ) -> Contributions:
     """Return the members of a block with their factors.
 
@@ -95,6 +103,8 @@ def contributions(
     potential
         Refer to potential tuples of other blocks, not only to those that are there now, where
         nothing else of them is read.
+    shown
+        The LEFT JOINs of which a member is one with its partner, or one without.
     """
     chosen = _potential(block, tables) if potential else tables
     factors = _Factors(block, chosen, values)
@@ -108,7 +118,7 @@ def contributions(
     for number, outer in enumerate(block.outer_lookups):
         # Values that are only looked up are no factors, and yet what a row was made from.
         if outer.factor or values is None:
-            factors.add_found(f"o{number}", outer)
+            factors.add_found(f"o{number}", outer, either=outer.alias not in shown)
     return factors.contributions()
 
 
@@ -166,11 +176,12 @@ class _Factors:
         *,
         optional: bool = False,
         negated: bool = False,
+        either: bool = False,
     ) -> None:
         place = len(self._references)
         names = tuple(f"_r{place}_{part}" for part in range(len(scalars)))
         self._columns += zip(names, scalars, strict=True)
-        self._references.append(Reference(inner.name, names, optional, negated))
+        self._references.append(Reference(inner.name, names, optional, negated, either))
 
     def add_membership(self, alias: str, semi: Semi) -> None:
         """Add what a semi join finds, or what an anti join must not find."""
@@ -183,13 +194,14 @@ class _Factors:
             self._where(equalities(semi, alias))
             self.add_tuple(alias, semi.block)
 
-    def add_found(self, alias: str, outer: OuterLookup) -> None:
+    def add_found(self, alias: str, outer: OuterLookup, *, either: bool) -> None:
         """Add the tuple that an outer lookup finds, if it finds one."""
-        self._add_optional(
-            alias, Semi(outer.block, outer.pairs, False, outer.null_safe, outer.guard)
-        )
+        semi = Semi(outer.block, outer.pairs, False, outer.null_safe, outer.guard)
+        self._add_optional(alias, semi, either=either)
 
-    def _add_optional(self, alias: str, semi: Semi, *, required: bool = False) -> None:
+    def _add_optional(
+        self, alias: str, semi: Semi, *, required: bool = False, either: bool = False
+    ) -> None:
         inner = semi.block
         pairs = tuple((self._fill(left), column) for left, column in semi.pairs)
         guard = None if semi.guard is None else self._fill(semi.guard)
@@ -198,7 +210,7 @@ class _Factors:
         self._optional.append(_Optional(alias, filled, found, required))
         size = len(inner.identity) if self._values is None else 1
         scalars = [qualified(alias, f"{_FOUND}{part}") for part in range(size)]
-        self._refer(inner, scalars, optional=True, negated=semi.negated)
+        self._refer(inner, scalars, optional=True, negated=semi.negated, either=either)
 
     def contributions(self) -> Contributions:
         if self._block.difference is not None:

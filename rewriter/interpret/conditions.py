@@ -45,7 +45,7 @@ class Test:
 
 Condition: TypeAlias = AllOf | AnyOf | Compared | Test
 
-_NEGATED = {
+_NEGATED: dict[type[exp.Expr], type[exp.Binary]] = {
     exp.EQ: exp.NEQ,
     exp.NEQ: exp.EQ,
     exp.LT: exp.GTE,

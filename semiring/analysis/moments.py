@@ -11,16 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from semiring.analysis.averages import Summand, joint_of, quotient
 from semiring.analysis.circuit import DECISIONS, compile_annotation
 from semiring.analysis.events import Annotation, Events
 from semiring.analysis.most import most
 from semiring.analysis.probability import Weights, weights_of
-from semiring.errors import CapabilityError
+from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Expression, sum_of
 from semiring.polynomial import Monomial, Polynomial
+from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
+from semiring.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,17 @@ class Moments:
         return self.samples == 0
 
 
-def moments(tensor: Tensor, weights: Weights, decisions: int = DECISIONS) -> Moments:
+_ENUMERATED = 16
+"""Worlds of so many tokens are looked at one by one."""
+
+
+def moments(tensor: Value, weights: Weights, decisions: int = DECISIONS) -> Moments:
     """Expected value and variance of an aggregated value, exact up to rounding.
+
+    Parameters
+    ----------
+    tensor
+        A tensor, or another formal value of numbers: these are enumerated, world by world.
 
     Raises
     ------
@@ -64,13 +77,15 @@ def moments(tensor: Tensor, weights: Weights, decisions: int = DECISIONS) -> Mom
         is a value in no world.
     ExactnessError
         When an annotation is too hard to compile, see `probability`, or AVG is over too many
-        values; see `sampled_moments`.
+        values; see `sampled_moments`. When a formal value that is no tensor has too many tokens.
 
     Cost: SUM and COUNT are quadratic in the number of terms that share tuples; MIN and MAX compile
     a condition per distinct value; AVG is quadratic in the number of values, see `joint_of`. Where
     Spark rounds an average of decimals, the moments are of averages before rounding.
     """
     chances = weights_of(tensor.tokens, weights)
+    if not isinstance(tensor, Tensor):
+        return _enumerated(tensor, chances)
     name = tensor.monoid.name
     if name in ("MIN", "MAX"):
         return _extreme(tensor, chances, decisions)
@@ -79,6 +94,27 @@ def moments(tensor: Tensor, weights: Weights, decisions: int = DECISIONS) -> Mom
     terms = _terms(tensor, chances, decisions)
     mean = sum(term.value * term.chance for term in terms)
     return Moments(mean, _variance(terms, chances, decisions))
+
+
+def _enumerated(value: Value, chances: dict[Token, float]) -> Moments:
+    tokens = sorted(value.tokens)
+    if len(tokens) > _ENUMERATED:
+        raise ExactnessError(
+            f"{value.truncated(3)} depends on {len(tokens)} tuples: its worlds are too many."
+        )
+    values = PossibleWorlds.every(tokens).values(value)
+    numbers = np.arange(len(values))
+    weights = np.ones(len(values))
+    for place, token in enumerate(tokens):
+        there = (numbers >> place) & 1 == 1
+        weights *= np.where(there, chances[token], 1 - chances[token])
+    known = np.array([one is not None for one in values], dtype=np.bool_)
+    presence = float(weights[known].sum())
+    if not presence:
+        raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
+    found, weights = values[known].astype(np.float64), weights[known] / presence
+    mean = float((found * weights).sum())
+    return Moments(mean, float((weights * (found - mean) ** 2).sum()), presence)
 
 
 @dataclass(frozen=True, slots=True)

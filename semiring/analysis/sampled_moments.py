@@ -12,16 +12,18 @@ from semiring.analysis.presence import WORD, unpacked
 from semiring.analysis.probability import Weights, weights_of
 from semiring.analysis.sampling import hoeffding, random_words, words_needed
 from semiring.base import Array
+from semiring.errors import CapabilityError
 from semiring.possible_worlds import PossibleWorlds
 from semiring.tensor import Tensor
 from semiring.token import Token
+from semiring.value import Value
 
 _HELD = 1 << 24
 """So many Booleans are held at a time: which tuples are in which worlds."""
 
 
 def sampled_moments(
-    tensor: Tensor,
+    tensor: Value,
     weights: Weights,
     error: float = 0.01,
     confidence: float = 0.95,
@@ -43,10 +45,16 @@ def sampled_moments(
     Raises
     ------
     CapabilityError
-        When none of the worlds has a value.
+        When none of the worlds has a value, and for formal values that are no tensors, of whose
+        range of values nothing is known.
 
     Cost: a pass over the tensor's terms, whose operations are on arrays of worlds.
     """
+    if not isinstance(tensor, Tensor):
+        raise CapabilityError(
+            f"{tensor.truncated(3)} is not a sum, count, average or extreme of values that are "
+            "known, and depends on too many tuples to look at all worlds."
+        )
     chances = weights_of(tensor.tokens, weights)
     words = words_needed(error, confidence)
     random = np.random.default_rng(seed)

@@ -87,6 +87,10 @@ class Columns(ABC, Generic[V]):
             found = self.monus(self.ones(int(there.sum())), self.delta(found))
         return self.put(self.ones(len(there)), len(there), np.flatnonzero(there), found)
 
+    def or_absent(self, found: V, length: int) -> V:
+        """a + (1 ⊖ δ(a)), place by place, of a column of a length."""
+        return self.plus(found, self.monus(self.ones(length), self.delta(found)), length)
+
     def put(self, values: V, length: int, places: Array, new: V) -> V:
         """A column of a length with other annotations at some places."""
         chosen = np.arange(length)

@@ -1,6 +1,7 @@
 """Random databases and valid Spark SQL over them, replayable from a seed.
 
-``python -m tests.oracle.generator SEED`` prints the database and the query of a seed.
+``python -m tests.oracle.generator SEED`` prints the database and the query of a seed, and
+``--conditional SEED`` those of one whose rows depend on aggregated values.
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ import sqlglot
 
 from tests.oracle.database import Database
 from tests.oracle.duck import Duck
-from tests.oracle.queries.databases import random_database
+from tests.oracle.queries.conditional import ConditionalStatements
+from tests.oracle.queries.databases import few_tuples, random_database
 from tests.oracle.queries.statements import Statements
 from tests.oracle.rows import OrderKey
 
 _ATTEMPTS: Final = 3
+_CONDITIONAL: Final = 0.85
+"""The share of conditional queries among those that are asked for as such."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +45,48 @@ class Case:
     order: tuple[OrderKey, ...]
     compared: tuple[str, ...]
     subtracted: tuple[str, ...]
+    conditional: bool = False
 
     @property
     def replay(self) -> str:
         """The command that shows this case."""
-        return f"python -m tests.oracle.generator {self.seed}"
+        word = "--conditional " if self.conditional else ""
+        return f"python -m tests.oracle.generator {word}{self.seed}"
 
     def __str__(self) -> str:
         return f"-- seed {self.seed}: {self.replay}\n{self.sql}"
 
 
-def generate(seed: int) -> Case:
+def generate(seed: int, *, conditional: bool = False) -> Case:
     """Return the case of a seed.
+
+    Parameters
+    ----------
+    conditional
+        Whether it is one of a dozen tuples at most, with a query in which something is decided by
+        aggregated values.
 
     The first of a few queries over the database that returns rows; DuckDB is asked, which is only
     a matter of which queries are drawn, so that it may be wrong or not understand one.
     """
     rng = random.Random(seed)
-    database = random_database(rng)
+    database = few_tuples(rng) if conditional else random_database(rng)
     duck = Duck(database)
     for _ in range(_ATTEMPTS - 1):
-        case = _case(rng, database, seed)
+        case = _case(rng, database, seed, conditional)
         try:
             if len(duck.answer(case.sql)) > 0:
                 return case
         except (duckdb.Error, sqlglot.errors.SqlglotError):
             return case
-    return _case(rng, database, seed)
+    return _case(rng, database, seed, conditional)
 
 
-def _case(rng: random.Random, database: Database, seed: int) -> Case:
-    made = Statements(rng, database).statement()
+def _case(rng: random.Random, database: Database, seed: int, conditional: bool) -> Case:
+    if conditional and rng.random() < _CONDITIONAL:
+        made = ConditionalStatements(rng, database).conditional()
+    else:
+        made = Statements(rng, database).statement()
     return Case(
         seed,
         database,
@@ -81,13 +96,17 @@ def _case(rng: random.Random, database: Database, seed: int) -> Case:
         made.order,
         made.compared,
         made.subtracted,
+        conditional,
     )
 
 
 def main(arguments: Sequence[str]) -> None:
     """Print the database and the query of each seed given."""
+    conditional = "--conditional" in arguments
     for argument in arguments:
-        case = generate(int(argument))
+        if argument == "--conditional":
+            continue
+        case = generate(int(argument), conditional=conditional)
         print(case.database)
         print()
         print(case.sql)

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -20,7 +20,8 @@ from semiring.token import Token
 from tests.oracle import conditions, world_check
 from tests.oracle.brute_force import Game
 from tests.oracle.conditions import DATABASE
-from tests.oracle.small import absent, token
+from tests.oracle.database import Database
+from tests.oracle.small import absent, small, token
 from tests.oracle.suites import TPCH
 from tests.oracle.world_answers import WorldAnswers, relations_read, tuples_of, worlds_of
 from tests.oracle.world_check import Checked, check_worlds
@@ -38,7 +39,7 @@ potential = pytest.mark.skipif(
 
 def held(case: Case, most: int = MOST) -> None:
     """Hold a query in worlds, whose captures may be refused for want of Spark."""
-    found = check_case(case, "potential", most=most, analysed=2)
+    found = check_case(case, "potential", most=most, analysed=2, seconds=20)
     assert not found.problems, f"{case.sql}\n{found.problems}"
     if found.outcome != HELD:
         assert found.outcome in (REFUSED, UNKNOWN), f"{found.outcome} {found.detail}\n{case.sql}"
@@ -60,6 +61,8 @@ def test_tpch(number: int, tpch: Callable[[float], Path]) -> None:
 
 
 # -- the oracle itself -------------------------------------------------------------------------
+
+Check: TypeAlias = "Callable[[str, Sequence[Row]], Checked]"
 
 
 @dataclass(frozen=True)
@@ -103,48 +106,49 @@ def s(key: int) -> Expression:
     return token("s", key)
 
 
+SMALL = Database(
+    {
+        one.name: one
+        for one in (
+            small("r", "id int, k string, x int", [(1, "a", 10), (2, "a", 1), (3, "b", 3)]),
+            small("s", "id int, k string, y int", [(1, "a", 1), (2, "b", 3)]),
+        )
+    }
+)
 ABSENT = "SELECT id FROM r WHERE NOT EXISTS (SELECT 1 FROM s WHERE s.k = r.k AND s.y < 3)"
 ABSENT_ROWS = (
     Row((1,), r(1) * absent(s(1)), present=False),
     Row((2,), r(2) * absent(s(1)), present=False),
     Row((3,), r(3)),
-    Row((4,), r(4)),
-    Row((5,), r(5)),
 )
 SUMS = "SELECT k, sum(x) AS t FROM r GROUP BY k"
 SUMS_ROWS = (
     Row(("a", Tensor(SUM, [(r(1), 10), (r(2), 1)])), (r(1) + r(2)).delta()),
-    Row(("b", Tensor(SUM, [(r(3), 1), (r(4), 3)])), (r(3) + r(4)).delta()),
-    Row((None, Tensor(SUM, [(r(5), 2)])), r(5).delta()),
+    Row(("b", Tensor(SUM, [(r(3), 3)])), r(3).delta()),
 )
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[str, Sequence[Row]], Checked]:
+def told(tmp_path: Path) -> Check:
     """What comes of potential rows that are told."""
 
     def check(sql: str, rows: Sequence[Row]) -> Checked:
-        return check_worlds(
-            Told(written(sql, DATABASE, tmp_path), rows), sql, DATABASE, "potential"
-        )
+        return check_worlds(Told(written(sql, SMALL, tmp_path), rows), sql, SMALL, "potential")
 
     return check
-
-
-Check = Callable[[str, Sequence[Row]], Checked]
 
 
 def test_right_rows_are_held(told: Check) -> None:
     checked = told(ABSENT, ABSENT_ROWS)
     assert checked.problems == {}
-    assert checked.worlds == 2**9
-    assert checked.counts["probability agrees"] == checked.counts["repairs agrees"] == 5
+    assert checked.worlds == 2**5
+    assert checked.counts["probability agrees"] == checked.counts["repairs agrees"] == 3
 
 
 def test_right_tensors_are_held(told: Check) -> None:
     checked = told(SUMS, SUMS_ROWS)
     assert checked.problems == {}
-    assert (checked.worlds, checked.changed) == (2**5, 2**5 - 1)
+    assert (checked.worlds, checked.changed) == (2**3, 2**3 - 1)
 
 
 def test_row_that_is_missing_is_found(told: Check) -> None:
@@ -160,9 +164,9 @@ def test_wrong_annotation_is_found(told: Check) -> None:
 
 
 def test_wrong_multiplicity_is_found(told: Check) -> None:
-    rows = (*ABSENT_ROWS[:4], replace(ABSENT_ROWS[4], annotation=r(5) + r(5)))
+    rows = (*ABSENT_ROWS[:2], replace(ABSENT_ROWS[2], annotation=r(3) + r(3)))
     checked = told(ABSENT, rows)
-    assert "unexpected: 1\n    (5.0,)" in checked.problems["wrong rows"]
+    assert "unexpected: 1\n    (3.0,)" in checked.problems["wrong rows"]
 
 
 def test_wrong_value_is_found(told: Check) -> None:
@@ -177,14 +181,11 @@ def test_wrong_presence_is_found(told: Check) -> None:
 
 
 def test_wrong_annotation_of_shown_rows_is_found(tmp_path: Path) -> None:
-    memory = written(SUMS, DATABASE, tmp_path)
+    memory = written(SUMS, SMALL, tmp_path)
     shown = [Row(tuple(row.values()), annotation) for row, annotation in memory.annotations()]
-    assert check_worlds(Told(memory, shown), SUMS, DATABASE).problems == {}
-    wrong = [replace(shown[0], annotation=r(1).delta()), *shown[1:]]
-    problems = check_worlds(Told(memory, wrong), SUMS, DATABASE).problems
-    assert "wrong annotation: a row that is not there" not in problems
+    assert check_worlds(Told(memory, shown), SUMS, SMALL).problems == {}
     wrong = [replace(shown[0], annotation=Expression.one()), *shown[1:]]
-    problems = check_worlds(Told(memory, wrong), SUMS, DATABASE).problems
+    problems = check_worlds(Told(memory, wrong), SUMS, SMALL).problems
     assert "wrong annotation: a row that is not there" in problems
 
 
@@ -205,9 +206,9 @@ def test_wrong_analysis_is_found(told: Check, monkeypatch: pytest.MonkeyPatch, n
 
 
 def test_all_worlds_of_few_tuples_are_asked() -> None:
-    tuples = tuples_of(relations_read(SUMS, DATABASE))
+    tuples = tuples_of(relations_read(SUMS, SMALL))
     worlds = worlds_of(tuples, random.Random(0))
-    assert len(set(worlds)) == len(worlds) == 2**5
+    assert len(set(worlds)) == len(worlds) == 2**3
     assert worlds[0] == frozenset()
 
 
@@ -219,9 +220,9 @@ def test_worlds_of_many_tuples_have_every_single_deletion() -> None:
 
 
 def test_answers_that_ties_leave_open_are_none() -> None:
-    answers = WorldAnswers("SELECT id FROM r ORDER BY x LIMIT 1", DATABASE)
+    answers = WorldAnswers("SELECT id FROM r ORDER BY k LIMIT 1", SMALL)
     assert answers.rows(frozenset()) is None
-    assert answers.rows(frozenset([Token("r", (3,))])) == ((2.0,),)
+    assert answers.rows(frozenset([Token("r", (1,))])) == ((2.0,),)
 
 
 def test_games() -> None:
@@ -239,10 +240,10 @@ def test_games() -> None:
 
 def test_run_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "found.txt"
+    main(["conditions", "0-1", "--output", str(output)])
     main(["conditions", "0-2", "--output", str(output)])
-    main(["conditions", "0-3", "--output", str(output)])
-    assert len(output.read_text().splitlines()) == 3
-    assert "3 queries: 3 held" in capsys.readouterr().out
+    assert len(output.read_text().splitlines()) == 2
+    assert "2 queries: 2 held" in capsys.readouterr().out
 
 
 def test_refusals_are_counted() -> None:

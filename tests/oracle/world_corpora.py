@@ -15,6 +15,7 @@ from rewriter.errors import QueryError
 from tests.oracle import conditions
 from tests.oracle.database import Database
 from tests.oracle.duck import Duck
+from tests.oracle.generator import generate
 from tests.oracle.reduced import kept, reduced
 from tests.oracle.suites import TPCDS, TPCH, Suite
 from tests.oracle.world_databases import CARS, SUPPORT
@@ -25,6 +26,8 @@ T = TypeVar("T")
 _CACHE: Final = Path(__file__).parents[2] / ".cache"
 """Where the tests keep the tables of suites; see ``tests/conftest.py``."""
 _SOME: Final = 120
+_OF_SEED: Final = 512
+SEEDS: Final = 2000
 
 RULES: Final = Path(__file__).parents[1] / "rewriter" / "lower" / "cases"
 
@@ -106,6 +109,13 @@ def tpcds_cases(places: Places) -> Iterator[Case]:
     return suite_cases(TPCDS, _CACHE / "tpcds" / "scale-0.01", places)
 
 
+def generated_cases(places: Places) -> Iterator[Case]:
+    """Yield conditional queries of seeds."""
+    for seed in places or range(SEEDS):
+        made = generate(seed, conditional=True)
+        yield Case(f"seed {seed}", made.sql, made.database, _OF_SEED)
+
+
 def _among(cases: Iterable[T], places: Places) -> Iterator[T]:
     return (case for place, case in enumerate(cases) if places is None or place in places)
 
@@ -116,5 +126,6 @@ CORPORA: Final[dict[str, Callable[[Places], Iterator[Case]]]] = {
     "rules": rules_cases,
     "tpch": tpch_cases,
     "tpcds": tpcds_cases,
+    "generated": generated_cases,
 }
 """What yields the cases of a corpus, by its name."""

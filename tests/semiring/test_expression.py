@@ -117,7 +117,11 @@ def test_having():
 def test_capabilities():
     """What a semiring lacks is an error that says so."""
     with pytest.raises(CapabilityError, match="COUNT has no value in semiring Boolean"):
-        compare(">", COUNTED, 1).evaluate(Boolean())
+        COUNTED.evaluate(Boolean())
+    with pytest.raises(CapabilityError, match="valued 2.0, neither 0 nor 1"):
+        compare(">", COUNTED, 1).evaluate(Tropical(), {C2: 2, C3: 0})
+    assert compare(">", COUNTED, 1).evaluate(Boolean(), {C2: True, C3: True})
+    assert not compare(">", COUNTED, 1).evaluate(Boolean(), {C2: True, C3: False})
     with pytest.raises(CapabilityError, match="does not commute"):
         monus(C2, C3).evaluate(Polynomials())
     with pytest.raises(CapabilityError, match="not a polynomial"):

@@ -14,7 +14,6 @@ from itertools import product
 
 import numpy as np
 
-from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
 from lipstick.memory.formal.aggregates import Aggregates
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation
@@ -29,10 +28,9 @@ from lipstick.memory.formal.tuples import Tuples
 from lipstick.memory.formal.windows import Windows
 from lipstick.memory.reach import members_of
 from lipstick.memory.store import every
-from rewriter.blocks import Block, Kind
-from rewriter.interpret import interpret
+from rewriter.blocks import Block
+from rewriter.conditional import shown_joins
 from semiring.base import Array
-from semiring.tensor import Tensor
 from semiring.value import Operand, Value
 from semiring.values import choice
 
@@ -146,12 +144,7 @@ class Formal:
 
     def _read_joins(self) -> list[str]:
         """The outer joins of the root whose columns the answer shows."""
-        root = self.engine.root
-        if root.kind is not Kind.ROWS or root.limited or root.windowed:
-            return []
-        scalars = [interpret(output.scalar) for output in root.outputs]
-        read = {alias for scalar in scalars for alias, _ in scalar.columns}
-        return [o.alias for o in root.outer_lookups if o.factor and o.alias in read]
+        return sorted(shown_joins(self.engine.root))
 
     def _is_now(self, position: int, matched: dict[str, bool]) -> bool:
         """Whether a row of the answer has those partners now."""
@@ -165,8 +158,9 @@ class Formal:
 
     # -- tensors -----------------------------------------------------------------------------
 
-    def tensors(self, column: str, positions: Array) -> list[Tensor]:
-        """The tensors of a column of the answer.
+    def tensors(self, column: str, positions: Array) -> list[Value]:
+        """The tensors of a column of the answer; other formal values where it aggregates, or
+        windows have, values that change.
 
         Raises
         ------
@@ -175,10 +169,8 @@ class Formal:
         """
         output = check_aggregate(self.engine, column, positions)
         values = self.columns.column(self.engine.root.name, output, positions)
+        found = []
         for value in values:
-            if not isinstance(value, Tensor):
-                raise CaptureError(
-                    f"Column {column!r} has no tensor: it aggregates values that a deletion may "
-                    "change.\nAsk polynomials(potential=True), which gives them as they are."
-                )
-        return values
+            assert isinstance(value, Value)
+            found.append(value)
+        return found

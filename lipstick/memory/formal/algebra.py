@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from semiring.expression import Delta, Expression
+from semiring.expression import Expression
 from semiring.polynomial import Polynomial
 from semiring.semirings.expressions import Expressions
 
@@ -35,10 +35,7 @@ def any_of(annotations: Iterable[Annotation]) -> Annotation:
 
 
 def matched_or_not(annotation: Annotation) -> Annotation:
-    """u + (1 ⊖ δ(u)): a row of a LEFT JOIN with its partner, or without.
-
-    1 where the partner is a group or a condition: of them u is at most 1.
-    """
-    if isinstance(annotation, Delta) or getattr(annotation, "is_truth_value", False):
+    """u + (1 ⊖ δ(u)): a row of a LEFT JOIN with its partner, or without."""
+    if isinstance(annotation, Expression) and annotation.is_truth_value:
         return ALGEBRA.one
     return ALGEBRA.plus(annotation, absent(annotation))

@@ -89,7 +89,7 @@ def _alike(a: pa.DataType, b: pa.DataType) -> bool:
         return True
     if is_exact(a) and is_exact(b):
         return True
-    simple = (
+    simple = bool(
         pa.types.is_boolean(a)
         or pa.types.is_string(a)
         or pa.types.is_date(a)

@@ -83,7 +83,7 @@ class Domains:
 
     def branches(self, rows: UnionRows) -> tuple[Array, Array]:
         """The branch of every position of a union, and the position in the branch."""
-        return rows.places(lambda name: _Sized(self.size(name)))
+        return rows.places_of([self.size(branch.name) for branch in rows.block.branches])
 
     # -- groups ----------------------------------------------------------------------------
 
@@ -138,10 +138,6 @@ class Domains:
         return self._changing[name]
 
 
-class _Sized(NamedTuple):
-    size: int
-
-
 class _Changing:
     """The members of a grouping by values that a deletion may change."""
 
@@ -161,9 +157,9 @@ class _Changing:
         self._sets = np.tile(np.arange(rows.sets), len(chosen))
         scope = MemberScope(formal, members, self._members, self._sets)
         columns = []
-        for name, key in rows.key_scalars:
+        for name, scalar in rows.key_scalars:
             kind = rows.type(name)
-            columns.append([_typed(value, kind) for value in operands(scope, key)])
+            columns.append([_typed(value, kind) for value in operands(scope, scalar)])
         self._keys: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
         self._by_key: dict[tuple[Any, ...], list[int]] = {}
         self._formal_keys: list[int] = []

@@ -14,6 +14,7 @@ import pyarrow as pa
 from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
 from lipstick.memory.aggregates import reaggregate
 from lipstick.memory.order import Key, order
+from lipstick.memory.state import needs_spark
 from lipstick.memory.windows import computed
 from rewriter.algebra import SortKey
 from rewriter.interpret import (
@@ -144,7 +145,7 @@ class Aggregation:
         offsets = np.zeros(len(bags) + 1, dtype=np.int64)
         np.cumsum([len(bag) for bag in bags], out=offsets[1:])
         if not call.arguments:
-            return np.diff(offsets).tolist()
+            return [len(bag) for bag in bags]
         rows = [row for bag in bags for row in bag]
         columns = [
             typed([row[place] for row in rows], kind) for place, kind in enumerate(self._types)
@@ -302,10 +303,19 @@ class Precedes:
 
 
 def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Python values as an Arrow array of a type."""
+    """Python values as an Arrow array of a type.
+
+    Raises
+    ------
+    NeedsSparkError
+        For values of another type, which Spark converts.
+    """
     if pa.types.is_null(kind):
         return pa.nulls(len(values))
-    return pa.array(values, kind)
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise needs_spark(f"values as {kind}") from error
 
 
 def typed_values(values: Sequence[Any], kind: pa.DataType) -> list[Any]:

@@ -14,7 +14,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.reach import members_of
 from lipstick.memory.unions import UnionRows
-from lipstick.tracking import ROW_BITS
+from lipstick.naming import shown_key
 from rewriter.emit import dependent
 from semiring.base import Array
 from semiring.polynomial import Polynomial
@@ -177,7 +177,7 @@ class Tuples:
             if absent is not None and absent[chosen[place]]:
                 found.append(ALGEBRA.one)
             else:
-                found.append(Polynomial.token(Token(token.relation, _shown(naming, key))))
+                found.append(Polynomial.token(Token(token.relation, shown_key(naming, key))))
         return found
 
 
@@ -190,12 +190,3 @@ def segments(owners: Array, count: int) -> list[tuple[int, int]]:
 def _unknown(known: dict[int, Annotation], positions: Array) -> Array:
     new: Array = np.unique(positions[[int(p) not in known for p in positions]])
     return new
-
-
-def _shown(naming: str, key: tuple[object, ...]) -> tuple[object, ...]:
-    """A token's key as it is shown: the place of a row as file number and row number."""
-    if naming != "rows":
-        return key
-    (packed,) = key
-    assert isinstance(packed, int)
-    return (packed >> ROW_BITS, packed & ((1 << ROW_BITS) - 1))

@@ -60,8 +60,8 @@ NUMBERED = [
     for one in semirings.ALL
     if isinstance(one, Quotient | semirings.Which | semirings.Sensitivity)
 ]
-SEEDS = [4006, 4012, 4013, 4016, 4029, 4036, 4043, 4050, 4090]
-"""Generated queries of several blocks that have values in semirings without comparisons."""
+SEEDS = [4006, 4012, 4013, 4016, 4043, 4090]
+"""Generated queries of several blocks without conditions, which have values in all semirings."""
 
 OBJECTS = [evaluation, sparse]
 """The modules that choose how annotations are computed."""

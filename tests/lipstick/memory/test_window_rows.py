@@ -119,6 +119,7 @@ def test_tensors_are_of_frames(tmp_path: Path) -> None:
     (row, counted), *_ = memory.tensors("c1")
     assert str(counted).count("⊗1") == row["c1"]
     assert str(memory.tensors("c2")[0][1]).count("δ") == 4
+    assert str(memory.tensors("c2")[0][1]).count("COUNT(") == 4
 
 
 def test_lineage_has_what_decides(tmp_path: Path) -> None:

@@ -48,11 +48,25 @@ def random_database(rng: random.Random) -> Database:
     return Database({name: _relation(rng, name) for name in names})
 
 
-def _relation(rng: random.Random, name: str) -> Relation:
+def few_tuples(rng: random.Random) -> Database:
+    """Return two or three relations of a dozen tuples in all at most."""
+    counts = rng.choice(((5, 4), (6, 4), (4, 3, 2), (5, 4, 3), (6, 5), (4, 4, 3)))
+    names = rng.sample(("r", "s", "t"), len(counts))
+    return Database(
+        {name: _relation(rng, name, count) for name, count in zip(names, counts, strict=True)}
+    )
+
+
+def _relation(rng: random.Random, name: str, few: int | None = None) -> Relation:
     key = _KEYS[name]
-    extra = rng.sample(_POOL, rng.randint(2, 5))
+    extra = rng.sample(_POOL, rng.randint(2, 5 if few is None else 3))
     columns = [*key, ("a", "int"), *sorted(extra)]
-    count = 0 if name == "u" and rng.random() < 0.3 else rng.choice((3, 6, 9, 12, 15, 18, 24, 30))
+    if few is not None:
+        count = few
+    elif name == "u" and rng.random() < 0.3:
+        count = 0
+    else:
+        count = rng.choice((3, 6, 9, 12, 15, 18, 24, 30))
     keys: dict[Key, None] = {}
     while len(keys) < count:
         keys[tuple(_key_value(rng, kind, count) for _, kind in key)] = None
