@@ -31,7 +31,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from lipstick.naming import shown_key
+from lipstick.naming import ROW_BITS, ROWS
 from lipstick.passes import Factor, Passes
 from rewriter.blocks import Block, Kind, topological
 from rewriter.conditional import has_difference, limits_inside, shown_joins
@@ -266,9 +266,15 @@ def _ordered(spark: SparkSession, root: Block, rows: DataFrame) -> DataFrame:
 
 def named_token(naming: str) -> Callable[[Token], Polynomial]:
     """Return the valuation of a relation's tokens by themselves, as people see them."""
+    packed, bits = naming == ROWS, ROW_BITS
 
     def value(token: Token) -> Polynomial:
-        return Polynomial.token(Token(token.relation, shown_key(naming, token.key)))
+        # Workers have not the module with shown_key.
+        if not packed:
+            return Polynomial.token(token)
+        (number,) = token.key
+        key = (number >> bits, number & ((1 << bits) - 1))
+        return Polynomial.token(Token(token.relation, key))
 
     return value
 

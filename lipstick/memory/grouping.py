@@ -37,7 +37,7 @@ def group_rows(block: Block, members: Members) -> pa.Table:
     CaptureError
         Where a scalar fails, as it does in Spark.
     """
-    if block.sets or block.difference is not None:
+    if block.sets or block.copies or block.difference is not None:
         raise NeedsSparkError(f"Spark makes the groups of {block.name}.")
     alive = members.base_alive
     positions = every(members.count) if alive is None else np.flatnonzero(alive)

@@ -28,7 +28,7 @@ from lipstick.memory.state import (
     same,
     values,
 )
-from lipstick.memory.store import Dataset, every
+from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
 from lipstick.memory.sums import ChunkedSums
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Block
 from rewriter.emit import PRESENT
@@ -255,6 +255,8 @@ class GroupRows(Rows):
 
     def evaluate(self, context: Context, deleted: Mapping[str, pa.Table]) -> State:
         """See :class:`Rows`."""
+        if self.block.copies:
+            raise copies_need_spark(self.block)
         members = self.members
         gone = members.without(deleted)
         valued = [key for _, key in self.key_scalars]
@@ -452,6 +454,14 @@ class _Groups:
     size: int
     exists: Array
     new_keys: list[pa.Array]
+
+
+def copies_need_spark(block: Block) -> NeedsSparkError:
+    """The error of a grouping whose members come several times each."""
+    return NeedsSparkError(
+        f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, which is "
+        "not done without Spark.\n" + OPEN_WITH_SPARK
+    )
 
 
 def _key(column: pa.Array) -> pa.Array:

@@ -24,7 +24,7 @@ from lipstick.memory.state import (
     needs_spark,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
-from rewriter.blocks import EXPANDED, MEMBER, Block, Kind, Lookup
+from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
 from rewriter.emit import dependent
 from rewriter.interpret import (
     Interpreted,
@@ -88,11 +88,6 @@ class Members:
             raise NeedsSparkError(
                 f"Block {block.name} takes apart arrays that a deletion may change, which is not "
                 "done without Spark.\n" + OPEN_WITH_SPARK
-            )
-        if block.copies and block.kind is Kind.GROUP:
-            raise NeedsSparkError(
-                f"Block {block.name} groups the copies of rows of EXCEPT ALL or INTERSECT ALL, "
-                "which is not done without Spark.\n" + OPEN_WITH_SPARK
             )
         several = len(free) > 1 or (bool(free) and dataset is not None)
         self.free = free[0] if free and not several else None
@@ -218,6 +213,16 @@ class Members:
         if alias not in self._references:
             self._references.update(self._combinations())
         return self._references[alias]
+
+    def places(self) -> dict[str, Array]:
+        """Of every combination of rows those of blocks, and the captured member."""
+        aliases = [lookup.alias for lookup in self.combined]
+        aliases += [] if self.captured is None else [MEMBER]
+        return {alias: self._places(alias) for alias in aliases}
+
+    def set_places(self, places: Mapping[str, Array]) -> None:
+        """Have the combinations of rows come in another order; before they are first asked for."""
+        self._references.update(places)
 
     def _combinations(self) -> dict[str, Array]:
         """By alias, the rows of the blocks that are read, which may be members together, and the

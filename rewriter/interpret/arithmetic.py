@@ -216,7 +216,10 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
         empty = Vector(kind, pa.nulls(1, kind), np.ones(1, dtype=np.bool_))
         if is_number(kind) or pa.types.is_boolean(kind):
             empty = Vector(kind, np.zeros(1, dtype=_dtype(kind)), np.ones(1, dtype=np.bool_))
-        return empty.broadcast(len(vector))
+        found = empty.broadcast(len(vector))
+        if vector.failed is None:
+            return found
+        return Vector(kind, found.values, ~vector.failed, vector.failed)
     if is_exact(source) and is_exact(kind):
         target = kind.scale if pa.types.is_decimal(kind) else 0
         if pa.types.is_decimal(kind):

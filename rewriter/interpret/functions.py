@@ -75,6 +75,13 @@ def _substring(arguments: Sequence[Vector]) -> Vector:
     return from_arrow(pc.utf8_slice_codeunits(_array(value), first, first + count))
 
 
+def _raise_error(arguments: Sequence[Vector]) -> Vector:
+    """A value that fails wherever it is asked for: CASE asks for it in some rows alone."""
+    length = common_length(*arguments)
+    failed = np.ones(length, dtype=np.bool_)
+    return Vector(pa.null(), np.zeros(length, dtype=np.bool_), ~failed, failed)
+
+
 FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("abs", 1): lambda arguments: absolute(arguments[0]),
     ("year", 1): _date_part(pc.year),
@@ -91,6 +98,7 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("char_length", 1): _length,
     ("concat", None): _concat,
     ("named_struct", None): structs.named,
+    ("raise_error", 1): _raise_error,
     ("substring", 3): _substring,
     ("substr", 3): _substring,
 }

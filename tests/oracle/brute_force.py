@@ -117,15 +117,6 @@ class Game:
             found[token] = float(1 / (1 + absent[decides].min())) if len(decides) else 0.0
         return found
 
-    @property
-    def monotone(self) -> bool:
-        """Whether no more tuples take the row away."""
-        return all(
-            not (self.there[without] & ~self.there[without | 1 << place]).any()
-            for place in range(len(self.tokens))
-            for without in [self._numbers[~self._has(place)]]
-        )
-
 
 def _number(places: tuple[int, ...]) -> int:
     return sum(1 << place for place in places)

@@ -373,8 +373,9 @@ SETS: Final = {
         " HAVING count(*) > 1 OR sum(id) > 4"
     ),
     "recursion": (
-        "WITH RECURSIVE t(id, x) AS (SELECT id, x FROM r WHERE id = 2 UNION ALL"
-        " SELECT r.id, r.x FROM t JOIN r ON r.id = t.id + 1) SELECT id FROM t WHERE x > 1"
+        "WITH RECURSIVE t(id, x) MAX RECURSION LEVEL 4 AS (SELECT id, x FROM r WHERE id = 2"
+        " UNION ALL SELECT r.id, r.x FROM t JOIN r ON r.id = t.id + 1)"
+        " SELECT id FROM t WHERE x > 1"
     ),
 }
 

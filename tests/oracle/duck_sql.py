@@ -44,8 +44,12 @@ def to_duckdb(sql: str) -> str:
 @lru_cache(maxsize=256)
 def tables_of(sql: str) -> frozenset[str]:
     """Return the names of all tables and CTEs in Spark SQL, in lower case."""
-    query = sqlglot.parse_one(_LEVELS.sub("", sql), read="spark")
-    return frozenset(table.name.lower() for table in query.find_all(exp.Table))
+    return frozenset(table.name.lower() for table in parsed(sql).find_all(exp.Table))
+
+
+def parsed(sql: str) -> exp.Expr:
+    """Return the tree of Spark SQL, without the depth of a recursion."""
+    return sqlglot.parse_one(_LEVELS.sub("", sql), read="spark")
 
 
 def _narrow_series(node: exp.Expr) -> exp.Expr:

@@ -88,7 +88,7 @@ def choose(sql: str, database: Database, rng: random.Random) -> dict[str, list[i
         first = np.arange(answer.num_rows) < _ROWS
         lineage = memory.lineage(first)
         tuples = {name: memory.tokens(name) for name in lineage}
-    current = {
+    current: dict[str, list[int]] = {
         name: sorted(_places(one, lineage.get(name))) for name, one in read.relations.items()
     }
     others = {
@@ -115,7 +115,7 @@ def choose(sql: str, database: Database, rng: random.Random) -> dict[str, list[i
     beside = [(name, place) for name, places in others.items() for place in places]
     for name, place in rng.sample(beside, min(_BESIDE, len(beside))):
         current[name] = sorted({*current[name], place})
-    return {name: sorted(found) for name, found in current.items()}
+    return {name: sorted(places) for name, places in current.items()}
 
 
 def _places(relation: Relation, tokens: pa.Table | None) -> set[int]:
@@ -147,8 +147,10 @@ def main(name: str, folder: str, *numbers: str) -> None:
         except (LipstickError, duckdb.Error, sqlglot.errors.SqlglotError) as error:
             print(f"{number}: {type(error).__name__}: {error}".split("\n")[0], flush=True)
             continue
-        print(number, chosen and {name: len(one) for name, one in chosen.items()}, flush=True)
-        if chosen is not None:
+        if chosen is None:
+            print(f"{number}: too many tuples", flush=True)
+        else:
+            print(number, {relation: len(rows) for relation, rows in chosen.items()}, flush=True)
             found[str(number)] = chosen
             lines = (f'"{key}": {json.dumps(one)}' for key, one in found.items())
             file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

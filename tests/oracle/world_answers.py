@@ -8,13 +8,12 @@ from typing import Any, Final, TypeAlias
 
 import duckdb
 import pyarrow as pa
-import sqlglot
 from sqlglot import exp
 
 from semiring.token import Token
 from tests.oracle.database import Database, Relation
 from tests.oracle.duck import create_table, loosened
-from tests.oracle.duck_sql import tables_of, to_duckdb
+from tests.oracle.duck_sql import parsed, tables_of, to_duckdb
 from tests.oracle.rows import Row, difference, from_arrow
 
 World: TypeAlias = frozenset[Token]
@@ -189,8 +188,7 @@ class _Engine:
 
 
 def _depends_on_order(sql: str) -> bool:
-    query = sqlglot.parse_one(sql, read="spark")
-    return any(isinstance(node, _OF_ORDER) for node in query.walk())
+    return any(isinstance(node, _OF_ORDER) for node in parsed(sql).walk())
 
 
 def _whole(relation: Relation) -> str:

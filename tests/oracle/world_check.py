@@ -36,8 +36,6 @@ _COUNTING: Final = Counting()
 _ROUNDED: Final = 1e-5
 """How far a quotient or average of decimals may be off, which engines round differently."""
 _DIGITS: Final = 9
-_NARROW: Final = 8
-"""Of annotations with more tokens than this, not all worlds are asked for where these are many."""
 
 
 @dataclass(slots=True)
@@ -135,21 +133,21 @@ class _Check:
         self._shown = loosened(from_arrow(answer)).rows
         outputs = memory.blocks[-1].outputs
         self._stable = tuple(n for n, output in enumerate(outputs) if output.stable)
-        self._rows = tuple(self._annotated())
         self._memo: dict[tuple[int, World], Any] = {}
         self._doubtful: set[Row] = set()
+        self._listed = tuple(
+            _Annotated(tuple(values[name] for name in self._names), annotation)
+            for values, annotation in memory.annotations()
+        )
+        self._rows = self._listed if mode == "shown" else tuple(self._potential())
 
-    def _annotated(self) -> Iterator[_Annotated]:
-        if self._mode == "potential":
-            for row in self._memory.potential_rows():
-                yield _Annotated(tuple(row.values), row.annotation)
-                counted = _evaluate(row.annotation, frozenset())
-                if bool(counted) != bool(row.present):
-                    detail = f"{row.values} present: {row.present}, counted {counted}"
-                    self.checked.wrong("wrong presence", detail)
-        else:
-            for values, annotation in self._memory.annotations():
-                yield _Annotated(tuple(values[name] for name in self._names), annotation)
+    def _potential(self) -> Iterator[_Annotated]:
+        for row in self._memory.potential_rows():
+            yield _Annotated(tuple(row.values), row.annotation)
+            counted = _evaluate(row.annotation, frozenset())
+            if bool(counted) != bool(row.present):
+                detail = f"{row.values} present: {row.present}, counted {counted}"
+                self.checked.wrong("wrong presence", detail)
 
     def agrees(self) -> bool:
         """Tell whether the captured answer is the one of DuckDB, before anything is deleted."""
@@ -170,9 +168,11 @@ class _Check:
         self.checked.changed = sum(
             bool(_difference(present, self._rows_in(world))) for world in asked
         )
-        compare = self._whole if self._mode == "potential" else self._by_stable(asked)
+        compare = self._by_stable(asked)
         for world in asked:
             compare(world)
+            if self._mode == "potential":
+                self._whole(world)
         self._values(asked)
 
     def _whole(self, world: World) -> None:
@@ -183,8 +183,8 @@ class _Check:
 
     def _evaluated(self, world: World) -> Rows:
         rows: list[Row] = []
-        for place, row in enumerate(self._rows):
-            copies = self._count(place, world)
+        for row in self._rows:
+            copies = self._count(row, world)
             if copies:
                 values = tuple(
                     arrow_value(self._value(value, world), kind)
@@ -199,6 +199,7 @@ class _Check:
     def _by_stable(self, asked: Sequence[World]) -> Callable[[World], None]:
         """Return the comparison by columns that no deletion changes."""
         keys = [self._key(row) for row in self._shown_values()]
+        pairs = list(zip(keys, self._listed, strict=True))
         shown = Counter(keys)
         often: Counter[Row] = Counter()
         for world in asked:
@@ -208,19 +209,19 @@ class _Check:
         doubtful = len(keys) - sum(shown[key] for key in unique)
         if doubtful:
             self.checked.counts["rows that others may be equal to"] += doubtful
-        if not unique:
+        if not unique and self._mode == "shown":
             self.checked.counts["not comparable"] += 1
 
         def compare(world: World) -> None:
             there = Counter(map(self._key, self._rows_in(world)))
             found: Counter[Row] = Counter()
-            for place, key in enumerate(keys):
-                found[key] += self._count(place, world)
+            for key, row in pairs:
+                found[key] += self._count(row, world)
             for key, count in found.items():
                 detail = f"{_shown_world(world)}: {key} {there[key]} times, not {count}"
                 if count > there[key]:
                     self.checked.wrong(TOO_MANY, detail)
-                elif count < there[key] and key in unique:
+                elif count < there[key] and key in unique and self._mode == "shown":
                     if len(self._stable) == len(self._names):
                         self.checked.wrong(TOO_FEW, detail)
                     elif key not in self._doubtful:
@@ -233,7 +234,7 @@ class _Check:
     def _shown_values(self) -> Rows:
         rows = tuple(
             tuple(arrow_value(v, kind) for v, kind in zip(row.values, self._types, strict=True))
-            for row in self._rows
+            for row in self._listed
         )
         return loosened(Bag(self._names, (), rows)).rows
 
@@ -248,34 +249,26 @@ class _Check:
                 self.checked.counts[f"refused tensor: {type(error).__name__}"] += 1
                 continue
             self.checked.counts["columns with tensors"] += 1
+            keys = map(self._key, self._shown_values())
             pairs = [
-                (self._key(row), tensor)
-                for row, (_, tensor) in zip(self._shown_of(tensors), tensors, strict=True)
+                (key, row, tensor)
+                for key, row, (_, tensor) in zip(keys, self._listed, tensors, strict=True)
             ]
-            repeated = Counter(key for key, _ in pairs)
+            repeated = Counter(key for key, _, _ in pairs)
             for world in asked:
                 rows: dict[Row, list[Row]] = defaultdict(list)
-                for row in self._rows_in(world):
-                    rows[self._key(row)].append(row)
-                for key, tensor in pairs:
-                    if repeated[key] == 1 and len(rows[key]) == 1:
+                for found in self._rows_in(world):
+                    rows[self._key(found)].append(found)
+                for key, row, tensor in pairs:
+                    alone = repeated[key] == 1 and len(rows[key]) == 1
+                    if alone and self._count(row, world):
                         value = arrow_value(_evaluate(tensor, world), self._types[place])
-                        found = loosened(Bag((), (), ((value,),))).rows
+                        told = loosened(Bag((), (), ((value,),))).rows
                         expected = ((rows[key][0][place],),)
-                        if _difference(expected, found):
+                        if _difference(expected, told):
                             detail = f"{_shown_world(world)}: {self._names[place]} of {key}"
-                            detail += f": {expected[0][0]} expected, {found[0][0]} found"
+                            detail += f": {expected[0][0]} expected, {told[0][0]} found"
                             self.checked.wrong(WRONG_VALUE, detail)
-
-    def _shown_of(self, pairs: Sequence[tuple[Mapping[str, Any], Any]]) -> Rows:
-        rows = tuple(
-            tuple(
-                arrow_value(values[name], kind)
-                for name, kind in zip(self._names, self._types, strict=True)
-            )
-            for values, _ in pairs
-        )
-        return loosened(Bag(self._names, (), rows)).rows
 
     # -- analyses --------------------------------------------------------------------------
 
@@ -286,7 +279,7 @@ class _Check:
             tokens = annotation.tokens
             if len(worlds) == 2 ** len(tuples):
                 players = tuple(tuples)
-            elif len(tokens) <= (ALL_OF if most >= 2**ALL_OF else _NARROW):
+            elif len(tokens) <= ALL_OF and 2 ** len(tokens) <= 2 * most:
                 players = tuple(sorted(tokens))
             else:
                 self.checked.counts["rows of too many tokens to analyse"] += 1
@@ -382,11 +375,11 @@ class _Check:
     def _key(self, row: Row) -> Row:
         return _hashable(tuple(row[place] for place in self._stable))
 
-    def _count(self, place: int, world: World) -> int:
-        annotation = self._rows[place].annotation
-        seen = (place, world & annotation.tokens)
+    def _count(self, row: _Annotated, world: World) -> int:
+        """Return how often a row is there; worlds that its annotation cannot tell apart are one."""
+        seen = (id(row.annotation), world & row.annotation.tokens)
         if seen not in self._memo:
-            self._memo[seen] = _evaluate(annotation, world)
+            self._memo[seen] = _evaluate(row.annotation, world)
         count: int = self._memo[seen]
         return count
 

@@ -26,6 +26,7 @@ T = TypeVar("T")
 _CACHE: Final = Path(__file__).parents[2] / ".cache"
 """Where the tests keep the tables of suites; see ``tests/conftest.py``."""
 _SOME: Final = 120
+_FEW: Final = 3
 _OF_SEED: Final = 512
 SEEDS: Final = 2000
 
@@ -34,13 +35,19 @@ RULES: Final = Path(__file__).parents[1] / "rewriter" / "lower" / "cases"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A query over a database of few tuples."""
+    """A query over a database of few tuples.
+
+    Attributes
+    ----------
+    most, analysed
+        So many worlds are enough for it, and analyses of so many rows.
+    """
 
     name: str
     sql: str
     database: Database
     most: int = 4096
-    """So many worlds are enough."""
+    analysed: int = 12
 
 
 Places: TypeAlias = range | None
@@ -95,7 +102,11 @@ def suite_cases(suite: Suite, folder: Path, places: Places) -> Iterator[Case]:
     loaded = suite.load(folder)
     for number in map(int, _among(kept(suite.name), places)):
         yield Case(
-            f"{suite.name} {number}", suite.query(number), reduced(suite, number, loaded), _SOME
+            f"{suite.name} {number}",
+            suite.query(number),
+            reduced(suite, number, loaded),
+            _SOME,
+            _FEW,
         )
 
 

@@ -33,6 +33,7 @@ __all__ = ["Checked", "Found", "Tally", "check_case", "check_worlds", "main", "w
 
 _MODES: Final[dict[str, Mode]] = {"shown": "shown", "potential": "potential"}
 HELD: Final = "held"
+LATE: Final = "out of time"
 REFUSED: Final = "refused"
 UNKNOWN: Final = "not known to DuckDB"
 _NAMES: Final = 60
@@ -135,18 +136,23 @@ def check_case(
                 memory = written(case.sql, case.database, Path(directory))
                 if mode == "potential" and not hasattr(Memory, "potential_rows"):
                     raise NotImplementedError("Memory has no potential_rows yet")
-                worlds = min(most, case.most)
                 checked = check_worlds(
-                    memory, case.sql, case.database, mode, most=worlds, analysed=analysed
+                    memory,
+                    case.sql,
+                    case.database,
+                    mode,
+                    most=min(most, case.most),
+                    analysed=min(analysed, case.analysed),
                 )
         except LipstickError as error:
             return found(REFUSED, error)
         except (duckdb.Error, sqlglot.errors.SqlglotError) as error:
             return found(UNKNOWN, error)
         except OutOfTimeError as error:
-            return found("out of time", error)
+            return found(LATE, error)
         except Exception as error:  # what it is is worth knowing, and the next query too
-            return found("crashed", error)
+            late = 0 < seconds <= time.monotonic() - start
+            return found(LATE if late else "crashed", error)
     outcome = HELD
     if WRONG_ANSWER in checked.problems:
         outcome = "another answer than DuckDB's"

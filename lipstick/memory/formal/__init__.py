@@ -26,7 +26,6 @@ from lipstick.memory.formal.possible import is_possible
 from lipstick.memory.formal.tensors import check_aggregate
 from lipstick.memory.formal.tuples import Tuples
 from lipstick.memory.formal.windows import Windows
-from lipstick.memory.reach import members_of
 from lipstick.memory.store import every
 from rewriter.blocks import Block
 from rewriter.conditional import shown_joins
@@ -148,7 +147,7 @@ class Formal:
 
     def _is_now(self, position: int, matched: dict[str, bool]) -> bool:
         """Whether a row of the answer has those partners now."""
-        members = members_of(self.engine.rows(self.engine.root.name)) if matched else None
+        members = self.domains.members(self.engine.root.name) if matched else None
         at = np.array([position], dtype=np.int64)
         for alias, wanted in matched.items():
             assert members is not None

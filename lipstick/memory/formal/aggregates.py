@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -70,8 +71,9 @@ class Aggregates:
             members, owners, factors = self._formal.domains.grouped(rows, positions)
             annotations = self._formal.tuples.members(name, members)
         terms = self._terms(rows, call, members, annotations, factors)
+        inside = self._formal.domains.members(name)
         types = [
-            scalar_type(MemberScope(self._formal, rows.members, members[:0]), argument)
+            scalar_type(MemberScope(self._formal, inside, members[:0]), argument)
             for argument in call.arguments
         ]
         function = Aggregation(call, types, kind or pa.int64())
@@ -90,6 +92,7 @@ class Aggregates:
     ) -> list[list[tuple[Annotation, tuple[Operand, ...]]]]:
         """Per member its annotation and arguments: several where it is matched, or is not."""
         found: list[list[tuple[Annotation, tuple[Operand, ...]]]] = [[] for _ in members]
+        inside = self._formal.domains.members(rows.block.name)
         read = [
             outer.alias
             for outer in rows.block.outer_lookups
@@ -103,7 +106,7 @@ class Aggregates:
                 mine = self._formal.tuples.members(rows.block.name, members, matched)
             if factors is not None:
                 mine = times(mine, factors)
-            scope = MemberScope(self._formal, rows.members, members, matched=matched)
+            scope = MemberScope(self._formal, inside, members, matched=matched)
             columns = [operands(scope, argument) for argument in call.arguments]
             arguments = list(zip(*columns, strict=True)) if columns else [()] * len(members)
             for place, (annotation, row) in enumerate(zip(mine, arguments, strict=True)):
@@ -139,6 +142,12 @@ def _single(row: tuple[Any, ...]) -> Any:
 def _monoid(call: AggregateCall, kind: pa.DataType | None) -> Monoid:
     assert call.function is not None
     monoid = Monoid(call.function)
-    if call.function == "AVG" and kind is not None and pa.types.is_decimal(kind):
-        return monoid.finishing(lambda total, count: divide_decimal(total, count, kind.scale))
-    return monoid
+    if call.function != "AVG" or kind is None:
+        return monoid
+    if pa.types.is_decimal(kind):
+        return monoid.finishing(partial(divide_decimal, scale=kind.scale))
+    return monoid.finishing(_quotient)
+
+
+def _quotient(total: Any, count: int) -> float:
+    return float(total) / count

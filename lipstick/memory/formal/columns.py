@@ -16,7 +16,6 @@ from lipstick.memory.formal.scopes import (
     operands,
 )
 from lipstick.memory.groups import GroupRows
-from lipstick.memory.reach import members_of
 from lipstick.memory.state import NOTHING
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
@@ -77,8 +76,7 @@ class Columns:
             if column in rows.calls or column in dict(rows.block.keys):
                 return groups.column(GROUP, column)
             return self._computed(name, column, groups, positions)
-        members = members_of(rows)
-        assert members is not None
+        members = self._formal.domains.members(name)
         scope = MemberScope(self._formal, members, positions, matched=matched)
         if isinstance(rows, WindowRows) and column in rows.windowed:
             return self._windowed(rows, column, scope, positions)

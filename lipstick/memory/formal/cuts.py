@@ -15,6 +15,7 @@ from lipstick.memory.formal.windows import is_formal
 from lipstick.memory.state import SORT
 from lipstick.memory.store import every
 from rewriter.blocks import Block
+from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.expression import compare, condition, simplify
 from semiring.monoid import COUNT
@@ -90,10 +91,11 @@ class _Sorted:
         if known and limit is not None and self._place[position] < limit:
             # The first rows are in the answer in every world in which they are there.
             return ALGEBRA.one
-        before = Tensor(COUNT, [(k, 1) for k in self._before(position)])
+        earlier = self._before(position)
+        before = Tensor(COUNT, [(k, 1) for k in earlier])
         found: Annotation = ALGEBRA.one
-        if self._block.limit is not None:
-            stop = self._block.offset + self._block.limit
+        stop = None if limit is None else self._block.offset + limit
+        if stop is not None and sum(map(most, earlier)) >= stop:
             found = simplify(compare("<", before, stop))
         if self._block.offset:
             found = ALGEBRA.times(found, simplify(compare(">=", before, self._block.offset)))

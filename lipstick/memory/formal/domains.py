@@ -7,10 +7,12 @@ are grouped by, positions after these are the groups of the other values that ke
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.memory.formal.functions import typed, typed_values
@@ -20,7 +22,7 @@ from lipstick.memory.formal.scopes import MemberScope, operands
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.reach import members_of
-from lipstick.memory.state import NOTHING
+from lipstick.memory.state import NOTHING, State
 from lipstick.memory.store import every
 from lipstick.memory.unions import UnionRows
 from rewriter.blocks import Lookup
@@ -50,6 +52,7 @@ class Domains:
     def __init__(self, formal: Formal) -> None:
         self._formal = formal
         self._changing: dict[str, _Changing] = {}
+        self._members: dict[str, Members] = {}
 
     def size(self, name: str) -> int:
         """The number of positions of a block's tuples."""
@@ -57,22 +60,63 @@ class Domains:
         if isinstance(rows, UnionRows):
             return sum(self.size(branch.name) for branch in rows.block.branches)
         if not isinstance(rows, GroupRows):
-            return self.member_count(members_of(rows))
+            return self.member_count(self.members(name))
         return rows.base.size + len(self._others(rows))
 
-    def member_count(self, members: Members | None) -> int:
-        """The number of positions of a block's members."""
+    def members(self, name: str) -> Members:
+        """The members of a block that is no union: with those that are combinations with tuples
+        which only a deletion makes, after the others."""
+        members = members_of(self._formal.engine.rows(name))
         assert members is not None
+        if not members.combined:
+            return members
+        if name not in self._members:
+            self._members[name] = self._with_others(members)
+        return self._members[name]
+
+    def _with_others(self, members: Members) -> Members:
+        inner = {lookup.alias: lookup.block.name for lookup in members.combined}
+        sizes = {alias: self._formal.engine.base(block).size for alias, block in inner.items()}
+        if all(self.size(block) == sizes[alias] for alias, block in inner.items()):
+            return members
+        found = Members(members.block, members.captured, self._grown)
+        places = found.places()
+        known = np.ones(found.count, dtype=np.bool_)
+        for alias, size in sizes.items():
+            known &= places[alias] < size
+        order = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
+        found = Members(members.block, members.captured, self._grown)
+        found.set_places({alias: where[order] for alias, where in places.items()})
+        return found
+
+    def _grown(self, name: str) -> State:
+        """The rows of a block, and those of keys that only a deletion makes: their keys."""
+        base = self._formal.engine.base(name)
+        size = self.size(name)
+        if size == base.size:
+            return base
+        block = self._formal.engine.blocks[name]
+
+        def take(column: str, positions: Array) -> pa.Array:
+            kind = base.take(column, NOTHING).type
+            inside = np.flatnonzero(positions < base.size)
+            taken = base.take(column, positions[inside])
+            index = np.full(len(positions), -1, dtype=np.int64)
+            index[inside] = np.arange(len(inside))
+            found = taken.take(pa.array(index, mask=index < 0))
+            rows = self._formal.engine.rows(name)
+            if isinstance(rows, GroupRows) and column in dict(block.keys):
+                found = typed(self.keys(rows, column, positions), kind)
+            return found
+
+        present = np.zeros(size, dtype=np.bool_)
+        return State(replace(block, limit=None, offset=0), size, present, take)
+
+    def member_count(self, members: Members) -> int:
+        """The number of positions of a block's members."""
         free = members.free
         if members.dataset is None and free is not None:
             return self.size(free.block.name)
-        for lookup in members.combined:
-            base = self._formal.engine.base(lookup.block.name)
-            if self.size(lookup.block.name) > base.size:
-                raise too_many(
-                    f"Rows of {members.block.name} are combinations with rows of "
-                    f"{lookup.block.name}, of which a deletion may make others"
-                )
         return members.count
 
     def refer(self, members: Members, lookup: Lookup, chosen: Array) -> Array:
@@ -92,7 +136,7 @@ class Domains:
         if self._changes(rows):
             return self._of(rows).grouped(positions)
         members, owners = rows.members_of(positions)
-        possible = self.possible(rows.members, members)
+        possible = self.possible(self.members(rows.block.name), members)
         return Grouped(members[possible], owners[possible], None)
 
     def possible(self, members: Members, chosen: Array) -> Array:
@@ -123,7 +167,11 @@ class Domains:
 
     def _changes(self, rows: GroupRows) -> bool:
         """Whether a deletion may change what members are grouped by, or lets keys be computed."""
-        if not rows.block.keys or rows.keys_stable:
+        if not rows.block.keys:
+            return False
+        if self.members(rows.block.name) is not rows.members:
+            return True
+        if rows.keys_stable:
             return False
         stable = all(rows.members.is_stable(key) for _, key in rows.key_scalars)
         return not stable or rows.members.base_alive is not None
@@ -144,7 +192,7 @@ class _Changing:
     def __init__(self, formal: Formal, rows: GroupRows) -> None:
         self._formal = formal
         self._rows = rows
-        members = rows.members
+        members = formal.domains.members(rows.block.name)
         count = formal.domains.member_count(members)
         if count * rows.sets > MOST:
             raise too_many(

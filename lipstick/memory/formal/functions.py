@@ -312,6 +312,8 @@ def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """
     if pa.types.is_null(kind):
         return pa.nulls(len(values))
+    if pa.types.is_floating(kind):
+        values = [None if value is None else float(value) for value in values]
     try:
         return pa.array(values, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:

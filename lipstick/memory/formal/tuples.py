@@ -12,7 +12,6 @@ from lipstick.memory.formal.conditions import all_true
 from lipstick.memory.formal.scopes import GroupScope, MemberScope, UnionScope
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
-from lipstick.memory.reach import members_of
 from lipstick.memory.unions import UnionRows
 from lipstick.naming import shown_key
 from rewriter.emit import dependent
@@ -131,8 +130,7 @@ class Tuples:
 
     def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> list[Annotation]:
         formal = self._formal
-        members = members_of(formal.engine.rows(name))
-        assert members is not None
+        members = formal.domains.members(name)
         block = members.block
         found: list[Annotation] = [ALGEBRA.one] * len(chosen)
         for number in range(len(block.tokens)):

@@ -40,7 +40,8 @@ class Windows:
     def _function(self, rows: WindowRows, call: WindowCall) -> OverRows:
         key = (rows.block.name, call.text)
         if key not in self._functions:
-            scope = MemberScope(self._formal, rows.members, NOTHING)
+            members = self._formal.domains.members(rows.block.name)
+            scope = MemberScope(self._formal, members, NOTHING)
             types = [scalar_type(scope, scalar) for scalar in operands_of(call)]
             self._functions[key] = OverRows(call, types)
         return self._functions[key]
@@ -88,7 +89,7 @@ class Windows:
         annotations = self._formal.tuples.members(name, chosen)
         there = [place for place, k in enumerate(annotations) if not k.is_zero]
         kept = chosen[there]
-        scope = MemberScope(self._formal, rows.members, kept)
+        scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), kept)
         columns = [operands(scope, scalar) for scalar in operands_of(call)]
         read = list(zip(*columns, strict=True)) if columns else [()] * len(kept)
         pairs = [(annotations[place], row) for place, row in zip(there, read, strict=True)]

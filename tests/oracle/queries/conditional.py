@@ -413,7 +413,8 @@ class ConditionalStatements(Statements):
         outer, member = pair
         where = f" AND {predicate(self.rng, table.scope, 0).sql}" if self.chance(0.3) else ""
         word = self.rng.choice(("", "NOT "))
-        if self.chance(0.5):
+        # A subquery names no call of an aggregate outside of it.
+        if self.chance(0.5) or "(" in outer.sql:
             tail = where.replace(" AND ", " WHERE ", 1)
             return f"({outer.sql} {word}IN (SELECT {member.sql} FROM {table.sql}{tail}))"
         link = f"{member.sql} = {outer.sql}"
@@ -424,7 +425,9 @@ class ConditionalStatements(Statements):
         table = self.table(0)
         value = self._aggregate_of_integers(table.scope)
         pair = self.pair(scope, table.scope) if self.chance(0.5) else None
-        conjuncts = [] if pair is None else [f"{pair[1].sql} = {pair[0].sql}"]
+        conjuncts = []
+        if pair is not None and "(" not in pair[0].sql:
+            conjuncts.append(f"{pair[1].sql} = {pair[0].sql}")
         if self.chance(0.3):
             conjuncts.append(predicate(self.rng, table.scope, 0).sql)
         where = f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
