@@ -54,8 +54,10 @@ class Analyses(ABC):
         method: str = "auto",
         error: float = 0.01,
         confidence: float = 0.95,
+        potential: bool = False,
     ) -> list[tuple[Row, Estimate]]:
-        """The probability of each row, of independent input tuples.
+        """The probability of each row, of independent input tuples: of all worlds in which it is
+        in the answer, together.
 
         Parameters
         ----------
@@ -67,9 +69,14 @@ class Analyses(ABC):
         method
             ``"exact"`` (an error where it is too hard), ``"sample"``, or ``"auto"``: exact where
             that is not too hard.
+        potential
+            Also of rows that are in the answer of some world and not in this one; see
+            :meth:`lipstick.Capture.polynomials`.
 
         Raises
         ------
+        CapabilityError
+            Where only Spark knows a condition.
         ExactnessError
             With ``"exact"``, when too many single tuples would have to be decided.
         ValuationError
@@ -77,7 +84,7 @@ class Analyses(ABC):
         """
         known = _Weights(self._asked, weights, default)
         return _answered(
-            self._asked.polynomials(limit),
+            self._asked.polynomials(limit, potential=potential),
             method,
             lambda annotation: probability(annotation, known(annotation.tokens)),
             lambda annotation: sampled_probability(
@@ -178,8 +185,8 @@ class Analyses(ABC):
 
         Raises
         ------
-        CapabilityError, ExactnessError
-            As :meth:`witnesses` and :meth:`repairs`.
+        ExactnessError
+            Where too many sets would have to be tried.
         """
         return [(row, responsibility(found)) for row, found in self._asked.polynomials(limit)]
 

@@ -252,10 +252,10 @@ class AnnotatedFrame(Analyses):
         return self.capture.members(limit)
 
     def polynomials(
-        self, limit: int | None = 20, *, expand: bool = False
+        self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
     ) -> list[tuple[Row, Polynomial | Expression]]:
         """See :meth:`lipstick.Capture.polynomials`."""
-        return self.capture.polynomials(limit, expand=expand)
+        return self.capture.polynomials(limit, expand=expand, potential=potential)
 
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
@@ -268,10 +268,15 @@ class AnnotatedFrame(Analyses):
         return self.capture.lineage(where)
 
     def evaluate(
-        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+        self,
+        semiring: Semiring[Any],
+        valuation: Any = None,
+        default: Any = None,
+        *,
+        potential: bool = False,
     ) -> DataFrame:
         """See :meth:`lipstick.Capture.evaluate`."""
-        return self.capture.evaluate(semiring, valuation, default)
+        return self.capture.evaluate(semiring, valuation, default, potential=potential)
 
     def k_relation(
         self, semiring: Semiring[Any], valuation: Any = None, default: Any = None

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import GROUP, Block, Kind, Semi, aliases
+from rewriter.blocks import (
+    GROUP,
+    UNION,
+    Block,
+    Kind,
+    Lookup,
+    OuterLookup,
+    Semi,
+    aliases,
+    qualified,
+)
 from rewriter.emit import dependent, uncertain_having
 from rewriter.serialize import text
 from semiring.annotation import (
@@ -51,8 +61,17 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
     key_types
         The types of the token columns of every relation.
     """
+    found = _uncut(block, key_types)
+    if not block.limited:
+        return found
+    last = "∞" if block.limit is None else block.offset + block.limit
+    return _product([found, BlackBox(f"[{block.offset + 1} ≤ place ≤ {last}]", (found,))])
+
+
+def _uncut(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
     if block.kind is Kind.UNION:
-        return Alt(tuple(Ref(branch.name, branch.identity) for branch in block.branches))
+        branches = Alt(tuple(Ref(branch.name, branch.identity) for branch in block.branches))
+        return _product([branches, *(_condition_on(c, block) for c in block.having)])
     member = _member(block, key_types)
     if block.kind is Kind.ROWS:
         return member
@@ -62,8 +81,12 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
         less = Monus(members, members)
         return Monus(members, less) if block.difference.common else less
     root: AnnotationType = Delta(members) if block.keys else One()
-    factors = [_condition(condition, block, members) for condition in uncertain_having(block)]
-    return Times((root, *factors)) if factors else root
+    conditions = uncertain_having(block)
+    return _product([root, *(_condition(condition, block, members) for condition in conditions)])
+
+
+def _product(factors: Sequence[AnnotationType]) -> AnnotationType:
+    return factors[0] if len(factors) == 1 else Times(tuple(factors))
 
 
 def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
@@ -81,12 +104,25 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
     factors += [
         Ref(outer.block.name, outer.block.identity) for outer in block.outer_lookups if outer.factor
     ]
-    for condition in block.conditions:
-        if dependent(condition, block):
-            factors.append(BlackBox(f"[{text(condition)}]", ()))
-    if not factors:
-        return One()
-    return factors[0] if len(factors) == 1 else Times(tuple(factors))
+    factors += [_condition_on(c, block) for c in block.conditions if dependent(c, block)]
+    if block.grouped and not block.stable_identity:
+        factors += [
+            _condition_on(exp.NullSafeEQ(this=key.copy(), expression=qualified(GROUP, name)), block)
+            for name, key in block.keys
+            if dependent(key, block)
+        ]
+    return _product(factors) if factors else One()
+
+
+def _condition_on(condition: Scalar, block: Block) -> AnnotationType:
+    """Return a condition on values of other blocks' tuples."""
+    read = aliases(condition)
+    looked_up: list[Lookup | OuterLookup] = [*block.lookups, *block.outer_lookups]
+    blocks = {lookup.alias: lookup.block for lookup in looked_up}
+    known = [blocks[alias] for alias in sorted(read) if alias in blocks]
+    if UNION in read:
+        known += block.branches
+    return BlackBox(f"[{text(condition)}]", tuple(Ref(b.name, b.identity) for b in known))
 
 
 def _membership(semi: Semi) -> AnnotationType:

@@ -94,6 +94,11 @@ class PossibleWorlds:
         there = {token: (numbers >> place) & 1 == 1 for place, token in enumerate(tokens)}
         return cls(there, len(numbers))
 
+    @property
+    def tokens(self) -> frozenset[Token]:
+        """The tokens of which is known in which worlds they are."""
+        return frozenset(self._there)
+
     def kept(self, part: Any, make: Callable[[], T]) -> T:
         """What is made of a part, made once."""
         if id(part) not in self._found:

@@ -255,26 +255,39 @@ class Capture(Analyses):
     # -- annotations -----------------------------------------------------------------------
 
     def polynomials(
-        self, limit: int | None = 20, *, expand: bool = False
+        self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
     ) -> list[tuple[Row, Polynomial | Expression]]:
         """The first rows of the answer, each with its annotation in N[X].
 
-        Annotations with δ, ⊖ or comparisons are expressions: evaluated, never multiplied out.
+        Annotations with δ, ⊖ or conditions are expressions: evaluated, never multiplied out. They
+        are exact in every world, that is without any set of input tuples: how often the row is
+        in the answer follows from the annotation alone.
 
         Parameters
         ----------
         expand
             Put the annotations of derived relations in the place of their tokens.
+        potential
+            Also rows that are in the answer of some world and not in this one, after the others.
+            Their columns that differ from world to world are formal values.
 
         Raises
         ------
         NeedsSparkError
-            Without Spark, where tuples are joined with rows of groupings by conditions alone.
+            Without Spark, where an array that a deletion may change is taken apart.
         CapabilityError
-            For such joins with comparisons of aggregated values; with ``expand``, where a
-            deletion above a derived relation may do more than the annotations would say.
+            Where Spark alone evaluates the conditions; with ``expand``, where a deletion above a
+            derived relation may do more than the annotations would say.
+        ExactnessError
+            Where a row depends, through an order, a window or changing keys, on too many others.
         """
-        found = self._annotations(limit)
+        if potential:
+            rows = self.memory.potential_rows(limit)
+            found = [
+                (dict(zip(self.manifest.names, r.shown, strict=True)), r.annotation) for r in rows
+            ]
+        else:
+            found = self._annotations(limit)
         return self._expanded(found, values=False) if expand else found
 
     def _annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
@@ -346,7 +359,12 @@ class Capture(Analyses):
         return dict(lineage_rows(self._spark, tokens, sources))
 
     def evaluate(
-        self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
+        self,
+        semiring: Semiring[Any],
+        valuation: Any = None,
+        default: Any = None,
+        *,
+        potential: bool = False,
     ) -> DataFrame | pa.Table:
         """The answer's columns, then ``_value``: each row's annotation in a semiring.
 
@@ -360,6 +378,9 @@ class Capture(Analyses):
             Spark, an expression over the relation's columns or :func:`lipstick.of_row`.
         default
             The value of tokens that a mapping or table leaves out; the semiring's 1 if None.
+        potential
+            Also rows that are in the answer of some world and not in this one, computed in memory.
+            Columns have the values of the world of the tuples that are not valued 0.
 
         Raises
         ------
@@ -374,6 +395,9 @@ class Capture(Analyses):
         valuations = compile_valuations(
             semiring, valuation, default, self.manifest.relations, self._spark
         )
+        if potential:
+            table = self.memory.evaluate_potential(semiring, valuations)
+            return table if self._spark is None else self._frame_of(table)
         if self._spark is None:
             return self.memory.evaluate(semiring, valuations)
         if conditional(root):
@@ -392,8 +416,7 @@ class Capture(Analyses):
         gone = self.memory.valued_zero(semiring, valuations)
         counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
         if gone is None or shown_joins(root) or not counted:
-            schema = StructType.fromJson(json.loads(self.manifest.schema))
-            return valued_frame(self._spark, self.memory.evaluate(semiring, valuations), schema)
+            return self._frame_of(self.memory.evaluate(semiring, valuations))
         deleted = {}
         for name, table in gone.items():
             if table.num_rows:
@@ -404,6 +427,12 @@ class Capture(Analyses):
         rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
         found = in_world(self._spark, root, rows, left, semiring)
         return found.toDF(*self.manifest.names, "_value")
+
+    def _frame_of(self, table: pa.Table) -> DataFrame:
+        """An answer with its annotations, computed in memory, as a data frame."""
+        assert self._spark is not None
+        schema = StructType.fromJson(json.loads(self.manifest.schema))
+        return valued_frame(self._spark, table, schema)
 
     def k_relation(
         self, semiring: Semiring[Any], valuation: Any = None, default: Any = None

@@ -14,7 +14,7 @@ import pyarrow as pa
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
-from lipstick.memory.evaluation import evaluate, valued_zero
+from lipstick.memory.evaluation import evaluate, evaluate_potential, valued_zero
 from lipstick.memory.formal import Formal, PotentialRow
 from lipstick.memory.keys import KeyTable
 from lipstick.memory.listing import list_members
@@ -274,6 +274,15 @@ class Memory:
             See :func:`lipstick.memory.evaluation.evaluate`.
         """
         return evaluate(self._engine, self._formal, semiring, valuations, merged=merged)
+
+    def evaluate_potential(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> pa.Table:
+        """The rows that are in the answer of some world, each with its annotation in a semiring.
+
+        Columns have the values of the world of the tuples that are not valued 0.
+        """
+        return evaluate_potential(self._engine, self._formal, semiring, valuations)
 
     def valued_zero(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]

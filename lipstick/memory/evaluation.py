@@ -11,6 +11,7 @@ import pyarrow as pa
 from lipstick.errors import CapabilityError
 from lipstick.memory.engine import Engine
 from lipstick.memory.formal import Formal
+from lipstick.memory.formal.functions import typed
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
 from lipstick.memory.members import Members
@@ -26,9 +27,11 @@ from semiring.base import Array, Semiring
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
 from semiring.evaluator import group
+from semiring.possible_worlds import PossibleWorlds
 from semiring.segments import bounds
 from semiring.token import Token
 from semiring.valuation import Valuation
+from semiring.value import Value
 
 _FORMAL = 20_000
 """Answers of more rows are not evaluated row by row."""
@@ -117,6 +120,35 @@ def valued_zero(
             return None
         found[name] = table.filter(pa.array(zero))
     return found
+
+
+def evaluate_potential(
+    engine: Engine,
+    formal: Formal,
+    semiring: Semiring[Any],
+    valuations: Mapping[str, Valuation[Any]],
+) -> pa.Table:
+    """The rows that are in the answer of some world, then ``_value``: see :class:`Memory`.
+
+    Raises
+    ------
+    CapabilityError
+        As :func:`evaluate`.
+    """
+    value = _token_values(engine, valuations)
+    rows = list(formal.rows())
+    values = semiring.pack([row.annotation.evaluate(semiring, value) for row in rows])
+    occurring = frozenset[Token]().union(
+        *(part.tokens for row in rows for part in row.values if isinstance(part, Value))
+    )
+    there = {token: np.array([not semiring.is_zero(value(token))], np.bool_) for token in occurring}
+    world = PossibleWorlds(there, 1)
+    columns = []
+    for place, output in enumerate(engine.root.outputs):
+        kind = formal.columns.type(engine.root.name, output.name)
+        columns.append(typed([world.values(row.values[place])[0] for row in rows], kind))
+    found = semiring.to_arrow(values)
+    return pa.Table.from_arrays([*columns, found], names=[*engine.manifest.names, VALUE])
 
 
 def _in_world(

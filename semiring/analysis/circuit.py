@@ -20,10 +20,14 @@ import numpy as np
 from semiring.analysis.events import FALSE, TRUE, Annotation, Events
 from semiring.base import Array
 from semiring.errors import ExactnessError
+from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token
 
 DECISIONS = 20_000
 """How many tuples compilation may decide, unless told."""
+
+_TABULATED = 14
+"""Conditions on so many tuples are compiled from their values in all worlds."""
 
 _FACTORED = 400
 """A disjunction over more tokens is not searched for a factorisation."""
@@ -222,8 +226,36 @@ class _Compiler:
         outer = events.disjunction if kind == "or" else events.conjunction
         return [outer(inner(item) for item in items) for items in projected]
 
+    def _tabulated(self, event: int) -> int:
+        """The gate of a condition on few tuples, from its value in every world.
+
+        Worlds are halved by one token after the other; equal halves are one gate.
+        """
+        tokens = sorted(self._events.tokens[event])
+        holds = PossibleWorlds.every(tokens).holds(self._events.parts[event])
+        known: dict[bytes, int] = {}
+
+        def gate(worlds: Array, place: int) -> int:
+            key = worlds.tobytes()
+            if key not in known:
+                if worlds.all() or not worlds.any():
+                    known[key] = self.compiled(TRUE if worlds[0] else FALSE)
+                else:
+                    half = len(worlds) // 2
+                    low, high = worlds[:half], worlds[half:]
+                    if (low == high).all():
+                        known[key] = gate(low, place - 1)
+                    else:
+                        children = (gate(high, place - 1), gate(low, place - 1))
+                        known[key] = self._add(Gate("decision", children, tokens[place]))
+            return known[key]
+
+        return gate(holds, len(tokens) - 1)
+
     def _decide(self, event: int) -> int:
         events = self._events
+        if events.kinds[event] == "leaf" and len(events.tokens[event]) <= _TABULATED:
+            return self._tabulated(event)
         self.used += 1
         if self.used > self._most:
             raise _too_hard(self._most)

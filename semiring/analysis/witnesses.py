@@ -6,14 +6,17 @@ Moore, Suciu, *The Complexity of Causality and Responsibility for Query Answers*
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import combinations, islice
+from math import comb
+
+import numpy as np
 
 from semiring.analysis.events import Annotation
 from semiring.base import Semiring
 from semiring.errors import CapabilityError, ExactnessError
 from semiring.expression import Delta, Expression, Monus
-from semiring.semirings.counting import Counting
+from semiring.possible_worlds import PossibleWorlds
 from semiring.semirings.posbool import PosBool
 from semiring.semirings.why import Witnesses
 from semiring.token import Token
@@ -22,8 +25,9 @@ Witness = frozenset[Token]
 
 STEPS = 100_000
 """How many sets a search may try, unless told."""
+_CHUNK = 4096
+"""So many worlds are looked at together."""
 
-_COUNTING = Counting()
 _POSBOOL: Semiring[Witnesses] = PosBool()
 
 
@@ -80,23 +84,37 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
     if _monotone(annotation):
         return _in_order(hitting_sets(_minimal(annotation), steps))
     tokens = sorted(annotation.tokens)
-    tried = 0
     for size in range(len(tokens) + 1):
-        found = []
-        for gone in combinations(tokens, size):
-            tried += 1
-            if tried > steps:
-                raise _too_many(steps)
-            if not _there(annotation, gone):
-                found.append(frozenset(gone))
+        found = [
+            frozenset(gone)
+            for gone, there in _without(annotation, tokens, size, steps)
+            if not there
+        ]
         if found:
             return _in_order(found)
     return []
 
 
-def _there(annotation: Annotation, gone: Collection[Token]) -> bool:
-    values = {token: int(token not in gone) for token in annotation.tokens}
-    return annotation.evaluate(_COUNTING, values) > 0
+def _without(
+    annotation: Annotation, tokens: Sequence[Token], size: int, steps: int
+) -> Iterator[tuple[Witness, bool]]:
+    """Sets of tuples of a size, and whether a result is there without them.
+
+    Raises
+    ------
+    ExactnessError
+        When there are more than `steps` sets.
+    """
+    if comb(len(tokens), size) > steps:
+        raise _too_many(steps)
+    sets = combinations(tokens, size)
+    while chunk := list(islice(sets, _CHUNK)):
+        there = {token: np.ones(len(chunk), dtype=np.bool_) for token in tokens}
+        for world, gone in enumerate(chunk):
+            for token in gone:
+                there[token][world] = False
+        present = PossibleWorlds(there, len(chunk)).holds(annotation).tolist()
+        yield from zip(map(frozenset, chunk), present, strict=True)
 
 
 def _too_many(steps: int) -> ExactnessError:
@@ -111,11 +129,11 @@ def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, fl
 
     Raises
     ------
-    CapabilityError
-        For annotations with ⊖ or comparisons.
     ExactnessError
         When more than `steps` sets would have to be tried.
     """
+    if not _monotone(annotation):
+        return _searched(annotation, steps)
     needed = witnesses(annotation)
     found = {}
     for token in sorted(annotation.tokens):
@@ -128,6 +146,24 @@ def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, fl
             if smallest is not None:
                 sizes.append(len(smallest))
         found[token] = 1 / (1 + min(sizes)) if sizes else 0.0
+    return found
+
+
+def _searched(annotation: Annotation, steps: int) -> dict[Token, float]:
+    """Responsibility by its definition: sets of other tuples are tried, smaller ones first."""
+    tokens = sorted(annotation.tokens)
+    found = dict.fromkeys(tokens, 0.0)
+    before = dict(_without(annotation, tokens, 0, steps))
+    for size in range(len(tokens)):
+        after = dict(_without(annotation, tokens, size + 1, steps))
+        for gone, there in after.items():
+            if not there:
+                for token in gone:
+                    if before[gone - {token}]:
+                        found[token] = max(found[token], 1 / (1 + size))
+        if all(found.values()):
+            break
+        before = after
     return found
 
 

@@ -69,7 +69,7 @@ def _cars(kinds: Mapping[str, str], nested: Relation) -> Database:
         return Relation(name, tuple(column for column, _ in columns[:keys]), typed, made.data)
 
     cars = [(1, "a", 12, "d1"), (2, "a", 20, "d1"), (3, "b", 4, "d1"), (4, "b", 15, "d2")]
-    dealers = [("d1", "a", 4), ("d2", "d1", 5), ("d3", "b", 2)]
+    dealers = [("d1", "a", 4), ("d2", "d1", 5), ("d3", "b", 0)]
     bids = [(1, "d1", 1, 11), (2, "a", 3, 4), (3, "d2", 4, 20)]
     swapped = [(bid, buyer, car, amount) for bid, buyer, car, amount in bids]
     found = (

@@ -21,10 +21,14 @@ do instead; there is no coarser annotation.
 _QUERIES = """\
 ## Constructs
 
-By examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and `d(id, p)`. The
-annotation is the type of those of the answer's tuples: `b1`, `b2` are tuples of inner blocks. *In
-memory* says whether a saved capture answers a hypothetical deletion without Spark; where it does
-not, Spark does (–: not tried).
+By examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and `d(id, p)`, of three
+or four tuples. The annotation is the type of those of the answer's tuples: `b1`, `b2` are tuples of
+inner blocks. What questions answer is tried: *polynomials* has the annotation of the answer's first
+row (– where the query was not run), *probability* that of the row where every tuple is there with
+probability 0.5. *evaluate* says in which semirings annotations have values: in all, in those with a
+monus, or in any where tokens are valued 0 and 1, since conditions take part. *In memory* says
+whether a saved capture answers a hypothetical deletion without Spark; where it does not, Spark does
+(–: not tried).
 
 """
 
@@ -46,12 +50,15 @@ are not known and types that do not fit are Spark's own errors, before these.
 """
 
 
+_COLUMNS = ("query", "annotation", "polynomials", "probability", "evaluate", "in memory")
+
+
 def page() -> str:
     """Return the page, in Markdown."""
     parts = [_HEAD, _QUERIES]
     for title, examples in CONSTRUCTS.items():
         rows = map(_construct, examples)
-        parts.append(f"### {title}\n\n{_table(('query', 'annotation', 'in memory'), rows)}\n")
+        parts.append(f"### {title}\n\n{_table(_COLUMNS, rows)}\n")
     functions = _table(("function", "is", "in memory"), map(_function, sorted(SPARK_FUNCTIONS)))
     parts += [_FUNCTIONS, functions, "\n"]
     messages = ((refusal.problem, refusal.advice) for refusal in refusals())
@@ -59,12 +66,16 @@ def page() -> str:
     return "".join(parts)
 
 
-def _construct(sql: str) -> tuple[str, str, str]:
+def _construct(sql: str) -> tuple[str, ...]:
     found = outcome(sql)
     if found.annotation is None:
-        return _code(sql), f"refused: {found.refusal}", ""
+        return _code(sql), f"refused: {found.refusal}", "", "", "", ""
     memory = {True: "yes", False: "no", None: "–"}[found.memory]
-    return _code(sql), _code(found.annotation), memory
+    polynomial = found.polynomial or "–"
+    if found.polynomial and not found.polynomial.startswith("refused"):
+        polynomial = _code(polynomial)
+    answers = (polynomial, found.probability or "–", found.evaluate, memory)
+    return _code(sql), _code(found.annotation), *answers
 
 
 def _function(name: str) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,11 +10,14 @@ import duckdb
 import pyarrow as pa
 import sqlglot
 
-from lipstick.errors import NeedsSparkError
+from lipstick.errors import LipstickError, NeedsSparkError
+from lipstick.memory import Memory
 from rewriter.annotation import annotation_type
 from rewriter.blocks import Block, topological
+from rewriter.conditional import conditional, has_difference
 from rewriter.dialect import read_write
 from rewriter.errors import QueryError
+from semiring.analysis import probability
 from tests.oracle.captured import blocks_of
 from tests.oracle.database import Database, Relation
 from tests.oracle.small import small
@@ -45,12 +48,24 @@ _DELETED = pa.table({"id": pa.array([1], pa.int32())})
 class Outcome:
     """What becomes of a query: exactly one of ``annotation`` and ``refusal`` is given.
 
-    ``memory``: a capture answers what-ifs without Spark; None where that is not tried.
+    Attributes
+    ----------
+    memory
+        Whether a capture answers what-ifs without Spark; None where that is not tried.
+    polynomial
+        The annotation of the first row, or why there is none.
+    probability
+        How it is answered, or why it is not.
+    evaluate
+        In which semirings annotations have values.
     """
 
     annotation: str | None
     refusal: str | None
     memory: bool | None = None
+    polynomial: str = ""
+    probability: str = ""
+    evaluate: str = ""
 
 
 def outcome(sql: str) -> Outcome:
@@ -65,18 +80,55 @@ def outcome(sql: str) -> Outcome:
     except QueryError as error:
         return Outcome(None, error.problem)
     keys = dict.fromkeys(DATABASE.relations, ("int",))
-    return Outcome(str(annotation_type(root, keys)), None, _in_memory(sql, root))
-
-
-def _in_memory(sql: str, root: Block) -> bool | None:
-    """Tell whether a what-if is answered without Spark; DuckDB makes the capture."""
-    read = {token.relation for block in topological(root) for token in block.tokens}
+    found = Outcome(str(annotation_type(root, keys)), None, evaluate=_evaluated(root))
     with TemporaryDirectory() as directory:
         try:
             memory = written(sql, DATABASE, Path(directory))
-            memory.what_if(dict.fromkeys(read, _DELETED))
-        except NeedsSparkError:
-            return False
         except (duckdb.Error, sqlglot.errors.SqlglotError):
-            return None
+            return found
+        except NeedsSparkError:
+            return replace(found, memory=False)
+        polynomial, probable = _annotated(memory)
+        return replace(
+            found,
+            memory=_in_memory(memory, root),
+            polynomial=polynomial,
+            probability=probable,
+        )
+
+
+def _evaluated(root: Block) -> str:
+    """Tell in which semirings annotations have a value."""
+    if conditional(root):
+        return "tokens 0 and 1"
+    return "with monus" if has_difference(root) else "all"
+
+
+def _annotated(memory: Memory) -> tuple[str, str]:
+    """Return the annotation of the first row of an answer, and how likely it is found to be."""
+    try:
+        rows = memory.annotations(limit=1)
+    except LipstickError as error:
+        return _reason(error), ""
+    if not rows:
+        return "no row", ""
+    (_, annotation) = rows[0]
+    try:
+        chance = f"{probability(annotation, 0.5).value:.3g}"
+    except LipstickError as error:
+        chance = _reason(error)
+    return annotation.truncated(3), chance
+
+
+def _reason(error: LipstickError) -> str:
+    return f"refused: {str(error).splitlines()[0]}"
+
+
+def _in_memory(memory: Memory, root: Block) -> bool:
+    """Tell whether a what-if is answered without Spark; DuckDB makes the capture."""
+    read = {token.relation for block in topological(root) for token in block.tokens}
+    try:
+        memory.what_if(dict.fromkeys(read, _DELETED))
+    except NeedsSparkError:
+        return False
     return True

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from lipstick.memory.engine import Engine
 from lipstick.memory.formal.aggregates import Aggregates
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation
+from lipstick.memory.formal.checked import check, switched_on
 from lipstick.memory.formal.columns import Columns
 from lipstick.memory.formal.cuts import Cuts
 from lipstick.memory.formal.domains import Domains
@@ -49,11 +51,19 @@ class PotentialRow:
         How often the row is there.
     present
         Whether it is in the answer now.
+    now
+        The values that it has now; NULL where it is not in the answer.
     """
 
     values: tuple[Operand, ...]
     annotation: Annotation
     present: bool
+    now: tuple[Any, ...]
+
+    @property
+    def shown(self) -> tuple[Operand, ...]:
+        """The values as they are now, of a row in the answer; of others formal ones, too."""
+        return self.now if self.present else self.values
 
 
 class Formal:
@@ -94,6 +104,8 @@ class Formal:
             alternatives = self._alternatives(self.engine.root.name, position)
             now = [k for k, matched in alternatives if self._is_now(position, matched)]
             found.append(now[0])
+        if switched_on():
+            check(self, positions, found)
         return found
 
     def rows(self) -> Iterator[PotentialRow]:
@@ -107,14 +119,21 @@ class Formal:
         root = self.engine.root.name
         base = self.engine.base(root)
         ordered = base.ordered.tolist()
-        present = set(ordered)
-        others = (p for p in range(self.domains.size(root)) if p not in present)
+        there = set(ordered)
+        others = (p for p in range(self.domains.size(root)) if p not in there)
         for position in (*ordered, *others):
             for annotation, matched in self._alternatives(root, position):
                 if annotation.is_zero or not is_possible(annotation):
                     continue
-                now = position in present and self._is_now(position, matched)
-                yield PotentialRow(self._values(position, matched), annotation, now)
+                present = position in there and self._is_now(position, matched)
+                now = self._now(position) if present else (None,) * len(self.engine.root.outputs)
+                yield PotentialRow(self._values(position, matched), annotation, present, now)
+
+    def _now(self, position: int) -> tuple[Any, ...]:
+        """The values of a row of the answer."""
+        base = self.engine.base(self.engine.root.name)
+        columns = self.engine.columns(base, np.array([position], dtype=np.int64))
+        return tuple(column[0].as_py() for column in columns)
 
     def _values(self, position: int, matched: dict[str, bool]) -> tuple[Operand, ...]:
         root = self.engine.root
