@@ -19,6 +19,9 @@ from pyspark.sql import SparkSession
 ROOT = Path(__file__).parent.parent
 WORKER_HOOK = Path(__file__).parent / "worker_hook"
 
+# Annotations that are made are held against what is left in a few worlds.
+os.environ.setdefault("LIPSTICK_CHECK", "1")
+
 SHARES = 5
 """An ordinary run takes every fifth case of a test marked `many`, over Connect the ones after."""
 

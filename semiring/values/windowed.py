@@ -37,9 +37,12 @@ class WindowFunction(Protocol):
     ----------
     name
         What tells functions apart: those with one name have the same values.
+    label
+        What it is called in texts.
     """
 
     name: str
+    label: str
 
     def __call__(self, relations: Sequence[Sequence[Row]]) -> list[list[Any]]:
         """For each of some relations the value of every row of it.
@@ -87,7 +90,7 @@ class WindowRows:
             for world in counts.nonzero()[0].tolist():
                 if counts[world] != 1:
                     raise CapabilityError(
-                        f"{self.function.name} has no value where a row comes {counts[world]} "
+                        f"{self.function.label} has no value where a row comes {counts[world]} "
                         "times: value tokens by 0 or 1."
                     )
                 relations[world].append(tuple(column[world] for column in columns))
@@ -149,4 +152,4 @@ class Windowed(Value):
         shown = [k.truncated(limit) for k, _ in rows[:limit]]
         hidden = len(rows) - len(shown)
         among = "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
-        return f"{self.among.function.name} of {own} among ({among})"
+        return f"{self.among.function.label} of {own} among ({among})"

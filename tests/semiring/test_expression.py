@@ -118,7 +118,7 @@ def test_capabilities():
     """What a semiring lacks is an error that says so."""
     with pytest.raises(CapabilityError, match="COUNT has no value in semiring Boolean"):
         COUNTED.evaluate(Boolean())
-    with pytest.raises(CapabilityError, match="valued 2.0, neither 0 nor 1"):
+    with pytest.raises(CapabilityError, match="neither 0 nor 1"):
         compare(">", COUNTED, 1).evaluate(Tropical(), {C2: 2, C3: 0})
     assert compare(">", COUNTED, 1).evaluate(Boolean(), {C2: True, C3: True})
     assert not compare(">", COUNTED, 1).evaluate(Boolean(), {C2: True, C3: False})

@@ -183,7 +183,8 @@ class OverRows:
         self._text = call.text
         self._types = tuple(types)
         self._call = _over_columns(call)
-        self.name = call.text
+        self.name = f"{call.text} of {', '.join(map(str, types))}"
+        self.label = call.text.replace("m.", "").replace("`", "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_over_rows, (self._text, self._types))

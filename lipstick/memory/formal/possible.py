@@ -63,7 +63,7 @@ def _bounded(operand: Value) -> list[Any]:
         ranges = [possible(part) for part in operand.operands]
         if prod(map(len, ranges)) <= _MANY:
             return _distinct(operand.function(list(product(*ranges))))
-    if isinstance(operand, Windowed) and operand.among.function.name.upper().startswith(
+    if isinstance(operand, Windowed) and operand.among.function.label.upper().startswith(
         ("ROW_NUMBER", "RANK", "DENSE_RANK")
     ):
         return [None, *range(1, len(operand.among.rows) + 1)]
