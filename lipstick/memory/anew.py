@@ -19,6 +19,7 @@ from semiring.exact import magnitude
 
 _EXACT_INTEGER, _EXACT_POWER = 2**53, 22
 """Up to these, integers and powers of ten are doubles: the quotient of two is rounded once."""
+_SPREADS = {"stddev_samp", "stddev_pop", "var_samp", "var_pop"}
 _BITS = {"bit_and": np.bitwise_and, "bit_or": np.bitwise_or, "bit_xor": np.bitwise_xor}
 
 
@@ -38,6 +39,8 @@ def computed_anew(call: Anew, columns: list[pa.Array], offsets: Array) -> pa.Arr
         return values.take(_modes(call, values, owners, len(offsets) - 1))
     if call.name == "percentile":
         return _percentiles(call, values, owners, len(offsets) - 1)
+    if call.name in _SPREADS:
+        return _spreads(call, values, owners, len(offsets) - 1)
     if call.name in _BITS:
         return _bits(call, values, owners, len(offsets) - 1)
     ones = np.ones(len(values), dtype=np.int64)
@@ -117,6 +120,24 @@ def _percentiles(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa
     return pa.array(found, mask=~there)
 
 
+def _spreads(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
+    """Variances and standard deviations: NULL of no value, and of a sample of one.
+
+    By deviations from the mean, whose last bits depend on the order that Spark adds up in.
+    """
+    rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
+    mine, numbers = owners[rows], _doubles(values.take(pa.array(rows)))
+    sizes = np.bincount(mine, minlength=groups)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(mine, numbers, groups) / np.maximum(sizes, 1)
+        squares = np.bincount(mine, (numbers - means[mine]) ** 2, groups)
+    degrees = sizes - (1 if call.name.endswith("samp") else 0)
+    found = squares / np.maximum(degrees, 1)
+    if call.name.startswith("stddev"):
+        found = np.sqrt(found)
+    return pa.array(found, mask=degrees < 1)
+
+
 def _doubles(values: pa.Array) -> Array:
     """Numbers as the doubles next to them.
 
@@ -129,9 +150,9 @@ def _doubles(values: pa.Array) -> Array:
         numbers: Array = values.to_numpy(zero_copy_only=False).astype(np.float64)
         return numbers
     if not pa.types.is_decimal128(values.type):
-        raise UninterpretableError(f"a percentile of {values.type}")
+        raise UninterpretableError(f"a quotient of {values.type}")
     unscaled, scale = decimal_to_integers(values), values.type.scale
     if magnitude(unscaled) > _EXACT_INTEGER or not 0 <= scale <= _EXACT_POWER:
-        raise UninterpretableError(f"a percentile of large {values.type}")
+        raise UninterpretableError(f"a quotient of large {values.type}")
     quotients: Array = unscaled.astype(np.float64) / 10.0**scale
     return quotients

@@ -29,6 +29,18 @@ _BOOLEAN = {
 }
 _BITS = {"bit_and", "bit_or", "bit_xor"}
 _PERCENTILES = {"median", "percentile", "percentile_cont"}
+_SPREADS = {
+    "std": "stddev_samp",
+    "stddev": "stddev_samp",
+    "stddev_pop": "stddev_pop",
+    "stddev_samp": "stddev_samp",
+    "stddevpop": "stddev_pop",
+    "stddevsamp": "stddev_samp",
+    "var_pop": "var_pop",
+    "var_samp": "var_samp",
+    "variance": "var_samp",
+    "variancepop": "var_pop",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,8 @@ class Anew:
     ----------
     name
         ``max_by`` or ``min_by``, of the first argument by the others; ``mode``, ``percentile``,
-        ``bool_and``, ``bool_or``, ``count_if``, ``bit_and``, ``bit_or`` or ``bit_xor``.
+        ``bool_and``, ``bool_or``, ``count_if``, ``bit_and``, ``bit_or`` or ``bit_xor``;
+        ``stddev_samp``, ``stddev_pop``, ``var_samp`` or ``var_pop``.
     of_all
         Whether rows take part of which ``max_by`` and ``min_by`` compare NULL.
     descending
@@ -98,6 +111,8 @@ def _anew(call: Scalar, arguments: list[Scalar]) -> tuple[Anew | None, list[Scal
         return Anew(name, of_all), [arguments[0], *parts]
     if name in _BOOLEAN and len(arguments) == 1:
         return Anew(_BOOLEAN[name]), arguments
+    if name in _SPREADS and len(arguments) == 1:
+        return Anew(_SPREADS[name]), arguments
     if name in _BITS and len(arguments) == 1:
         return Anew(name), arguments
     if name == "mode" and (keys or arguments[1:] == [exp.true()]):

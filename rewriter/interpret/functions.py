@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rewriter.interpret import structs
-from rewriter.interpret.arithmetic import absolute
+from rewriter.interpret.arithmetic import absolute, divide_half_up
 from rewriter.interpret.logic import coalesce
 from rewriter.interpret.vector import UninterpretableError, Vector, common_length, from_arrow
 
@@ -75,6 +75,28 @@ def _substring(arguments: Sequence[Vector]) -> Vector:
     return from_arrow(pc.utf8_slice_codeunits(_array(value), first, first + count))
 
 
+def _round(arguments: Sequence[Vector]) -> Vector:
+    """ROUND of exact numbers, half away from zero, to a type as Spark has it."""
+    value, digits = arguments[0], 0
+    if len(arguments) == 2:
+        places = arguments[1]
+        if len(places) != 1 or places.null is not None or not isinstance(places.values, np.ndarray):
+            raise UninterpretableError("a rounding to digits that vary")
+        digits = int(places.values[0])
+    if pa.types.is_signed_integer(value.type) and digits >= 0:
+        return value
+    if not pa.types.is_decimal128(value.type) or digits < 0:
+        raise UninterpretableError(f"a rounding of {value.type}")
+    scale = min(digits, value.type.scale)
+    precision = min(value.type.precision - value.type.scale + 1 + scale, 38)
+    if scale == value.type.scale:
+        rounded = value.values
+    else:
+        unit = np.full(len(value), 10 ** (value.type.scale - scale), dtype=object)
+        rounded = divide_half_up(value.values.astype(object), unit)
+    return Vector(pa.decimal128(precision, scale), rounded, value.null, value.failed)
+
+
 def _raise_error(arguments: Sequence[Vector]) -> Vector:
     """A value that fails wherever it is asked for: CASE asks for it in some rows alone."""
     length = common_length(*arguments)
@@ -99,6 +121,8 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("concat", None): _concat,
     ("named_struct", None): structs.named,
     ("raise_error", 1): _raise_error,
+    ("round", 1): _round,
+    ("round", 2): _round,
     ("substring", 3): _substring,
     ("substr", 3): _substring,
 }

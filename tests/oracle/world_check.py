@@ -279,7 +279,7 @@ class _Check:
             tokens = annotation.tokens
             if len(worlds) == 2 ** len(tuples):
                 players = tuple(tuples)
-            elif len(tokens) <= ALL_OF and 2 ** len(tokens) <= 2 * most:
+            elif len(tokens) <= ALL_OF and 2 ** len(tokens) <= most:
                 players = tuple(sorted(tokens))
             else:
                 self.checked.counts["rows of too many tokens to analyse"] += 1

@@ -27,6 +27,8 @@ _CACHE: Final = Path(__file__).parents[2] / ".cache"
 """Where the tests keep the tables of suites; see ``tests/conftest.py``."""
 _SOME: Final = 120
 _FEW: Final = 3
+_BY_QUOTIENTS: Final = (36, 49)
+"""These group by quotients of decimals, which are doubles in captures that DuckDB writes."""
 _OF_SEED: Final = 512
 SEEDS: Final = 2000
 
@@ -101,6 +103,8 @@ def suite_cases(suite: Suite, folder: Path, places: Places) -> Iterator[Case]:
     """Yield the queries of a suite over the few tuples that are known for them."""
     loaded = suite.load(folder)
     for number in map(int, _among(kept(suite.name), places)):
+        if suite is TPCDS and number in _BY_QUOTIENTS:
+            continue
         yield Case(
             f"{suite.name} {number}",
             suite.query(number),

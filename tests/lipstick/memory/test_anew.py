@@ -29,6 +29,9 @@ from tests.oracle.written import check_written, written
         "SELECT k, bool_or(x > 2) AS o, bool_and(x > 2) AS a, count_if(x > 2) AS n FROM r"
         " GROUP BY k",
         "SELECT k, bit_and(x) AS a, bit_or(x) AS o, bit_xor(x + id) AS e FROM r GROUP BY k",
+        "SELECT k, stddev(x) AS d, var_pop(x) AS p, variance(id) AS v, stddev_pop(x) AS e FROM r"
+        " GROUP BY k",
+        "SELECT k FROM r GROUP BY k HAVING stddev_samp(id) > 1.5",
         "SELECT s.a, s.b, n FROM (SELECT named_struct('a', k, 'b', x > 2) AS s, count(*) AS n"
         " FROM r GROUP BY named_struct('a', k, 'b', x > 2))",
         "SELECT k, x, max_by(t, id) AS m FROM r GROUP BY ROLLUP (k, x)",

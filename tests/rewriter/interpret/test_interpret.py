@@ -71,6 +71,11 @@ def _evaluate(sql: str) -> list[Any]:
         ("year(m.t)", [2020, 1969, None]),
         ("-m.i", [-1, -2, None]),
         ("abs(-m.d)", [Decimal("1.00"), Decimal("2.50"), None]),
+        ("round(m.d / 4, 1)", [Decimal("0.3"), Decimal("0.6"), None]),
+        (
+            "CASE WHEN m.d > 5 THEN raise_error('no') ELSE m.d END",
+            [Decimal("1.00"), Decimal("2.50"), None],
+        ),
         ("1.50", [Decimal("1.50")] * 3),
         ("TRUE", [True] * 3),
     ],
