@@ -148,9 +148,6 @@ class Tensor(Value):
             return self._monoid.aggregate((0 if semiring.is_zero(k) else 1, v) for k, v in terms)
         return self._monoid.aggregate((semiring.multiplicity(k), v) for k, v in terms)
 
-    def has_value_in(self, semiring: Semiring[Any]) -> bool:
-        return self._monoid.name in semiring.capabilities
-
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
         found = np.empty(worlds.length, dtype=object)
         if not self._terms:

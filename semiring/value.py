@@ -78,10 +78,6 @@ class Value(ABC):
             return self.substituted(value)  # type: ignore[arg-type]
         return self.in_worlds(PossibleWorlds.one(semiring, value, self.tokens))[0]
 
-    def has_value_in(self, semiring: Semiring[Any]) -> bool:
-        """Whether the semiring gives this a value, whatever its tokens are valued."""
-        return "COUNT" in semiring.capabilities
-
     def delete(self, tokens: Collection[Token]) -> Operand:
         """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
         gone, zero = frozenset(tokens), Polynomial.zero()

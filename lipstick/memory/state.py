@@ -13,7 +13,7 @@ import pyarrow as pa
 from lipstick.errors import CaptureError, NeedsSparkError
 from lipstick.memory import order
 from lipstick.memory.store import OPEN_WITH_SPARK
-from rewriter.blocks import Block
+from rewriter.blocks import Block, Kind
 from rewriter.interpret import FailedError, Interpreted, Resolve, UninterpretableError, cast
 from semiring.base import Array
 from semiring.ranks import ranked
@@ -98,7 +98,9 @@ class State:
     def copies(self, positions: Array) -> Array:
         """How often the rows at some positions are there: int64, 1 but for bag differences."""
         counts = np.ones(len(positions), dtype=np.int64)
-        for number in range(len(self.block.copies)):
+        # The groups of members that come several times are there once.
+        repeated = () if self.block.kind is Kind.GROUP else self.block.copies
+        for number in range(len(repeated)):
             found = self.take(f"{COPIES}{number}", positions).cast(pa.int64())
             counts *= found.to_numpy(zero_copy_only=False)
         return counts

@@ -49,9 +49,8 @@ class Compare(Expression):
         from semiring.semirings.counting import Counting
 
         sides: list[Any] = [self.left, self.right]
-        formal = [side for side in sides if isinstance(side, Value)]
-        if not (semiring.symbolic or all(side.has_value_in(semiring) for side in formal)):
-            # Which tuples are there decides, whatever the values of those that are.
+        if not (semiring.symbolic or "COUNT" in semiring.capabilities):
+            # Which tuples are there decides: their values must say no more than that.
             there = {token: semiring.copies(value(token)) for token in self.tokens}
             return semiring.from_int(self._evaluate(Counting(), there.__getitem__))
         for place, side in enumerate(sides):

@@ -150,6 +150,8 @@ class Tuples:
         left = np.array([not annotation.is_zero for annotation in found], dtype=np.bool_)
         places = np.flatnonzero(left)
         rest = chosen[places]
+        if not (block.semis or block.outer_lookups or block.conditions):
+            return found
         factors = formal.matches.memberships(members, rest)
         factors = times(factors, formal.matches.outer_joins(members, rest, matched))
         conditions = [
