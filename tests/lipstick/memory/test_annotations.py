@@ -161,9 +161,7 @@ def test_evaluation_is_that_of_the_expressions(
         assert values[row["model"]] == semiring.to_arrow(semiring.pack([one]))[0].as_py()
 
 
-def test_comparison_has_a_value_only_where_nothing_is_deleted(
-    cars: Session, tmp_path: Path
-) -> None:
+def test_condition_has_a_value_where_tokens_are_zero_and_one(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT model FROM cars GROUP BY model HAVING count(*) > 1"
     memory = _memory(cars, sql, tmp_path)
     counting = semirings.Counting()
@@ -171,11 +169,13 @@ def test_comparison_has_a_value_only_where_nothing_is_deleted(
     assert found.to_pylist() == [{"model": "Civic", "_value": 1}]
     ones = _valuations(memory, counting, {"C2": 1})
     assert memory.evaluate(counting, ones).num_rows == 1
-    with pytest.raises(CapabilityError, match="what_if"):
-        memory.evaluate(counting, _valuations(memory, counting, {"C2": 0}))
+    gone = memory.evaluate(counting, _valuations(memory, counting, {"C2": 0}))
+    assert gone.to_pylist() == [{"model": "Civic", "_value": 0}]
     tropical = semirings.Tropical()
-    with pytest.raises(CapabilityError, match="Tropical"):
-        memory.evaluate(tropical, _valuations(memory, tropical))
+    there = memory.evaluate(tropical, _valuations(memory, tropical))
+    assert there.to_pylist() == [{"model": "Civic", "_value": 0.0}]
+    with pytest.raises(CapabilityError, match="neither 0 nor 1"):
+        memory.evaluate(tropical, _valuations(memory, tropical, {"C2": 3.0}))
 
 
 def test_members_are_listed_with_tokens_and_values(cars: Session, tmp_path: Path) -> None:
