@@ -104,6 +104,38 @@ class Value(ABC):
         raise AttributeError(f"a {type(self).__name__} is immutable")
 
 
+class Compound(Value):
+    """A formal value that is made of annotations and operands."""
+
+    __slots__ = ("_key", "_tokens")
+    _key: tuple[Any, ...]
+    _tokens: frozenset[Token]
+
+    def _set(self, kind: str, parts: Iterable[Any], **fields: Any) -> None:
+        """Set the fields of a value under construction.
+
+        Parameters
+        ----------
+        kind
+            What tells apart values that are made of the same parts.
+        parts
+            The annotations and operands.
+        """
+        made_of = list(parts)
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_tokens", tokens_of(made_of))
+        object.__setattr__(self, "_key", (f"~{type(self).__name__}", digest(kind, *made_of)))
+
+    @property
+    def tokens(self) -> frozenset[Token]:
+        return self._tokens
+
+    @property
+    def sort_key(self) -> tuple[Any, ...]:
+        return self._key
+
+
 # -- operands --------------------------------------------------------------------------------
 
 
@@ -130,8 +162,12 @@ def replaced(annotation: Annotation, of: Substitution) -> Annotation:
 
 def tokens_of(parts: Iterable[Any]) -> frozenset[Token]:
     """The tokens that occur in annotations and operands."""
-    found = (part.tokens for part in parts if isinstance(part, Value) or hasattr(part, "tokens"))
-    return frozenset().union(*found)
+    return frozenset().union(*(part.tokens for part in parts if _has_tokens(part)))
+
+
+def _has_tokens(part: Any) -> bool:
+    """Whether a part is an annotation or a formal value: plain values are those of SQL."""
+    return isinstance(part, (Value, Polynomial)) or hasattr(part, "is_truth_value")
 
 
 def operand_key(operand: Operand) -> tuple[Any, ...]:

@@ -9,23 +9,18 @@ from semiring.base import Array
 from semiring.expression import Expression
 from semiring.possible_worlds import PossibleWorlds, objects
 from semiring.render import REPR_TERMS, TEXT, left_out
-from semiring.token import Token
 from semiring.value import (
+    Compound,
     Operand,
     Substitution,
-    Value,
     called,
-    digest,
     known,
     replaced,
     substituted,
-    tokens_of,
 )
 
 if TYPE_CHECKING:
-    from semiring.polynomial import Polynomial
-
-    Annotation: TypeAlias = Polynomial | Expression
+    from semiring.value import Annotation
 
 Arguments: TypeAlias = tuple[Any, ...]
 
@@ -51,7 +46,7 @@ class AggregateFunction(Protocol):
         """
 
 
-class Aggregated(Value):
+class Aggregated(Compound):
     """An aggregate of annotated rows, whose arguments may be formal values.
 
     Parameters
@@ -60,11 +55,9 @@ class Aggregated(Value):
         Pairs of the annotation of a row and its arguments.
     """
 
-    __slots__ = ("_key", "_tokens", "function", "terms")
+    __slots__ = ("function", "terms")
     function: AggregateFunction
     terms: tuple[tuple[Annotation, tuple[Operand, ...]], ...]
-    _key: tuple[Any, ...]
-    _tokens: frozenset[Token]
 
     def __init__(
         self,
@@ -72,25 +65,11 @@ class Aggregated(Value):
         terms: Iterable[tuple[Annotation, Sequence[Operand]]],
     ) -> None:
         rows = tuple((k, tuple(map(known, row))) for k, row in terms if not k.is_zero)
-        operands = [operand for _, row in rows for operand in row]
-        annotations = [k for k, _ in rows]
-        formal = [operand for operand in operands if isinstance(operand, Value)]
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "terms", rows)
-        object.__setattr__(self, "_tokens", tokens_of([*annotations, *formal]))
-        key = digest(function.name, *annotations, *operands)
-        object.__setattr__(self, "_key", ("~aggregated", key))
+        parts = (part for k, row in rows for part in (k, len(row), *row))
+        self._set(function.name, parts, function=function, terms=rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Aggregated, (self.function, self.terms))
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._tokens
-
-    @property
-    def sort_key(self) -> tuple[Any, ...]:
-        return self._key
 
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
         bags: list[list[Arguments]] = [[] for _ in range(worlds.length)]

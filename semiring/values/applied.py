@@ -8,16 +8,14 @@ from typing import Any, Protocol
 from semiring.base import Array
 from semiring.possible_worlds import PossibleWorlds, by_case
 from semiring.render import REPR_TERMS
-from semiring.token import Token
 from semiring.value import (
+    Compound,
     Operand,
     Substitution,
     Value,
     called,
-    digest,
     known,
     substituted,
-    tokens_of,
 )
 
 
@@ -47,32 +45,19 @@ class Function(Protocol):
         """
 
 
-class Applied(Value):
+class Applied(Compound):
     """A function applied to operands, of which some are formal; built by `applied`."""
 
-    __slots__ = ("_key", "_tokens", "function", "operands")
+    __slots__ = ("function", "operands")
     function: Function
     operands: tuple[Operand, ...]
-    _key: tuple[Any, ...]
-    _tokens: frozenset[Token]
 
     def __init__(self, function: Function, operands: Sequence[Operand]) -> None:
         parts = tuple(operands)
-        object.__setattr__(self, "function", function)
-        object.__setattr__(self, "operands", parts)
-        object.__setattr__(self, "_tokens", tokens_of(p for p in parts if isinstance(p, Value)))
-        object.__setattr__(self, "_key", ("~applied", digest(function.name, *parts)))
+        self._set(function.name, parts, function=function, operands=parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Applied, (self.function, self.operands))
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._tokens
-
-    @property
-    def sort_key(self) -> tuple[Any, ...]:
-        return self._key
 
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
         columns = [worlds.values(operand) for operand in self.operands]

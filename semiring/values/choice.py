@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from semiring.base import Array
 from semiring.possible_worlds import PossibleWorlds, objects
 from semiring.render import REPR_TERMS
-from semiring.token import Token
 from semiring.value import (
+    Compound,
     Operand,
     Substitution,
-    Value,
     called,
-    digest,
     known,
     replaced,
     substituted,
-    tokens_of,
 )
 
 if TYPE_CHECKING:
-    from semiring.expression import Expression
-    from semiring.polynomial import Polynomial
-
-    Annotation: TypeAlias = Polynomial | Expression
+    from semiring.value import Annotation
 
 
-class Choice(Value):
+class Choice(Compound):
     """The value of the first alternative whose annotation is not 0, else NULL; built by `choice`.
 
     Parameters
@@ -38,29 +32,15 @@ class Choice(Value):
         several rows, which Spark refuses.
     """
 
-    __slots__ = ("_key", "_tokens", "alternatives")
+    __slots__ = ("alternatives",)
     alternatives: tuple[tuple[Annotation, Operand], ...]
-    _key: tuple[Any, ...]
-    _tokens: frozenset[Token]
 
     def __init__(self, alternatives: Iterable[tuple[Annotation, Operand]]) -> None:
         pairs = tuple(alternatives)
-        parts = [part for pair in pairs for part in pair]
-        occurring = (*(k for k, _ in pairs), *(v for _, v in pairs if isinstance(v, Value)))
-        object.__setattr__(self, "alternatives", pairs)
-        object.__setattr__(self, "_tokens", tokens_of(occurring))
-        object.__setattr__(self, "_key", ("~choice", digest(*parts)))
+        self._set("", (part for pair in pairs for part in pair), alternatives=pairs)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Choice, (self.alternatives,))
-
-    @property
-    def tokens(self) -> frozenset[Token]:
-        return self._tokens
-
-    @property
-    def sort_key(self) -> tuple[Any, ...]:
-        return self._key
 
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
         found = objects([None] * worlds.length)

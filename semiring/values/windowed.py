@@ -22,10 +22,7 @@ from semiring.value import (
 )
 
 if TYPE_CHECKING:
-    from semiring.expression import Expression
-    from semiring.polynomial import Polynomial
-
-    Annotation: TypeAlias = Polynomial | Expression
+    from semiring.value import Annotation
 
 Row: TypeAlias = tuple[Any, ...]
 
@@ -71,11 +68,9 @@ class WindowRows:
     ) -> None:
         self.function = function
         self.rows = tuple((k, tuple(map(known, row))) for k, row in rows)
-        operands = [operand for _, row in self.rows for operand in row]
-        annotations = [k for k, _ in self.rows]
-        formal = [operand for operand in operands if isinstance(operand, Value)]
-        self.tokens = tokens_of([*annotations, *formal])
-        self.digest = digest(function.name, *annotations, *operands)
+        parts = [part for k, row in self.rows for part in (k, len(row), *row)]
+        self.tokens = tokens_of(parts)
+        self.digest = digest(function.name, *parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (WindowRows, (self.function, self.rows))
