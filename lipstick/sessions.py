@@ -32,6 +32,7 @@ from lipstick.guard import (
     volatile_literals,
 )
 from lipstick.recursion import unfolded
+from lipstick.settings import check_settings
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
@@ -230,6 +231,7 @@ class Session:
         TrackingError
             When a table cannot be written; see :meth:`lipstick.AnnotatedFrame.write`.
         """
+        check_settings(self.spark, query)
         write = read_write(query)
         if write is None:
             return self._annotated(query, args, query)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from lipstick.errors import CapabilityError
 from lipstick.memory.engine import Engine
 from lipstick.memory.formal import Formal
+from lipstick.memory.formal.checked import check_values, switched_on
 from lipstick.memory.formal.functions import typed
 from lipstick.memory.groups import GroupRows
 from lipstick.memory.keys import distinct
@@ -90,7 +91,11 @@ def conditional_values(
     """
     gone = valued_zero(engine, semiring, valuations)
     if gone is not None:
-        return _in_world(engine, semiring, gone, ordered)
+        found = _in_world(engine, semiring, gone, ordered)
+        if switched_on():
+            value = _token_values(engine, valuations)
+            check_values(formal, semiring, value, ordered, semiring.unpack(found))
+        return found
     if len(ordered) > _FORMAL:
         raise CapabilityError(
             f"The query has conditions on aggregated values, and {len(ordered):,} rows, which are "
@@ -98,8 +103,7 @@ def conditional_values(
             "some rows: polynomials()."
         )
     value = _token_values(engine, valuations)
-    found = [annotation.evaluate(semiring, value) for annotation in formal.shown(ordered)]
-    return semiring.pack(found)
+    return semiring.pack([k.evaluate(semiring, value) for k in formal.shown(ordered)])
 
 
 def valued_zero(

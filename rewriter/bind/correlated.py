@@ -41,7 +41,9 @@ _COUNTS = frozenset({"approx_count_distinct", "count", "count_if", "regr_count"}
 _COLLECTIONS = frozenset({"array_agg", "collect_list", "collect_set"})
 """Aggregates that are an empty array over no rows."""
 
-_BITMAPS = frozenset({"bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg"})
+_BITMAPS = frozenset(
+    {"bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg", "count_min_sketch"}
+)
 """Aggregates that are bits, and not NULL, over no rows."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from lipstick.memory.formal.functions import typed_values
 from lipstick.memory.state import State
 from lipstick.naming import stored_key
 from rewriter.conditional import shown_joins
-from semiring.base import Array
+from semiring.base import Array, Semiring
 from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token, normal_value
 from semiring.value import Value
@@ -66,6 +66,38 @@ def check(formal: Formal, positions: Array, annotations: Sequence[Annotation]) -
             continue
         there = {token: np.array([token in kept], np.bool_) for token in tokens}
         _compare(formal, states, positions, annotations, PossibleWorlds(there, 1), gone)
+
+
+def check_values(
+    formal: Formal,
+    semiring: Semiring[Any],
+    value: Callable[[Token], Any],
+    positions: Array,
+    values: Sequence[Any],
+) -> None:
+    """Hold what rows are in a semiring, by the rows that are left, against their annotations.
+
+    Raises
+    ------
+    InconsistentError
+        With both values.
+    """
+    if len(positions) > _MOST:
+        return
+    try:
+        annotations = formal.shown(positions)
+        expected = [annotation.evaluate(semiring, value) for annotation in annotations]
+    except LipstickError as error:
+        if isinstance(error, InconsistentError):
+            raise
+        # Only Spark knows a condition, or a row depends on too many others.
+        return
+    for annotation, found, said in zip(annotations, values, expected, strict=True):
+        if found != said:
+            raise InconsistentError(
+                f"A row is {found!r} in {semiring.name} and its annotation says {said!r}: "
+                f"{annotation.truncated(None)}\nPlease report this, with the query."
+            )
 
 
 def _tables(formal: Formal, gone: Sequence[Token]) -> dict[str, pa.Table]:

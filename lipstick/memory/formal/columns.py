@@ -87,8 +87,11 @@ class Columns:
         try:
             return operands(scope, rows.outputs[column])
         except NeedsSparkError:
-            # What Spark computed is in the capture, for tuples that it had.
-            if (positions >= rows.base.size).any() or not rows.base.present[positions].all():
+            # What Spark computed is in the capture, for tuples that it had; it holds where no
+            # deletion changes it.
+            stable = any(o.stable for o in rows.block.outputs if o.name == column)
+            captured = (positions < rows.base.size).all()
+            if not (stable and captured and rows.base.present[positions].all()):
                 raise
             found: list[Operand] = rows.base.take(column, positions).to_pylist()
             return found

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from lipstick.errors import NeedsSparkError
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation, absent, any_of
 from lipstick.memory.formal.functions import ScalarFunction
 from lipstick.memory.formal.scopes import Scope, of_rows, operands, scalar_type
@@ -15,7 +16,6 @@ from rewriter.interpret import (
     AnyOf,
     Compared,
     Condition,
-    UninterpretableError,
     interpret,
     is_exact,
     taken_apart,
@@ -59,7 +59,7 @@ def _compared(scope: Scope, wanted: Compared) -> list[Annotation]:
     try:
         lefts, rights = (operands(scope, side) for side in sides)
         alike = _alike(*(scalar_type(scope, side) for side in sides))
-    except UninterpretableError:
+    except NeedsSparkError:
         alike, lefts, rights = False, [], []
     if not alike:
         return [simplify(condition(value)) for value in operands(scope, wanted.whole)]

@@ -15,7 +15,7 @@ from lipstick.memory.members import Members
 from lipstick.memory.state import NOTHING, needs_spark
 from lipstick.memory.unions import UnionRows
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Lookup
-from rewriter.interpret import Interpreted, unify
+from rewriter.interpret import Interpreted, UninterpretableError, unify
 from semiring.base import Array
 from semiring.value import Operand, Value
 from semiring.values import Applied, choice
@@ -79,12 +79,15 @@ def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
 
     Raises
     ------
-    UninterpretableError
+    NeedsSparkError
         When only Spark knows it.
     """
     if scalar.column is not None:
         return scope.type(*scalar.column)
-    return ScalarFunction(scalar, [scope.type(*column) for column in scalar.columns]).type
+    try:
+        return ScalarFunction(scalar, [scope.type(*column) for column in scalar.columns]).type
+    except UninterpretableError as error:
+        raise needs_spark(scalar.text) from error
 
 
 class MemberScope:
