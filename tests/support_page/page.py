@@ -23,12 +23,12 @@ _QUERIES = """\
 
 By examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and `d(id, p)`, of three
 or four tuples. The annotation is the type of those of the answer's tuples: `b1`, `b2` are tuples of
-inner blocks. What questions answer is tried: *polynomials* has the annotation of the answer's first
-row (– where the query was not run), *probability* that of the row where every tuple is there with
-probability 0.5. *evaluate* says in which semirings annotations have values: in all, in those with a
-monus, or in any where tokens are valued 0 and 1, since conditions take part. *In memory* says
-whether a saved capture answers a hypothetical deletion without Spark; where it does not, Spark does
-(–: not tried).
+inner blocks. What questions answer is tried: *polynomials* has the annotation of one row of the
+answer (– where the query was not run), *probability* that of this row where every tuple is there
+with probability 0.5. *evaluate* says in which semirings annotations have values: in all, in those
+with a monus, or in any where tokens are valued 0 and 1, since conditions take part. *In memory*
+says whether a saved capture answers a hypothetical deletion without Spark; where it does not, Spark
+does (–: not tried).
 
 """
 

@@ -53,7 +53,7 @@ class Outcome:
     memory
         Whether a capture answers what-ifs without Spark; None where that is not tried.
     polynomial
-        The annotation of the first row, or why there is none.
+        The annotation of the least row, in an order that does not change, or why there is none.
     probability
         How it is answered, or why it is not.
     evaluate
@@ -105,14 +105,14 @@ def _evaluated(root: Block) -> str:
 
 
 def _annotated(memory: Memory) -> tuple[str, str]:
-    """Return the annotation of the first row of an answer, and how likely it is found to be."""
+    """Return the annotation of the least row of an answer, and how likely it is found to be."""
     try:
-        rows = memory.annotations(limit=1)
+        rows = memory.annotations()
     except LipstickError as error:
         return _reason(error), ""
     if not rows:
         return "no row", ""
-    (_, annotation) = rows[0]
+    _, annotation = min(rows, key=lambda row: repr(tuple(row[0].values())))
     try:
         chance = f"{probability(annotation, 0.5).value:.3g}"
     except LipstickError as error:
