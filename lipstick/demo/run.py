@@ -49,7 +49,7 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
         with lipstick.session(spark) as ls:
             tpch.track(ls, tables, screen)
             frame, answer = tpch.overview(ls, screen)
-            tpch.explained(frame, answer, screen)
+            tpch.explained(ls, frame, answer, screen)
             checks = tpch.what_if(spark, frame, tables, screen)
             checks += dealer(spark, ls, screen)
     equal = all(check.equal for check in checks)

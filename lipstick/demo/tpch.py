@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lipstick.sessions import Session
 
 _TRUCK = "l_shipmode = 'TRUCK'"
+_TERMS = 3
+"""Terms of each sum that are shown of an annotation."""
 _SHOWN = {
     "customer": ("c_custkey", "c_name", "c_mktsegment"),
     "orders": ("o_orderkey", "o_custkey", "o_orderdate"),
@@ -94,7 +96,7 @@ def overview(ls: Session, screen: Screen) -> tuple[AnnotatedFrame, list[Row]]:
     return kept[0]
 
 
-def explained(frame: AnnotatedFrame, answer: list[Row], screen: Screen) -> None:
+def explained(ls: Session, frame: AnnotatedFrame, answer: list[Row], screen: Screen) -> None:
     """Show query 3: its answer, its rewriting, and one row's provenance."""
     screen.heading(f"One of them: {Q3.name}, {Q3.asks}")
     screen.label("the answer")
@@ -110,42 +112,49 @@ def explained(frame: AnnotatedFrame, answer: list[Row], screen: Screen) -> None:
     key = pairs[place][0]["l_orderkey"]
     relations = list(frame.relations)
     screen.label(f"how order {key} came to be in the answer: its annotation, δ for the group")
-    screen.formula(str(pairs[place][1]), relations)
+    screen.formula(pairs[place][1].truncated(_TERMS), relations)
+    screen.say("  The last factor is LIMIT: fewer than ten orders come before it.", "dim")
     screen.label("and its revenue: what each derivation contributes, a tensor of N[X] ⊗ SUM")
     screen.formula(str(contributed[key]), relations)
-    _evaluated(frame, key, screen)
+    _evaluated(ls, frame, key, screen)
     _lineage(frame, key, screen)
 
 
 def _readable(annotations: list[Any]) -> int:
     """Return the place of the shortest annotation that has alternatives."""
-    sizes = [len(annotation.tokens) for annotation in annotations]
+    # The group itself, and not what LIMIT compares it with.
+    groups = [annotation.children[0] for annotation in annotations]
+    sizes = [len(group.tokens) for group in groups]
     rich = [place for place, size in enumerate(sizes) if size > len(_SHOWN)]
     return min(rich, key=lambda place: sizes[place], default=0)
 
 
-def _evaluated(frame: AnnotatedFrame, key: Any, screen: Screen) -> None:
+def _evaluated(ls: Session, frame: AnnotatedFrame, key: Any, screen: Screen) -> None:
+    # LIMIT asks which tuples are there, and costs say more: they are asked of all orders.
+    whole = ls.sql(Q3.sql.partition("LIMIT")[0])
     asked = (
-        (semirings.Counting(), None, "how many rows it stands for"),
+        (frame, semirings.Counting(), None, "how many rows it stands for"),
         (
+            frame,
             semirings.Boolean(),
             {"lineitem": "l_shipmode <> 'TRUCK'"},
-            "whether it stands on lines not sent by truck",
+            "whether it is among the ten without lines sent by truck",
         ),
         (
+            whole,
             semirings.Tropical(),
             {"lineitem": "datediff(l_receiptdate, l_shipdate)"},
-            "days in transit of its fastest line",
+            "without LIMIT: days in transit of its fastest line",
         ),
     )
     rows = []
-    for semiring, valuation, question in asked:
+    for of, semiring, valuation, question in asked:
         with screen.working(f"evaluating in {semiring.name}"):
-            valued = frame.evaluate(semiring, valuation)
+            valued = of.evaluate(semiring, valuation)
             row = valued.where(f"l_orderkey = {key}").first()
         given = "; ".join(f"{name} ↦ {value}" for name, value in (valuation or {}).items())
         rows.append((semiring.name, question, given or "every tuple ↦ 1", row and row["_value"]))
-    screen.label(f"the same annotation of order {key}, evaluated in three semirings")
+    screen.label(f"the annotation of order {key}, evaluated in three semirings")
     screen.table(("semiring", "question", "valuation", "value"), rows, "value")
 
 
