@@ -191,12 +191,13 @@ class Tensor(Value):
 
 
 def _total(annotations: list[Annotation]) -> Annotation:
-    if len(annotations) > 2 and all(isinstance(k, Polynomial) for k in annotations):
+    if all(isinstance(k, Polynomial) for k in annotations):
         return Polynomial.sum(k for k in annotations if isinstance(k, Polynomial))
-    total = annotations[0]
-    for annotation in annotations[1:]:
-        total = total + annotation
-    return total
+    if len(annotations) == 1:
+        return annotations[0]
+    from semiring.expression import Expression, sum_of
+
+    return sum_of((Expression.of(annotation), 1) for annotation in annotations)
 
 
 def _split(annotation: Annotation) -> list[Annotation]:
