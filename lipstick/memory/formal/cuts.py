@@ -11,16 +11,16 @@ from lipstick.memory import order
 from lipstick.memory.formal.algebra import ALGEBRA, Annotation
 from lipstick.memory.formal.functions import Precedes, typed
 from lipstick.memory.formal.limits import MOST, too_many
-from lipstick.memory.formal.windows import is_formal
 from lipstick.memory.state import SORT
 from lipstick.memory.store import every
 from rewriter.blocks import Block
+from rewriter.conditional import conditional
 from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.expression import compare, condition, simplify
 from semiring.monoid import COUNT
 from semiring.tensor import Tensor
-from semiring.value import Operand
+from semiring.value import Operand, Value
 from semiring.values import applied
 
 if TYPE_CHECKING:
@@ -39,6 +39,11 @@ class Cuts:
 
     def factors(self, name: str, positions: Array) -> list[Annotation]:
         """[k < offset + limit]·[k >= offset] for some tuples, where k counts the rows before."""
+        engine = self._formal.engine
+        certain = name == engine.root.name and not conditional(engine.root)
+        if certain and engine.base(name).present[positions].all():
+            # No deletion cuts what is shown now: rows need not be sorted to tell.
+            return [ALGEBRA.one] * len(positions)
         if name not in self._sorted:
             self._sorted[name] = _Sorted(self._formal, name)
         found = self._sorted[name]
@@ -67,7 +72,7 @@ class _Sorted:
             self._columns.append(places.tolist())
             self._types.append(pa.int64())
             self._directions.append((False, True))
-        self._formal_order = is_formal(self._columns)
+        self._formal_order = any(isinstance(v, Value) for column in self._columns for v in column)
         if self._formal_order:
             if size > MOST:
                 raise too_many(f"LIMIT cuts {size:,} rows of {name} in an order that may change")

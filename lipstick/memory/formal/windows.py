@@ -16,7 +16,7 @@ from lipstick.memory.store import every
 from lipstick.memory.window_rows import WindowRows
 from rewriter.interpret import UninterpretableError, WindowCall
 from semiring.base import Array
-from semiring.value import Operand, Value
+from semiring.value import Operand
 from semiring.values import Windowed
 from semiring.values import WindowRows as Among
 
@@ -95,8 +95,3 @@ class Windows:
         pairs = [(annotations[place], row) for place, row in zip(there, read, strict=True)]
         among = Among(self._function(rows, call), pairs)
         return {int(position): Windowed(among, place) for place, position in enumerate(kept)}
-
-
-def is_formal(columns: list[list[Operand]]) -> bool:
-    """Whether some value is not plain."""
-    return any(isinstance(value, Value) for column in columns for value in column)
