@@ -375,11 +375,11 @@ class Members:
         alive = self.alive(every(self.count), self.base, NOTHING)
         return None if alive.all() else alive
 
-    def possible(self, positions: Array, *, conditional: bool = False) -> Array:
-        """Which of some captured members may be there after a deletion, conditions left aside.
+    def possible(self, positions: Array) -> Array:
+        """Which of some captured members may be there after a deletion.
 
-        Every tuple they refer to is captured; what an anti join must not find may be. With
-        ``conditional`` conditions must hold: right where no deletion can change them.
+        Every tuple they refer to is captured; what an anti join must not find may be. Conditions
+        must hold: right where no deletion can change them.
         """
         possible = np.ones(len(positions), dtype=np.bool_)
         for lookup in self.lookups:
@@ -388,9 +388,8 @@ class Members:
             if not one.negated:
                 found = one.refer(positions, self.base) >= 0
                 possible &= one.passed(found, positions, self.base)
-        if conditional:
-            possible &= self._hold(self.conditions, positions, possible & self.was_alive(positions))
-        return possible
+        asked = possible & self.was_alive(positions)
+        return possible & self._hold(self.conditions, positions, asked)
 
     def fixed(self, positions: Array) -> Array:
         """Boolean array: the members for which those conditions hold that nothing can change."""

@@ -158,7 +158,7 @@ def _members(rows: Rows, positions: Array, potential: bool) -> tuple[Array, Arra
     if alive is not None:
         there = alive[members]
         if potential:
-            there = rows.members.possible(members, conditional=True)
+            there = rows.members.possible(members)
         members, owners = members[there], owners[there]
     return members, owners
 
