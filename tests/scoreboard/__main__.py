@@ -2,6 +2,7 @@
 
     python -m tests.scoreboard tpcds --data DIR --output DIR
 
+``python -m tests.scoreboard spark`` does so with files of statements: see ``command.py`` there.
 Queries whose outcome the output has already are not run again, so a run that was stopped goes on.
 """
 
@@ -25,21 +26,33 @@ from tests.oracle.plain import PlainSpark, few_rows
 from tests.oracle.suites import TPCDS, TPCH, Suite
 from tests.scoreboard.check import check
 from tests.scoreboard.outcome import append, read, table
+from tests.scoreboard.spark.command import spark as spark_command
 
 SUITES = {suite.name: suite for suite in (TPCH, TPCDS)}
 
 
+@click.group()
+def main() -> None:
+    """Put queries of benchmarks, or files of statements, to the oracles."""
+
+
 @click.command()
-@click.argument("name", type=click.Choice(sorted(SUITES)))
 @click.option("--data", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--output", type=click.Path(path_type=Path), required=True)
 @click.option("--query", "queries", type=int, multiple=True, help="All, unless some are named.")
 @click.option("--deletions", default=5, show_default=True, help="Sets of deleted tuples a query.")
 @click.option("--again", is_flag=True, help="Check also what has an outcome already.")
-def main(
-    name: str, data: Path, output: Path, queries: Sequence[int], deletions: int, again: bool
+@click.pass_context
+def benchmark(
+    context: click.Context,
+    data: Path,
+    output: Path,
+    queries: Sequence[int],
+    deletions: int,
+    again: bool,
 ) -> None:
-    """Put the queries of benchmark NAME to both oracles, over its tables in DATA."""
+    """Put the queries of a benchmark to both oracles, over its tables in DATA."""
+    name = str(context.info_name)
     suite = SUITES[name]
     outcomes = output / f"{name}.jsonl"
     done = {} if again else read(outcomes)
@@ -88,6 +101,10 @@ def _sessions(spark: SparkSession, database: Database) -> Iterator[tuple[Session
             ls.track(relation.name, source, key=list(relation.key))
         yield ls, plain
 
+
+for _name in SUITES:
+    main.add_command(benchmark, _name)
+main.add_command(spark_command, "spark")
 
 if __name__ == "__main__":
     main()

@@ -1,0 +1,30 @@
+-- UNPIVOT.
+CREATE TEMPORARY VIEW fares AS SELECT * FROM VALUES ('bus', 15, 48, 22), ('tram', 20, 30, NULL) AS fares(line, `2020`, `2021`, `2022`);
+CREATE TEMPORARY VIEW both AS SELECT * FROM VALUES ('bus', 15, 2, 48, 1), ('tram', 20, 1, NULL, NULL), ('ferry', NULL, 3, 4, NULL) AS both(line, f20, n20, f21, n21);
+CREATE TEMPORARY VIEW mixed AS SELECT * FROM VALUES (1, 2Y, 3L, 4.5D, 'q'), (2, NULL, 30L, NULL, 'r') AS mixed(id, a, b, c, s);
+
+SELECT * FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`));
+SELECT * FROM fares UNPIVOT INCLUDE NULLS (fare FOR yr IN (`2020`, `2021`, `2022`));
+SELECT * FROM fares UNPIVOT EXCLUDE NULLS (fare FOR yr IN (`2020`, `2022`));
+SELECT * FROM fares UNPIVOT (fare FOR yr IN (`2020` AS first, `2021` AS second));
+SELECT * FROM both UNPIVOT ((fare, n) FOR yr IN ((f20, n20) AS `20`, (f21, n21) AS `21`));
+SELECT * FROM both UNPIVOT ((fare, n) FOR yr IN ((f20, n20), (f21, n21)));
+SELECT * FROM both UNPIVOT INCLUDE NULLS ((fare, n) FOR yr IN ((f20, n20) AS a, (f21, n21) AS b));
+SELECT * FROM both UNPIVOT (v FOR k IN (f20, n20, f21, n21)) WHERE v > 2;
+SELECT k, sum(v) FROM both UNPIVOT (v FOR k IN (f20, n20, f21, n21)) GROUP BY k;
+SELECT * FROM mixed UNPIVOT (v FOR k IN (a, b));
+SELECT * FROM mixed UNPIVOT (v FOR k IN (a, b, c)) AS u WHERE u.id = 1;
+SELECT u.line, u.fare FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`)) AS u ORDER BY u.fare DESC;
+SELECT line, max(fare) AS top FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`)) GROUP BY line HAVING top > 30;
+SELECT * FROM (SELECT line, `2020` + 1 AS a, `2021` AS b FROM fares) UNPIVOT (x FOR y IN (a, b));
+SELECT * FROM (SELECT line, `2020` AS a, `2021` AS b FROM fares) UNPIVOT (x FOR y IN (a, b)) PIVOT (sum(x) FOR line IN ('bus', 'tram'));
+SELECT l.line, l.fare, r.fare AS other FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`)) l JOIN fares UNPIVOT (fare FOR yr IN (`2020`, `2021`)) r ON l.yr = r.yr AND l.line < r.line;
+SELECT CAST(yr AS INT) AS y, count(*) FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`)) GROUP BY ALL ORDER BY y;
+WITH long AS (SELECT * FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`))) SELECT yr, avg(fare) FROM long GROUP BY yr;
+SELECT line, yr, fare - lag(fare) OVER (PARTITION BY line ORDER BY yr) AS d FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`));
+SELECT count(*) FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`));
+SELECT * FROM fares UNPIVOT (fare FOR yr IN (`2020`, `2021`, `2022`)) WHERE fare = (SELECT max(`2021`) FROM fares);
+SELECT * FROM fares UNPIVOT (fare FOR yr IN (`2020`)) UNION ALL SELECT * FROM fares UNPIVOT (fare FOR yr IN (`2021`));
+SELECT id FROM mixed WHERE id IN (SELECT v FROM mixed UNPIVOT (v FOR k IN (a, b)));
+SELECT DISTINCT yr FROM fares UNPIVOT INCLUDE NULLS (fare FOR yr IN (`2021`, `2022`));
+SELECT s, k FROM mixed UNPIVOT (v FOR k IN (a, b, c)) WHERE v BETWEEN 2 AND 5;
