@@ -1,0 +1,113 @@
+"""Which vertices are closed: all of their edges, or all on one side, have been counted.
+
+Evidence, as the definitions list it: a degree that was declared; a sealed function with the total
+of its edges; a watermark that has passed the end of a scope; a sealed topic. Silence is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphquery.reduction.partial import Partial
+from graphquery.reduction.vertices import UNKNOWN, Role, has
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known beside the counts.
+
+    Parameters
+    ----------
+    watermark
+        In microseconds since 1970: no edge is to come with an earlier time. A scope that ended
+        strictly before it is closed.
+    sealed
+        Whether the topic is sealed, which closes everything.
+    partial
+        Whether there may be counts elsewhere. Then only what was declared of a vertex itself
+        closes it: totals of functions and watermarks say nothing of what one part has counted.
+    """
+
+    watermark: int | None = None
+    sealed: bool = False
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """Boolean arrays, a place for every vertex.
+
+    Parameters
+    ----------
+    entering, leaving
+        Whether no more edges are to come on that side.
+    final
+        Vertices that stay: inputs, outputs, declared terminals and hubs.
+    excess
+        Vertices with more edges than were declared.
+    missing
+        Vertices that a sealed topic closed with fewer edges than were declared.
+    """
+
+    entering: Array
+    leaving: Array
+    final: Array
+    excess: Array
+    missing: Array
+
+    @property
+    def eliminable(self) -> Array:
+        """Closed on both sides, and not to stay."""
+        either: Array = self.entering & self.leaving & ~self.final
+        return either
+
+
+def closed(partial: Partial, evidence: Evidence) -> Closed:
+    """Tell of every vertex of a partial graph which of its sides are closed, in O(vertices)."""
+    known = partial.vertices
+    due_in, due_out = known.due_entering, known.due_leaving
+    entering = (due_in != UNKNOWN) & (known.entering >= due_in)
+    leaving = (due_out != UNKNOWN) & (known.leaving >= due_out)
+    short = ((due_in > known.entering) | (due_out > known.leaving)) & evidence.sealed
+    is_activity = has(known.roles, Role.ACTIVITY) & ~has(known.roles, Role.ENTITY)
+    if not evidence.partial:
+        _by_scopes(partial, evidence, is_activity, entering, leaving)
+    if evidence.sealed:
+        entering[:] = True
+        leaving[:] = True
+    entity = ~is_activity
+    final = has(known.roles, Role.KEPT | Role.HUB)
+    final |= entity & entering & (known.entering == 0)
+    final |= entity & leaving & (known.leaving == 0)
+    excess = (due_in != UNKNOWN) & (known.entering > due_in)
+    excess |= (due_out != UNKNOWN) & (known.leaving > due_out)
+    return Closed(entering, leaving, final, excess, short)
+
+
+def _by_scopes(
+    partial: Partial, evidence: Evidence, is_activity: Array, entering: Array, leaving: Array
+) -> None:
+    """Close sides of vertices by what is known of functions and by the watermark, in place."""
+    known, functions = partial.vertices, partial.functions
+    watermark = evidence.watermark
+    if watermark is not None:
+        ended = is_activity & (known.ended != UNKNOWN) & (known.ended < watermark)
+        entering |= ended
+        leaving |= ended
+    if not functions:
+        return
+    used = {name: each.has_used_all(watermark) for name, each in functions.items()}
+    generated = [each.has_generated_all(watermark) for each in functions.values()]
+    read = [
+        each.read_by is not None and all(used.get(name, False) for name in each.read_by)
+        for each in functions.values()
+    ]
+    # Of no scope, or of several, nothing is known: their places count from the end.
+    has_generated = np.array([*generated, False, False])[known.scope]
+    has_used = np.array([*used.values(), False, False])[known.scope]
+    are_read = np.array([*read, False, False])[known.scope]
+    entering |= np.where(is_activity, has_generated & has_used, are_read)
+    leaving |= np.where(is_activity, has_generated & has_used, has_generated)

@@ -1,0 +1,211 @@
+"""Vertices whose elimination adds edges: eliminated all the same, or kept as hubs.
+
+With hubs a reduced graph is never larger than the full one. Deciding vertex by vertex keeps more
+than needed, so the smaller of the two, hubs or closure, is taken for every component as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphquery.reduction.contract import eliminate_apart
+from graphquery.reduction.edges import Edges, cycle, joined
+from semiring.base import Array
+
+ROOM = 8
+"""How many times the edges of a component its closure may have on the way, parallel ones among
+them: what is larger then is taken to stay larger."""
+
+
+def eliminate(edges: Edges, chosen: Array) -> Edges:
+    """Eliminate all chosen vertices, whatever edges that makes.
+
+    Vertices that lead to none of the others go first, so that every vertex is joined with edges
+    that are left in the end. O(Σ in · out) time and memory.
+
+    Raises
+    ------
+    CycleError
+        When a cycle leads through chosen vertices.
+    """
+    left = chosen.copy()
+    touched = left[edges.source] | left[edges.dest]
+    rest, active = edges.take(~touched), edges.take(touched)
+    while left.any():
+        last = _last(active, left)
+        active, _ = eliminate_apart(active, last)
+        active = active.merged()
+        left &= ~last
+        done = ~(left[active.source] | left[active.dest])
+        rest = joined([rest, active.take(done)], edges.semiring)
+        active = active.take(~done)
+    return joined([rest, active], edges.semiring).merged()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What became of blocked vertices.
+
+    Parameters
+    ----------
+    edges
+        Parallel ones merged.
+    hubs
+        Boolean array: vertices that stay for good.
+    """
+
+    edges: Edges
+    hubs: Array
+
+
+def decide(edges: Edges, blocked: Array, final: Array) -> Decided:
+    """Of every component of blocked vertices whose neighbours are settled, take the smaller form.
+
+    Parameters
+    ----------
+    edges
+        Contracted, parallel ones merged.
+    blocked
+        Boolean array: closed vertices whose elimination adds edges.
+    final
+        Boolean array: vertices that stay for good.
+
+    Raises
+    ------
+    CycleError
+        When a cycle leads through a component.
+    """
+    nothing = np.zeros(len(blocked), dtype=np.bool_)
+    touched = blocked[edges.source] | blocked[edges.dest]
+    if not touched.any():
+        return Decided(edges, nothing)
+    around = edges.take(touched)
+    component = components(around, blocked)
+    own = np.where(blocked[around.source], component[around.source], component[around.dest])
+    settled = blocked | final
+    unsettled = ~(settled[around.source] & settled[around.dest])
+    ready = blocked.copy()
+    waiting = nothing.copy()
+    waiting[own[unsettled]] = True
+    ready &= ~waiting[component]
+    if not ready.any():
+        return Decided(edges, nothing)
+    inside = ready[own]
+    members = around.take(inside)
+    hubs = np.bincount(own[inside], minlength=len(blocked))
+    closure, marks = _closures(members, ready, component, hubs)
+    complete = ready[component] & ready
+    complete[marks[ready[closure.source] | ready[closure.dest]]] = False
+    smaller = complete & (np.bincount(marks, minlength=len(blocked)) <= hubs)
+    closure_is_less = _jointly(members, own[inside], closure, marks, smaller, complete)
+    smaller = complete & (smaller | closure_is_less)
+    parts = [edges.take(~touched), around.take(~inside)]
+    parts += [members.take(~smaller[own[inside]]), closure.take(smaller[marks])]
+    return Decided(joined(parts, edges.semiring).merged(), ready & ~smaller[component])
+
+
+def _jointly(
+    members: Edges, own: Array, closure: Edges, marks: Array, smaller: Array, complete: Array
+) -> Array:
+    """Which components are smaller as closures together with others that have the same ends.
+
+    Closures of components that share inputs and outputs may have most pairs in common. Boolean
+    array over all vertices, where the smallest of a component stands for it.
+    """
+    size = len(smaller)
+    together = components(members, np.ones(size, dtype=np.bool_))
+    either, whole = (
+        _pairs_of(
+            joined([members.take(~closes[own]), closure.take(closes[marks])], members.semiring),
+            together,
+            size,
+        )
+        for closes in (smaller, complete)
+    )
+    less: Array = (whole < either)[together]
+    return less
+
+
+def _pairs_of(edges: Edges, together: Array, size: int) -> Array:
+    """How many different edges each group of components has."""
+    different = Edges(edges.source, edges.dest).merged()
+    return np.bincount(together[different.source], minlength=size)
+
+
+def components(edges: Edges, vertices: Array) -> Array:
+    """The smallest vertex of the component of every chosen vertex, by edges among them.
+
+    Labels spread and pointers double: O(edges · log vertices) time. Others have their own number.
+    """
+    component = np.arange(len(vertices), dtype=np.int64)
+    both = vertices[edges.source] & vertices[edges.dest]
+    first, second = edges.source[both], edges.dest[both]
+    while True:
+        least = np.minimum(component[first], component[second])
+        before = component.copy()
+        np.minimum.at(component, component[first], least)
+        np.minimum.at(component, component[second], least)
+        while True:
+            onward = component[component]
+            if bool((onward == component).all()):
+                break
+            component = onward
+        if bool((component == before).all()):
+            return component
+
+
+def _closures(members: Edges, ready: Array, component: Array, hubs: Array) -> tuple[Edges, Array]:
+    """The closures of components, and of each edge the component; where one grows, it is left."""
+    left = ready.copy()
+    active = members
+    marks = np.where(ready[members.source], component[members.source], component[members.dest])
+    while True:
+        going = left[active.source] | left[active.dest]
+        if not going.any():
+            return active, marks
+        last = _last(active.take(going), left)
+        sizes = np.bincount(active.source[last[active.source]], minlength=len(ready))
+        growth = np.zeros(len(ready), dtype=np.int64)
+        entering = last[active.dest]
+        np.add.at(growth, component[active.dest[entering]], sizes[active.dest[entering]])
+        too_large = growth > ROOM * np.maximum(hubs, 1)
+        left &= ~too_large[component]
+        last &= left
+        untouched = ~(last[active.source] | last[active.dest])
+        active, made = eliminate_apart(active, last, component)
+        marks = np.concatenate([marks[untouched], made])
+        active, marks = _merged(active, marks)
+        left &= ~last
+
+
+def _merged(edges: Edges, marks: Array) -> tuple[Edges, Array]:
+    """Parallel edges of one component as one; edges of others stay apart."""
+    order = np.lexsort((edges.dest, edges.source, marks))
+    edges, marks = edges.take(order), marks[order]
+    if len(edges) < 2:
+        return edges, marks
+    fresh = np.empty(len(edges), dtype=np.bool_)
+    fresh[0] = True
+    fresh[1:] = (
+        (edges.source[1:] != edges.source[:-1])
+        | (edges.dest[1:] != edges.dest[:-1])
+        | (marks[1:] != marks[:-1])
+    )
+    starts = np.flatnonzero(fresh)
+    label = None
+    if edges.label is not None and edges.semiring is not None:
+        label = edges.semiring.sum_segments(edges.label, np.append(starts, len(edges)))
+    merged = Edges(edges.source[starts], edges.dest[starts], label, edges.semiring)
+    return merged, marks[starts]
+
+
+def _last(edges: Edges, left: Array) -> Array:
+    """Of the vertices left, those that lead to no other of them."""
+    leads = np.zeros(len(left), dtype=np.bool_)
+    leads[edges.source[left[edges.dest]]] = True
+    last: Array = left & ~leads
+    if not last.any():
+        raise cycle(np.flatnonzero(left))
+    return last

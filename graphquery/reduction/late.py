@@ -1,0 +1,164 @@
+"""Edges that come when an end of theirs is eliminated: repaired from the raw edges, exactly.
+
+A late edge (a, b) joins the nearest live effects of a with the nearest live causes of b, through
+eliminated vertices (the definitions' section 8). That needs the raw edges, from the source of the
+stream or from where it was kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.reduction.contract import contract
+from graphquery.reduction.edges import Edges, joined, no_edges
+from graphquery.reduction.errors import CycleError
+from graphquery.reduction.hubs import eliminate
+from graphquery.reduction.partial import Partial, encoded
+from graphquery.reduction.vertices import Role, unknown
+from semiring.base import Array, Semiring
+
+
+def repair(
+    raw: Partial,
+    late: Partial,
+    live: pa.Array,
+    still_open: pa.Array | None = None,
+    semiring: Semiring[Any] | None = None,
+) -> Partial:
+    """What late edges add to a reduced graph.
+
+    Parameters
+    ----------
+    raw
+        All raw edges of the stream that came in time.
+    late
+        Those that came late.
+    live
+        Keys of the vertices of the reduced graph.
+    still_open
+        Keys of vertices that a reducer has not closed yet; None once the stream is sealed. Before,
+        an entity that only late edges have is open as well, and an activity is gone: it is its end
+        that made its edges late.
+
+    Returns
+    -------
+    Partial
+        Edges among live and open vertices, to be added to the reducer that has the open ones, or
+        to be reduced on its own once the stream is sealed. Late edges count at open vertices;
+        others are declared to be complete, so that what is added is final at once. An edge may be
+        one that the reduced graph has.
+
+    Raises
+    ------
+    CycleError
+        When late edges close a cycle.
+
+    Notes
+    -----
+    O(edges of `raw`) time, with labels for every late edge, since each path counts once.
+    """
+    waiting = pa.array([], live.type) if still_open is None else still_open
+    keys, (known, around, reduced, opened) = encoded([raw.keys, late.keys, live, waiting])
+    size = len(keys)
+    before, after = raw.edges.renumbered(known), late.edges.renumbered(around)
+    activities = _activities(raw, late, size)
+    is_open = np.zeros(size, dtype=np.bool_)
+    if still_open is not None:
+        is_open[len(raw.keys) :] = ~activities[len(raw.keys) :]
+        is_open[reduced] = False
+        is_open[opened] = True
+    stays = is_open | _ends(joined([before, after], semiring), size, activities)
+    stays[reduced] = True
+    try:
+        if semiring is None:
+            edges = _through(joined([before, after], None), after, stays)
+        else:
+            edges = no_edges(semiring)
+            for number in range(len(after)):
+                one = after.take(np.array([number]))
+                edges = joined([edges, _through(before, one, stays)], semiring)
+                before = joined([before, one], semiring)
+            edges = edges.merged()
+    except CycleError as error:
+        names = ", ".join(str(keys[int(v) % size].as_py()) for v in error.args[1])
+        raise CycleError(f"Late edges close a cycle through {names}.") from None
+    vertices = replace(
+        unknown(size),
+        entering=np.where(is_open, np.bincount(after.dest, minlength=size), 0),
+        leaving=np.where(is_open, np.bincount(after.source, minlength=size), 0),
+        due_entering=np.where(is_open, -1, 0),
+        due_leaving=np.where(is_open, -1, 0),
+        roles=np.where(is_open, 0, Role.KEPT).astype(np.uint8),
+    )
+    return _compacted(Partial(keys, edges, vertices), is_open)
+
+
+def _activities(raw: Partial, late: Partial, size: int) -> Array:
+    """Which vertices are activities alone; `raw` has the first places, `late` any."""
+    _, (first, second) = encoded([raw.keys, late.keys])
+    roles = np.zeros(size, dtype=np.uint8)
+    roles[first] |= raw.vertices.roles
+    roles[second] |= late.vertices.roles
+    both = np.uint8(Role.ACTIVITY | Role.ENTITY)
+    activities: Array = (roles & both) == np.uint8(Role.ACTIVITY)
+    return activities
+
+
+def _ends(edges: Edges, size: int, activities: Array) -> Array:
+    """Entities that no edge leaves, or none enters."""
+    leaving = np.bincount(edges.source, minlength=size)
+    entering = np.bincount(edges.dest, minlength=size)
+    ends: Array = ((leaving == 0) | (entering == 0)) & ~activities
+    return ends
+
+
+def _through(edges: Edges, late: Edges, stays: Array) -> Edges:
+    """Edges between vertices that stay, for the paths that lead over one of the late edges.
+
+    The graph is laid out twice: effects of late edges above, causes below, and the late edges
+    alone lead from above to below. Eliminating the rest leaves what crosses.
+    """
+    size = len(stays)
+    above = edges.take(_behind(edges.reversed(), late.source, stays))
+    below = edges.take(_behind(edges, late.dest, stays))
+    crossing = Edges(late.source, late.dest + size, late.label, late.semiring)
+    lowered = Edges(below.source + size, below.dest + size, below.label, below.semiring)
+    # What stays ends a path: above only as a source, below only as a destination.
+    gone = ~np.concatenate([stays, stays])
+    whole = joined([above, crossing, lowered], edges.semiring)
+    contracted = contract(whole, gone)
+    crossed = eliminate(contracted.edges, contracted.blocked)
+    crossed = crossed.take((crossed.source < size) & (crossed.dest >= size))
+    return Edges(crossed.source, crossed.dest - size, crossed.label, crossed.semiring).merged()
+
+
+def _behind(edges: Edges, start: Array, stays: Array) -> Array:
+    """Boolean array: the edges on paths from some vertices on, up to the first that stays."""
+    reached = np.zeros(len(stays), dtype=np.bool_)
+    reached[start] = True
+    reached &= ~stays
+    while True:
+        on_path = reached[edges.source]
+        grown = reached.copy()
+        grown[edges.dest[on_path]] = True
+        grown &= ~stays
+        grown |= reached
+        if bool((grown == reached).all()):
+            return on_path
+        reached = grown
+
+
+def _compacted(partial: Partial, counted: Array) -> Partial:
+    needed = counted & (partial.vertices.entering + partial.vertices.leaving > 0)
+    needed[partial.edges.source] = True
+    needed[partial.edges.dest] = True
+    numbers = np.cumsum(needed) - 1
+    return Partial(
+        partial.keys.filter(pa.array(needed)),
+        partial.edges.renumbered(numbers),
+        partial.vertices.take(needed),
+    )

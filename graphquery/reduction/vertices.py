@@ -1,0 +1,128 @@
+"""What is known of the vertices of a partial graph: what was counted, what is expected, roles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import IntFlag
+
+import numpy as np
+
+from semiring.base import Array
+
+UNKNOWN = -1
+"""A number of edges that nobody has declared, no scope, no time."""
+
+SEVERAL = -2
+"""The scope of a vertex that several functions claim."""
+
+
+class Role(IntFlag):
+    """What a vertex is, as far as edges and declarations say it."""
+
+    ACTIVITY = 1
+    """It used or generated: never an input or output."""
+    ENTITY = 2
+    """It was used, generated, derived or a member. Who is both counts as an entity."""
+    KEPT = 4
+    """A declared terminal: it stays, although it is read again."""
+    HUB = 8
+    """It stays since its elimination would add edges."""
+    EXCESS = 16
+    """It has more edges than declared, and was reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vertices:
+    """Arrays of one length, a place for every vertex.
+
+    An edge points from effect to cause: it *enters* its cause and *leaves* its effect. What enters
+    an entity are its readers, what leaves it its generator.
+
+    Parameters
+    ----------
+    entering, leaving
+        int64: raw edges counted, every one once, whether or not it is still there.
+    due_entering, due_leaving
+        int64: how many there will be in all, as declared; `UNKNOWN` if nobody has.
+    roles
+        uint8, of :class:`Role`.
+    scope
+        int64: the place of the function that generates an entity, or that an activity is an
+        execution of, in the partial graph's functions; `UNKNOWN`, or `SEVERAL`.
+    ended
+        int64, microseconds since 1970: when an execution ended; `UNKNOWN`.
+    """
+
+    entering: Array
+    leaving: Array
+    due_entering: Array
+    due_leaving: Array
+    roles: Array
+    scope: Array
+    ended: Array
+
+    def __len__(self) -> int:
+        return len(self.entering)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(int(getattr(self, each.name).nbytes) for each in fields(self))
+
+    def take(self, which: Array) -> Vertices:
+        """The vertices at some places, or where a Boolean array says so."""
+        return Vertices(*(getattr(self, each.name)[which] for each in fields(self)))
+
+
+def has(roles: Array, role: Role) -> Array:
+    """Boolean array: which of some roles have one of the bits of another."""
+    shared: Array = (roles & np.uint8(role)) != 0
+    return shared
+
+
+def unknown(length: int) -> Vertices:
+    """Vertices of which nothing is known."""
+    zeros = np.zeros(length, dtype=np.int64)
+    nothing = np.full(length, UNKNOWN, dtype=np.int64)
+    return Vertices(
+        zeros, zeros, nothing, nothing, np.zeros(length, dtype=np.uint8), nothing, nothing
+    )
+
+
+def merged(length: int, parts: Sequence[tuple[Array, Vertices]]) -> Vertices:
+    """What parts know of vertices, together.
+
+    Counts are added. Of two declared degrees the larger holds, so that nothing closes too early;
+    and of two ends the later. The result does not depend on the order of parts.
+
+    Parameters
+    ----------
+    length
+        The number of vertices.
+    parts
+        Vertices, and the number of each among all; within a part no number occurs twice.
+    """
+    entering = np.zeros(length, dtype=np.int64)
+    leaving = np.zeros(length, dtype=np.int64)
+    due_entering = np.full(length, UNKNOWN, dtype=np.int64)
+    due_leaving = np.full(length, UNKNOWN, dtype=np.int64)
+    roles = np.zeros(length, dtype=np.uint8)
+    scope = np.full(length, UNKNOWN, dtype=np.int64)
+    ended = np.full(length, UNKNOWN, dtype=np.int64)
+    for numbers, part in parts:
+        entering[numbers] += part.entering
+        leaving[numbers] += part.leaving
+        roles[numbers] |= part.roles
+        for whole, piece in (
+            (due_entering, part.due_entering),
+            (due_leaving, part.due_leaving),
+            (ended, part.ended),
+        ):
+            whole[numbers] = np.maximum(whole[numbers], piece)
+        before = scope[numbers]
+        after = np.where(before == UNKNOWN, part.scope, before)
+        differ = (before != part.scope) & (before != UNKNOWN) & (part.scope != UNKNOWN)
+        after[differ] = SEVERAL
+        scope[numbers] = after
+    return Vertices(entering, leaving, due_entering, due_leaving, roles, scope, ended)
