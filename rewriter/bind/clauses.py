@@ -12,6 +12,7 @@ from rewriter.position import Span
 _QUERY = {
     "by_name",
     "with_",
+    "word",
     "expressions",
     "distinct",
     "from_",

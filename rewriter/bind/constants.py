@@ -33,6 +33,11 @@ def bind_values(values: exp.Values, context: Context) -> Bound:
     return Bound(shown, scope_of(shown.attributes))
 
 
+def is_range(node: exp.Expr) -> bool:
+    """Tell whether a node calls the table function range."""
+    return isinstance(node, exp.Anonymous) and str(node.this).lower() == "range"
+
+
 def bind_range(call: exp.Expr, context: Context) -> Bound:
     """Bind range([start,] end [, step [, partitions]])."""
     if not 1 <= len(call.expressions) <= _MOST_ARGUMENTS:

@@ -115,6 +115,8 @@ class Definition:
     outer: Outer | None
     shared: Bound | None = None
     """The one plan of all references, where the query must be computed once."""
+    around: Outer | None = None
+    """The columns of the query around the one that defines it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from rewriter.bind.generators import selected_generator
 from rewriter.bind.names import item_name
 from rewriter.bind.scalars import ScalarBinder, name_parts
 from rewriter.bind.scope import Entry, Lookup, Parts, with_fields
-from rewriter.bind.stars import expand_star, is_star, star_fields
+from rewriter.bind.stars import expand_star, is_star, outer_columns, star_fields
 from rewriter.bind.text import Source
 
 
@@ -54,7 +54,9 @@ def bind_items(
         if is_star(node):
             fields = star_fields(node, binder.scope, rows, binder.context)
             items += [Item(name, scalar, node) for name, scalar in fields]
-            if fields:
+            around = outer_columns(node, binder.scope, binder.outer)
+            items += [_item(column, binder) for column in around]
+            if fields or around:
                 continue
             for entry in expand_star(node, binder.scope, binder.context.source):
                 items.append(Item(entry.name, entry.attribute.column(), node, entry))

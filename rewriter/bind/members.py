@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed, references
+from rewriter.bind.carried import keeps_a_row
 from rewriter.bind.context import Context, Members
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.grouping import Grouping
@@ -71,14 +72,6 @@ def without_limit(query: exp.Query) -> exp.Query:
     query.set("order", None)
     query.set("limit", None)
     return query
-
-
-def keeps_a_row(query: exp.Query) -> bool:
-    """Tell whether LIMIT and OFFSET, if there are any, leave the first row."""
-    limit = query.args.get("limit")
-    number = unwrap(limit.expression) if isinstance(limit, exp.Limit) else None
-    some = isinstance(number, exp.Literal) and number.this.isdigit() and int(number.this) > 0
-    return not query.args.get("offset") and (limit is None or some)
 
 
 def refusal(query: exp.Query) -> str:

@@ -12,6 +12,8 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    InnerJoin,
+    OuterJoin,
     OuterRow,
     OuterValues,
     Project,
@@ -77,11 +79,11 @@ class _Narrowing:
                 kept = self._kept(relation.key_output, relation.keys)
                 changed |= {"key_output": _at(relation.key_output, kept)}
                 changed |= {"keys": _at(relation.keys, kept)}
-            case SemiJoin() | AntiJoin() if relation.condition is not None:
-                # EXCEPT and INTERSECT compare the outer values too.
-                parts = conjuncts(relation.condition)
+            case SemiJoin() | AntiJoin() | InnerJoin() | OuterJoin():
+                # EXCEPT, INTERSECT and relations of FROM compare the outer values too.
+                parts = conjuncts(relation.condition) if relation.condition is not None else []
                 kept_parts = [p for p in parts if self._lacking.isdisjoint(references(p))]
-                changed["condition"] = exp.and_(*kept_parts)
+                changed["condition"] = exp.and_(*kept_parts) if kept_parts else None
             case Windows():
                 changed["calls"] = tuple(map(self._in_partition, relation.calls))
             case UnionAll():

@@ -46,10 +46,13 @@ _ADVICE = "Write PIVOT as aggregates with FILTER and GROUP BY."
 
 @dataclass(frozen=True, slots=True)
 class _Pivoted:
-    """One aggregate of PIVOT: the function, its call over the input, its alias and its text."""
+    """One value of PIVOT: an aggregate over the input, or an expression over some.
 
-    function: str
-    call: Scalar
+    ``functions`` are the names of the aggregates, in the order in which the calls stand in it.
+    """
+
+    functions: tuple[str, ...]
+    scalar: Scalar
     alias: str
     text: str
 
@@ -96,7 +99,7 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | No
     aggregates = [_aggregate(written, binder, span) for written in pivot.expressions]
     small = _are_small(aggregates, bound, context, span)
     used = {name for scalar in columns for name in references(scalar)}
-    used |= {name for aggregate in aggregates for name in references(aggregate.call)}
+    used |= {name for aggregate in aggregates for name in references(aggregate.scalar)}
     kept = [entry for entry in bound.scope.visible if entry.attribute.id not in used]
     keys = [(entry.name, entry.attribute.column()) for entry in kept]
     grouping = Grouping(context, subqueries, keys)
@@ -123,11 +126,18 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | No
 def _aggregate(written: exp.Expr, binder: ScalarBinder, span: Span | None) -> _Pivoted:
     source = binder.context.source
     alias = written.alias if isinstance(written, exp.Alias) else ""
-    call = unwrap(written.this if alias else written)
-    if not is_aggregate(call) or isinstance(call, exp.Filter):
-        problem = "PIVOT of what is not one aggregate is not supported"
+    value = unwrap(written.this if alias else written)
+    calls = _calls(value)
+    if not calls or any(isinstance(call, exp.Filter) for call in calls):
+        problem = "PIVOT of what has no aggregate of its own is not supported"
         raise source.unsupported(problem, _ADVICE, span)
-    return _Pivoted(call_name(call, source), binder.bind(call), alias, item_name(call))
+    functions = tuple(call_name(call, source) for call in calls)
+    return _Pivoted(functions, binder.bind(value), alias, item_name(value))
+
+
+def _calls(value: exp.Expr) -> list[exp.Expr]:
+    """Return the calls of aggregates in an expression, in the order of the text."""
+    return [part for part in value.walk(bfs=False, prune=is_aggregate) if is_aggregate(part)]
 
 
 def _are_small(
@@ -140,8 +150,8 @@ def _are_small(
     UnsupportedError
         Where that is not known, or is not so, for those whose value follows from it.
     """
-    functions = {aggregate.function for aggregate in aggregates}
-    types = [type_of(each.call, bound.relation, context.catalog) for each in aggregates]
+    functions = {name for aggregate in aggregates for name in aggregate.functions}
+    types = [type_of(each.scalar, bound.relation, context.catalog) for each in aggregates]
     known = [type_ for type_ in types if type_ is not None]
     if any(type_.this not in _SMALL for type_ in known):
         beyond = functions - _IGNORING_NULLS - _FIRST
@@ -166,12 +176,22 @@ def _condition(
     """Return that the pivot columns have a value of IN, and what its columns are called."""
     named = isinstance(written, exp.PivotAlias)
     value = written.this if named else written
-    parts = value.expressions if isinstance(value, exp.Tuple) else [value]
+    of_columns = len(columns) > 1 and isinstance(value, exp.Tuple)
+    parts = value.expressions if of_columns else [_as_struct(value)]
     equal: list[Scalar] = [
         exp.NullSafeEQ(this=bracketed(column.copy()), expression=bracketed(binder.bind(part)))
         for column, part in zip(columns, parts, strict=True)
     ]
     return conjunction(tuple(equal)), written.alias if named else _shown(value)
+
+
+def _as_struct(value: exp.Expr) -> exp.Expr:
+    """Return a value of one column, where several in brackets are the fields of a struct."""
+    if not isinstance(value, exp.Tuple):
+        return value
+    return exp.Anonymous(
+        this="struct", expressions=[_as_struct(part) for part in value.expressions]
+    )
 
 
 def _shown(value: exp.Expr) -> str:
@@ -183,17 +203,25 @@ def _shown(value: exp.Expr) -> str:
 
 
 def _filtered(
-    aggregate: _Pivoted, condition: Scalar, grouping: Grouping, name: str, small: bool
+    pivoted: _Pivoted, condition: Scalar, grouping: Grouping, name: str, small: bool
 ) -> Scalar:
-    """Return an aggregate of the rows that have a value, over the grouping."""
+    """Return a value of the rows that have a value of IN, over the grouping."""
     where = exp.Where(this=condition.copy())
-    call: exp.Expr = exp.Filter(this=aggregate.call.copy(), expression=where)
-    if not small and aggregate.function in _FIRST:
-        call = exp.IgnoreNulls(this=call)
-    found = grouping.aggregate(call, name)
-    if not small or aggregate.function in _NULL_OF_NOTHING:
-        return found.column()
+    functions = iter(pivoted.functions)
+
+    def filtered(node: exp.Expr) -> exp.Expr:
+        if not is_aggregate(node):
+            return node
+        call: exp.Expr = exp.Filter(this=node.copy(), expression=where.copy())
+        if next(functions) in _FIRST and not small:
+            call = exp.IgnoreNulls(this=call)
+        return grouping.aggregate(call, name).column()
+
+    value: Scalar = pivoted.scalar.copy().transform(filtered, copy=False)
+    alone = is_aggregate(pivoted.scalar)
+    if not small or (alone and set(pivoted.functions) <= _NULL_OF_NOTHING):
+        return value
     rows = exp.Filter(this=exp.Count(this=exp.Star()), expression=where.copy())
     count = grouping.aggregate(rows, f"{name}_rows")
     there = exp.GT(this=count.column(), expression=exp.Literal.number(0))
-    return exp.Case().when(there, found.column())
+    return exp.Case().when(there, value)

@@ -11,7 +11,6 @@ from sqlglot import exp
 from rewriter.algebra import (
     Attribute,
     Filter,
-    InnerJoin,
     Project,
     Relation,
     Scalar,
@@ -142,10 +141,7 @@ def bind_rows(
     if select.args.get("group"):
         refuse_rows_as_keys(select.args["group"], context.source)
     select = with_named_windows(select, context.source)
-    subqueries = Subqueries(context)
-    from_ = bind_from(select, context, outer, subqueries, given)
-    if outer is not None and outer.row is not None:
-        from_ = Bound(InnerJoin(from_.relation, outer.row), from_.scope)
+    from_, subqueries = bind_from(select, context, outer, given)
     rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)
     if select.args.get("laterals"):
         binder = rows.binder("LATERAL VIEW", "cannot stand in LATERAL VIEW")

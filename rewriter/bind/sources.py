@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Draw, Limit, Relation, Sample, Scan, Windows, walk
 from rewriter.bind.clauses import refuse_table_clauses
-from rewriter.bind.constants import bind_range, bind_values
+from rewriter.bind.constants import bind_range, bind_values, is_range
 from rewriter.bind.context import Context, Definition
 from rewriter.bind.names import lambda_variables
 from rewriter.bind.parameters import substitute
@@ -33,7 +33,7 @@ def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Cont
     for cte in with_.expressions:
         alias = cte.args["alias"]
         columns = tuple(column.name for column in alias.columns) or None
-        definition = Definition(alias.name, cte.this, columns, context, refused)
+        definition = Definition(alias.name, cte.this, columns, context, refused, around=outer)
         if recursive and _refers_to_itself(definition):
             inside = define_ctes(cte.this, context, outer)
             definition.shared = unfold(definition, cte, inside)
@@ -53,7 +53,7 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     refuse_table_clauses(table, source)
     if not isinstance(table.this, exp.Identifier):
         name = table.this.name or table.this.key
-        if name.lower() == "range":
+        if is_range(table.this):
             return aliased(bind_range(table.this, context), table, (), source)
         advice = "Store its rows in a relation and track it."
         problem = f"table function {name.lower()} is not supported"
@@ -83,12 +83,13 @@ def bind_inline(values: exp.Values, context: Context) -> Bound:
     return aliased(bind_values(values, context), values, (), context.source)
 
 
-def bind_derived(subquery: exp.Subquery, context: Context, outer: Outer | None) -> Bound:
-    """Bind a query in FROM."""
-    refuse_table_clauses(subquery, context.source)
+def bind_derived(node: exp.Expr, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
+    """Bind a query in FROM, which stands in ``node``."""
+    if isinstance(node, exp.Subquery):
+        refuse_table_clauses(node, context.source)
     inner = outer.refused("a derived table") if outer else None
-    bound = context.bind.query(subquery.this, context, inner)
-    return aliased(bound, subquery, (), context.source)
+    bound = context.bind.query(query, context, inner)
+    return aliased(bound, node, (), context.source)
 
 
 def aliased_join(bound: Bound, subquery: exp.Subquery, source: Source) -> Bound:
@@ -108,13 +109,13 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     if bound is None:
         bound = context.bind.query(definition.query, context, definition.outer)
         if not _computed_once(bound.relation, _is_view(definition)):
-            return _renamed(bound, definition.columns, reference, source)
+            return renamed(bound, definition.columns, reference, source)
         definition.shared = bound
     names = [attribute.name for attribute in bound.relation.attributes]
     scalars = [attribute.column() for attribute in bound.relation.attributes]
     projection = context.project(bound.relation, names, list(scalars))
     own = Bound(projection, scope_of(projection.attributes))
-    return _renamed(own, definition.columns, reference, source)
+    return renamed(own, definition.columns, reference, source)
 
 
 def _computed_once(relation: Relation, is_view: bool) -> bool:
@@ -156,11 +157,12 @@ def aliased(bound: Bound, node: exp.Expr, parts: tuple[str, ...], source: Source
         return Bound(bound.relation, bound.scope.renamed(parts))
     columns = tuple(column.name for column in alias.columns) or None
     name = (alias.name,) if alias.name else ()
-    bound = _renamed(bound, columns, node, source)
+    bound = renamed(bound, columns, node, source)
     return Bound(bound.relation, bound.scope.renamed(name))
 
 
-def _renamed(bound: Bound, columns: Sequence[str] | None, node: exp.Expr, source: Source) -> Bound:
+def renamed(bound: Bound, columns: Sequence[str] | None, node: exp.Expr, source: Source) -> Bound:
+    """Return a relation with other names for its columns, where there are any."""
     if columns is None:
         return bound
     have = len(bound.scope.visible)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from rewriter.algebra import Relation, Scalar
 from rewriter.bind.context import Context
-from rewriter.bind.scope import Entry, Scope, with_fields
+from rewriter.bind.scope import Entry, Outer, Scope, with_fields
 from rewriter.bind.text import Source
 from rewriter.bind.types import fields_of, type_of
 
@@ -34,6 +36,28 @@ def star_fields(
     excepted = {one.name.lower() for one in star.this.args.get("except_") or []}
     fields = [exp.to_identifier(name) for name in names if name.lower() not in excepted]
     return tuple((field.name, with_fields(struct.copy(), [field])) for field in fields)
+
+
+def outer_columns(star: exp.Expr, scope: Scope, outer: Outer | None) -> tuple[exp.Column, ...]:
+    """Return the columns of an outer query that ``t.*`` means, as names; () of other stars."""
+    if outer is None or not isinstance(star, exp.Column):
+        return ()
+    relation = star.parts[:-1]
+    qualifier = [part.name for part in relation]
+    if scope.qualified(qualifier) or scope.resolve(qualifier) is not None:
+        return ()
+    found = next(filter(None, (each.qualified(qualifier) for each in outer.scopes)), ())
+    excepted = {each.name.lower() for each in star.this.args.get("except_") or []}
+    kept = [entry for entry in found if entry.name.lower() not in excepted]
+    return tuple(_named(entry.name, relation) for entry in kept)
+
+
+def _named(name: str, relation: Sequence[exp.Expr]) -> exp.Column:
+    *before, table = [part.copy() for part in relation]
+    identifier = exp.to_identifier(name, quoted=True)
+    identifier.meta.update(table.meta)
+    db = before[-1] if before else None
+    return exp.Column(this=identifier, table=table, db=db)
 
 
 def expand_star(star: exp.Expr, scope: Scope, source: Source) -> tuple[Entry, ...]:

@@ -8,16 +8,24 @@ from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 
 from rewriter.dialect.nodes import (
+    SPELLED,
     BoundedCTE,
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
+    RelationQuery,
     TableArgument,
     TypedLiteral,
     UnsignedRightShift,
     VariantExtract,
 )
-from rewriter.dialect.pipes import Piped, PipeSource, pipe_source_sql, piped_sql
+from rewriter.dialect.pipes import (
+    Piped,
+    PipeSource,
+    pipe_source_sql,
+    piped_sql,
+    relation_query_sql,
+)
 
 _TRANSLATIONS = (exp.From, exp.Pivot, exp.Select, exp.Table, exp.Unnest, exp.WithinGroup)
 """Nodes that sqlglot rewrites for engines without their syntax; Spark has it."""
@@ -52,6 +60,7 @@ class SparkSQLGenerator(SparkGenerator):
         BoundedCTE: lambda self, node: self.boundedcte_sql(node),
         Piped: piped_sql,
         PipeSource: pipe_source_sql,
+        RelationQuery: relation_query_sql,
         DerivedValues: lambda self, node: self.values_sql(node),
         IsNotNull: lambda self, node: self.isnotnull_sql(node),
         UnsignedRightShift: lambda self, node: self.binary(node, ">>>"),
@@ -60,6 +69,12 @@ class SparkSQLGenerator(SparkGenerator):
         TypedLiteral: lambda self, node: self.typedliteral_sql(node),
         VariantExtract: lambda self, node: f"{self.sql(node, 'this')}:{node.args['path'].name}",
     }
+
+    def group_sql(self, expression: exp.Group) -> str:
+        """Write GROUP BY, and ALL as it was spelled."""
+        text = super().group_sql(expression)
+        spelled = expression.meta.get(SPELLED)
+        return text.replace("GROUP BY ALL", f"GROUP BY {spelled}", 1) if spelled else text
 
     def typedliteral_sql(self, expression: TypedLiteral) -> str:
         """Write ``1L`` or ``DATE '2020-01-31'``."""

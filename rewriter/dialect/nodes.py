@@ -6,6 +6,9 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+SPELLED = "spelled"
+"""Has, in the ``meta`` of a GROUP BY ALL, the word as the user wrote it: it may be a column."""
+
 
 class TypedLiteral(exp.Cast):
     """A literal that names its type: ``1L``, ``1.5BD``, ``DATE '2020-01-31'``.
@@ -40,6 +43,16 @@ class BoundedCTE(exp.CTE):
 
 class DerivedValues(exp.Values):
     """``(VALUES ...) AS v(a, b)``: an inline table in parentheses, a subquery to Spark."""
+
+
+class RelationQuery(exp.Select):
+    """``TABLE t``, ``FROM a, b`` or ``VALUES ...`` as a query: all columns of its relations.
+
+    A SELECT of ``*`` to who reads it; Spark analyses it to a plan without a projection. ``word``
+    is the keyword that it begins with.
+    """
+
+    arg_types: ClassVar[dict[str, bool]] = {**exp.Select.arg_types, "word": True}
 
 
 class TableArgument(exp.Expression):

@@ -13,15 +13,17 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from rewriter.dialect.functions import BUILDERS
 from rewriter.dialect.nodes import (
+    SPELLED,
     BoundedCTE,
     DerivedValues,
     IsNotNull,
     MultiUnitInterval,
+    RelationQuery,
     TypedLiteral,
     UnsignedRightShift,
     VariantExtract,
 )
-from rewriter.dialect.pipes import PipeParser
+from rewriter.dialect.pipes import Piped, PipeParser
 from rewriter.dialect.table_arguments import TableArgumentParser
 
 _JOIN_HINTS = (
@@ -69,6 +71,14 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
     ADD_JOIN_ON_TRUE = False
     COLON_IS_VARIANT_EXTRACT = True
 
+    SUBQUERY_TOKENS: ClassVar = {*SparkParser.SUBQUERY_TOKENS, TokenType.FROM, TokenType.VALUES}
+
+    RANGE_PARSERS: ClassVar = {
+        token: parser
+        for token, parser in SparkParser.RANGE_PARSERS.items()
+        if token != TokenType.FOR  # comprehensions of other engines
+    }
+
     TERM: ClassVar = {**SparkParser.TERM, TokenType.DPIPE: exp.DPipe}
 
     FUNCTIONS: ClassVar = {**BUILDERS}
@@ -113,13 +123,31 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
     def parse(self, raw_tokens: list[Token], sql: str) -> list[exp.Expr | None]:
         """Parse statements; ``window(`` is a call, a window clause has a name after the word.
 
-        ``TABLE t`` as a query is ``SELECT * FROM t``.
+        ``TABLE t`` as a query is read as ``FROM t``, and ``VALUES`` as a query as one over them.
         """
         raw_tokens = _without_table_queries(raw_tokens)
         for token, following in pairwise(raw_tokens):
             if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
                 token.token_type = TokenType.VAR
-        return super().parse(raw_tokens, sql)
+        return [self._with_inline_queries(part) for part in super().parse(raw_tokens, sql)]
+
+    def _with_inline_queries(self, statement: exp.Expr | None) -> exp.Expr | None:
+        if statement is None:
+            return None
+        for values in list(statement.find_all(exp.Values)):
+            if values is statement:
+                return self._values_to_select(values)
+            if isinstance(values.parent, (exp.Exists, exp.Subquery, Piped)):
+                values.replace(self._values_to_select(values.copy()))
+        return statement
+
+    def _values_to_select(self, values: exp.Values) -> exp.Select:
+        """Return the query that an inline table is, with its ORDER BY and LIMIT."""
+        clauses = {name: values.args.get(name) for name in exp.QUERY_MODIFIERS}
+        rows = exp.Values(expressions=values.expressions, alias=values.args.get("alias"))
+        query = RelationQuery(expressions=[exp.Star()], from_=exp.From(this=rows), **clauses)
+        query.set("word", exp.var("VALUES"))
+        return query
 
     def _parse_strings(self, token: Token) -> exp.Expr:
         """Join adjacent string literals, as Spark does; raw ones need no escapes once decoded."""
@@ -247,6 +275,18 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
         derived = self._match_pair(TokenType.L_PAREN, TokenType.VALUES, advance=False)
         values = super()._parse_derived_table_values(allow_value_synonym)
         return DerivedValues(**values.args) if derived and values else values
+
+    def _parse_pivot_aggregation(self) -> exp.Expr | None:
+        """Parse an aggregate of PIVOT, or an expression over some, with its alias."""
+        return self._parse_alias(self._parse_disjunction())
+
+    def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
+        """Parse GROUP BY; ALL may also be the name of a column, as the user spelled it."""
+        spelled = self._next.text
+        group = super()._parse_group(skip_group_by_token)
+        if group is not None and group.args.get("all"):
+            group.meta[SPELLED] = spelled
+        return group
 
     def _parse_extract(self) -> exp.Extract:
         """Parse ``EXTRACT(field FROM source)``, the field spelled as the user did."""
@@ -413,16 +453,13 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
 
 
 def _without_table_queries(tokens: list[Token]) -> list[Token]:
-    """Tokens with ``SELECT * FROM t`` in the place of every query ``TABLE t``."""
-    found: list[Token] = []
-    for number, token in enumerate(tokens):
-        if token.token_type == TokenType.TABLE and _begins_query(tokens, number):
-            head = ((TokenType.SELECT, "SELECT"), (TokenType.STAR, "*"), (TokenType.FROM, "FROM"))
-            place = (token.line, token.col, token.start, token.end)
-            found += [Token(kind, text, *place) for kind, text in head]
-        else:
-            found.append(token)
-    return found
+    """Tokens with ``FROM t`` in the place of every query ``TABLE t``, the word as it was."""
+    return [
+        Token(TokenType.FROM, token.text, token.line, token.col, token.start, token.end)
+        if token.token_type == TokenType.TABLE and _begins_query(tokens, number)
+        else token
+        for number, token in enumerate(tokens)
+    ]
 
 
 def _begins_query(tokens: list[Token], number: int) -> bool:

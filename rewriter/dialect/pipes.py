@@ -13,6 +13,8 @@ from sqlglot import Generator, exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import TokenType
 
+from rewriter.dialect.nodes import RelationQuery
+
 
 class Piped(exp.Expression, exp.Query):
     """``this |> step``.
@@ -81,9 +83,6 @@ class OrderStep(exp.Expression):
 
 _ClauseParser: TypeAlias = Callable[["PipeParser"], tuple[str, Any]]
 
-_LEADING = "leading"
-"""Marks the relation of a FROM that stands before any SELECT."""
-
 _ORDERING = (
     TokenType.ORDER_BY,
     TokenType.SORT_BY,
@@ -97,14 +96,6 @@ _ORDERING = (
 class PipeParser(SparkParser):
     """A parser that keeps pipe operators; they bind less tightly than set operations."""
 
-    def _parse_from(
-        self, joins: bool = False, skip_from_token: bool = False, consume_pipe: bool = False
-    ) -> exp.From | None:
-        from_ = super()._parse_from(joins, skip_from_token)
-        if joins and from_ is not None:
-            from_.this.meta[_LEADING] = True
-        return from_
-
     def _parse_select(
         self,
         nested: bool = False,
@@ -113,9 +104,27 @@ class PipeParser(SparkParser):
         parse_set_operation: bool = True,
         consume_pipe: bool = True,
     ) -> exp.Expr | None:
+        query = self._parse_relation_query()
+        if query is not None:
+            return self._parse_set_operations(query) if parse_set_operation else query
         return super()._parse_select(
             nested, table, parse_subquery_alias, parse_set_operation, consume_pipe=False
         )
+
+    def _parse_relation_query(self) -> exp.Expr | None:
+        """Parse FROM, or the FROM in the place of TABLE, where it is a query by itself."""
+        index, word = self._index, self._curr.text.upper()
+        from_ = self._parse_from(joins=True)
+        if from_ is None:
+            return None
+        laterals = list(iter(self._parse_lateral, None))
+        if self._match_set((TokenType.SELECT, TokenType.INSERT), advance=False):
+            self._retreat(index)
+            return None
+        query = RelationQuery(
+            expressions=[exp.Star()], from_=from_, laterals=laterals or None, word=exp.var(word)
+        )
+        return self._parse_query_modifiers(self.expression(query))
 
     def _parse_set_operations(self, this: exp.Expr | None) -> exp.Expr | None:
         this = super()._parse_set_operations(this)
@@ -161,7 +170,13 @@ class PipeParser(SparkParser):
         if operation is not None:
             operation.set("this", None)
             return operation
-        return self._parse_join()
+        return self._parse_join_step()
+
+    def _parse_join_step(self) -> exp.Join | None:
+        join = self._parse_join()
+        if join is not None and not any(join.args.get(word) for word in ("method", "side", "kind")):
+            join.set("kind", "INNER")  # JOIN LATERAL would be written as a comma
+        return join
 
     def _parse_select_step(self) -> exp.Select:
         hint = self._parse_hint()
@@ -196,11 +211,27 @@ class PipeParser(SparkParser):
 
 
 def _source(query: exp.Expr) -> exp.Expr:
-    """Return what a pipe begins with; the parser makes FROM alone a SELECT of all columns."""
-    from_ = query.args.get("from_")
-    if not isinstance(query, exp.Select) or from_ is None or not from_.this.meta.get(_LEADING):
+    """Return what a pipe begins with: FROM alone, or a query."""
+    if not isinstance(query, RelationQuery) or query.args["word"].name != "FROM":
         return query
-    return PipeSource(from_=from_, laterals=query.args.get("laterals"))
+    if any(query.args.get(modifier) for modifier in exp.QUERY_MODIFIERS if modifier != "laterals"):
+        return query
+    return PipeSource(from_=query.args["from_"], laterals=query.args.get("laterals"))
+
+
+def relation_query_sql(generator: Generator, query: RelationQuery) -> str:
+    """Write TABLE, FROM or VALUES, and the clauses after it."""
+    relation = query.args["from_"].this
+    match query.args["word"].name:
+        case "VALUES":
+            text = generator.sql(relation)
+        case "TABLE":
+            text = f"TABLE {generator.sql(relation)}"
+        case _:
+            text = pipe_source_sql(generator, query)
+    clauses = query.copy()
+    clauses.set("laterals", None)
+    return generator.prepend_ctes(query, generator.query_modifiers(clauses, text))
 
 
 def piped_sql(generator: Generator, piped: Piped) -> str:
@@ -209,7 +240,7 @@ def piped_sql(generator: Generator, piped: Piped) -> str:
     return generator.prepend_ctes(piped, generator.query_modifiers(piped, text))
 
 
-def pipe_source_sql(generator: Generator, source: PipeSource) -> str:
+def pipe_source_sql(generator: Generator, source: PipeSource | RelationQuery) -> str:
     """Write FROM alone."""
     laterals = [generator.sql(lateral) for lateral in source.args.get("laterals") or []]
     return "".join([generator.sql(source, "from_"), *laterals]).strip()

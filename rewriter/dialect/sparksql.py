@@ -47,7 +47,7 @@ _SIMPLIFY = "Simplify or reword this part; if Spark accepts the text, please rep
 def parse(sql: str) -> exp.Query:
     """Parse one query.
 
-    An inline table alone, ``VALUES ...``, is an ``exp.Subquery`` of it.
+    ``TABLE t``, ``FROM t`` and ``VALUES ...`` as queries are each a :class:`RelationQuery`.
 
     Columns, tables, functions and literals carry their position in ``meta``;
     :func:`rewriter.position.span_of` gives that of any node.
@@ -68,8 +68,6 @@ def parse(sql: str) -> exp.Query:
     except ParseError as error:
         raise _parse_error(sql, error) from error
     statement = statements[0] if statements else None
-    if isinstance(statement, exp.Values):
-        return exp.Subquery(this=statement)
     if not isinstance(statement, exp.Query):
         raise _not_a_query(sql, tokens)
     return statement

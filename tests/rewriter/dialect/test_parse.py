@@ -58,7 +58,7 @@ def test_string_without_end() -> None:
 
 
 def test_inline_table_is_a_query() -> None:
-    assert isinstance(parse("VALUES (1), (2)"), exp.Subquery)
+    assert isinstance(parse("VALUES (1), (2)"), exp.Select)
 
 
 def test_nodes_have_places() -> None:

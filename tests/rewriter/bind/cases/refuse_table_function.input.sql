@@ -1,1 +1,1 @@
-SELECT * FROM stack(2, 1, 2)
+SELECT * FROM sql_keywords()

@@ -1,1 +1,1 @@
-(VALUES (1, 2) AS v(p, q) ORDER BY p)
+VALUES (1, 2) AS v(p, q) ORDER BY p

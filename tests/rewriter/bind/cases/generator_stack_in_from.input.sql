@@ -1,0 +1,1 @@
+SELECT * FROM stack(2, 1, 2)

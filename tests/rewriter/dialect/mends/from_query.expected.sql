@@ -1,0 +1,1 @@
+FROM a, b LATERAL VIEW EXPLODE(x) e AS y

@@ -1,0 +1,1 @@
+SELECT MAX(x) FROM t GROUP BY all

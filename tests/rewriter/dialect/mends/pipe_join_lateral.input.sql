@@ -1,0 +1,1 @@
+FROM t |> JOIN LATERAL (SELECT a AS c)
