@@ -7,6 +7,7 @@ from semiring.errors import CapabilityError, LipstickError, ValuationError
 
 __all__ = [
     "CapabilityError",
+    "CaptureDamagedError",
     "CaptureError",
     "LipstickError",
     "NotUnderstoodError",
@@ -14,6 +15,7 @@ __all__ = [
     "SourceChangedError",
     "SourceError",
     "TrackingError",
+    "UncheckedWarning",
     "UnsupportedError",
     "UntrackedError",
     "ValuationError",
@@ -38,3 +40,11 @@ class CaptureError(LipstickError):
 
 class NeedsSparkError(CaptureError):
     """A question to a capture in memory that only Spark can answer."""
+
+
+class CaptureDamagedError(CaptureError):
+    """Files of a capture, or of a table's provenance, that are not what was written."""
+
+
+class UncheckedWarning(UserWarning):
+    """A capture of an older version, of whose files nothing is known to check them by."""

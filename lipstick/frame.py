@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import uuid
 from collections.abc import Mapping
 from functools import cached_property
@@ -18,12 +17,12 @@ from lipstick import display
 from lipstick.analysis import Analyses
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.capture.write import Progress, write_capture
+from lipstick.capture.write import Progress, copy_capture, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.hypothesis import Hypothesis
-from lipstick.errors import CaptureError, UnsupportedError
+from lipstick.errors import UnsupportedError
 from lipstick.explain import explain, root_type
 from lipstick.memory import MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given
@@ -178,9 +177,7 @@ class AnnotatedFrame(Analyses):
                 'Save copies of them: values="copy".',
                 self._query,
             )
-        if path.exists():
-            raise CaptureError(f"{path} exists already.\nChoose another path, or remove it first.")
-        shutil.copytree(self.capture.directory, path)
+        copy_capture(self.capture.directory, path)
         return Capture(path, self.capture.manifest, self._session.spark, self._session.tracked)
 
     def answer_from(self, capture: Capture) -> None:

@@ -77,6 +77,7 @@ class Capture(Analyses):
     ) -> None:
         self.directory = directory
         self.manifest = manifest
+        self._contents = manifest.contents(directory)
         self._spark = spark
         self._tracked = tracked
         self._made: dict[Path, Capture] = {}
@@ -89,7 +90,7 @@ class Capture(Analyses):
         lookup = None
         if self._spark is not None and self.manifest.values == "reference":
             lookup = ValueLookup(self._spark, self.manifest.relations)
-        return Memory(self.directory, self.manifest, lookup)
+        return Memory(self.directory, self.manifest, lookup, self._contents)
 
     @property
     def query(self) -> str:
@@ -109,7 +110,9 @@ class Capture(Analyses):
         assert self._spark is not None
         view = f"_lipstick_open_{self._id}_{block.name}_{dataset}"
         if view not in self._views:
-            path = self.directory / block.name / dataset
+            folder = f"{block.name}/{dataset}"
+            self._contents.read(folder)
+            path = self.directory / folder
             schema = StructType.fromJson(dict(self.manifest.schemas[block.name][dataset]))
             self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
             self._views.add(view)
@@ -177,7 +180,8 @@ class Capture(Analyses):
         for block in topological(self.manifest.root):
             if block.core is None:
                 continue
-            stored = ds.dataset(self.directory / block.name / "members", format="parquet").schema
+            files = self._contents.read(f"{block.name}/members")
+            stored = ds.dataset([str(file) for file in files], format="parquet").schema
             for token in block.tokens:
                 names = self.manifest.relations[token.relation].token
                 fields = [
@@ -208,6 +212,7 @@ class Capture(Analyses):
         path = derivation.capture(part)
         if path not in self._made:
             manifest = self.ancestry.manifest(derivation, part)
+            manifest.contents(path).check()
             self._made[path] = Capture(path, manifest, self._spark, self._tracked)
         return self._made[path]
 
@@ -591,8 +596,18 @@ def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None
 
     Raises
     ------
+    CaptureDamagedError
+        When files are missing, or others than those that were written. What is in them is held
+        against their checksums when a question first reads them.
     CaptureError
-        When the directory is not a capture of this version.
+        When the directory is not a capture, or one of a later version.
+
+    Warns
+    -----
+    UncheckedWarning
+        When it is of format 1, which says nothing of its files.
     """
     directory = Path(path)
-    return Capture(directory, Manifest.read(directory), spark)
+    manifest = Manifest.read(directory)
+    manifest.contents(directory).check()
+    return Capture(directory, manifest, spark)

@@ -7,24 +7,42 @@ Layout of a capture, readable with pyarrow alone::
     b1/rows/*.parquet       one row per tuple: identity, aggregates, outputs, _present, _o0...
     b0/...                  the block that yields the answer
 
+The manifest says what files there are, and carries a checksum of itself; ``lipstick fsck`` holds a
+capture against it. Captures of format 1 say nothing of their files: they open with a warning.
+
 Tokens are columns of members, as they are in the relation: integers stay integers. A member whose
 token columns are all NULL did not use that scan (a branch of UNION ALL not taken).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lipstick.errors import CaptureError
+from lipstick.capture.contents import (
+    MANIFEST,
+    Contents,
+    StoredFile,
+    checksum,
+    describe,
+    stored_files,
+)
+from lipstick.capture.foreign import check_harmless
+from lipstick.capture.sealed import altered, seal, unseal
+from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from rewriter.blocks import Block
 from rewriter.serialize import blocks_from_json, blocks_to_json
 
-FORMAT = 1
-MANIFEST = "manifest.json"
+__all__ = ["FORMAT", "MANIFEST", "Manifest", "RelationRecord"]
+
+FORMAT = 2
+_KIND = "capture"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +60,8 @@ class RelationRecord:
     fingerprint: tuple[tuple[str, int, int], ...] = ()
     derived: str | None = None
     """The version of its derivation, where it was written by an annotated query."""
+    derived_checksum: str | None = None
+    """Of the file of that version; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +85,44 @@ class Manifest:
     """Whether a recursion is unfolded in it, as deep as it goes over the rows there were."""
     pruned: tuple[str, ...] = ()
     """Blocks whose members are kept only for the tuples that HAVING keeps (it is monotone)."""
+    files: tuple[StoredFile, ...] | None = None
+    """The files of the datasets; None: of format 1, or not written yet."""
 
-    def to_json(self) -> str:
-        """Return the text of ``manifest.json``."""
-        document = {
-            "format": FORMAT,
+    def write(self, directory: Path) -> Manifest:
+        """Describe the files of a capture, and write its manifest, which makes it one.
+
+        Cost: the files are read once, in threads.
+
+        Returns
+        -------
+        Manifest
+            With what was described.
+        """
+        relations = {
+            name: replace(record, derived_checksum=checksum(Path(record.derived)))
+            if record.derived is not None
+            else record
+            for name, record in self.relations.items()
+        }
+        done = replace(self, files=describe(directory), relations=relations)
+        with (directory / MANIFEST).open("wb") as file:
+            file.write(seal(_KIND, FORMAT, done.to_json()))
+            file.flush()
+            os.fsync(file.fileno())
+        return done
+
+    def contents(self, directory: Path) -> Contents:
+        """Return the files of the capture, which is in a directory."""
+        counts = {
+            f"{block}/{name}": rows
+            for block, datasets in self.counts.items()
+            for name, rows in datasets.items()
+        }
+        return Contents(directory, self.files, counts)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of ``manifest.json``."""
+        return {
             "query": self.query,
             "names": self.names,
             "schema": json.loads(self.schema),
@@ -80,33 +133,62 @@ class Manifest:
             "schemas": self.schemas,
             "recursive": self.recursive,
             "pruned": self.pruned,
+            "files": None if self.files is None else [file.to_json() for file in self.files],
         }
-        return json.dumps(document, indent=1)
 
     @classmethod
-    def read(cls, directory: Path) -> Manifest:
+    def read(cls, directory: Path, expected: str | None = None) -> Manifest:
         """Read the manifest of a capture.
+
+        Parameters
+        ----------
+        expected
+            The checksum of the manifest that is to be there; None: any.
 
         Raises
         ------
+        CaptureDamagedError
+            When it is not what was written, or says what no capture does.
         CaptureError
-            When there is none, it cannot be read, or its format is of another version.
+            When there is none, or its format is of another version.
+
+        Warns
+        -----
+        UncheckedWarning
+            When it is of format 1.
         """
         path = directory / MANIFEST
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
+            data = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as error:
             raise CaptureError(
                 f"{directory} is not a capture: it has no {MANIFEST}.\n"
                 "A capture is written by save(path); one that was interrupted leaves none."
             ) from error
-        except (OSError, ValueError) as error:
-            raise CaptureError(f"The manifest {path} cannot be read: {error}") from error
-        if document.get("format") != FORMAT:
-            raise CaptureError(
-                f"{directory} has capture format {document.get('format')!r}; this version of "
-                f"lipstick reads format {FORMAT}."
+        except OSError as error:
+            raise CaptureDamagedError(f"The manifest {path} cannot be read: {error}") from error
+        if expected is not None and hashlib.sha256(data).hexdigest() != expected:
+            raise altered(path)
+        sealed = unseal(path, data, _KIND, FORMAT)
+        try:
+            found = cls._of(sealed.content)
+        except Exception as error:  # whatever a parser makes of what somebody wrote
+            raise CaptureDamagedError(
+                f"The manifest {path} cannot be understood: {type(error).__name__}: {error}\n"
+                "It was altered, or something else wrote it."
+            ) from error
+        check_harmless(path, found.root, found.values)
+        if sealed.version == 1:
+            warnings.warn(
+                f"{directory} is a capture of format 1, which says nothing of its files: whether "
+                "they are whole cannot be checked. Save its query again to have that.",
+                UncheckedWarning,
+                stacklevel=3,
             )
+        return found
+
+    @classmethod
+    def _of(cls, document: Mapping[str, Any]) -> Manifest:
         return cls(
             query=document["query"],
             names=tuple(document["names"]),
@@ -118,6 +200,7 @@ class Manifest:
             schemas=document["schemas"],
             recursive=document.get("recursive", False),
             pruned=tuple(document["pruned"]),
+            files=stored_files(document.get("files")),
         )
 
 
@@ -133,4 +216,5 @@ def _relation(record: Mapping[str, Any]) -> RelationRecord:
         files=tuple(record["files"]),
         fingerprint=tuple((f[0], f[1], f[2]) for f in record["fingerprint"]),
         derived=record.get("derived"),
+        derived_checksum=record.get("derived_checksum"),
     )

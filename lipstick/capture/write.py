@@ -10,7 +10,6 @@ other groups. A capture is written beside its final place and moved there when i
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +24,7 @@ from pyspark.sql.types import DataType, StructType
 
 from lipstick.capture.computed import RowsHere
 from lipstick.capture.files import Files, storable, write_table
-from lipstick.capture.manifest import MANIFEST, Manifest
+from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, Kind, core_blocks, core_relations, topological
@@ -44,6 +43,9 @@ from rewriter.statements import (
 
 Progress = Callable[[str], None]
 Computed = Callable[[Block, StructType], pa.Table | None]
+
+INCOMPLETE = ".incomplete"
+"""How folders end in which captures are made; one that is left over is of a process that died."""
 
 _FEW = 1_000_000
 """Members that reduce another block's, at most: their keys are broadcast."""
@@ -275,14 +277,7 @@ def write_capture(
     CaptureError
         When the directory exists already.
     """
-    if directory.exists():
-        raise CaptureError(
-            f"{directory} exists already.\nA capture is never overwritten: choose another path, "
-            "or remove it first."
-        )
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}.incomplete"
-    building.mkdir()
+    building = _beside(directory)
     try:
         writer = CaptureWriter(spark, manifest, building, progress)
         writer.write()
@@ -293,13 +288,41 @@ def write_capture(
             schemas=writer.schemas,
             pruned=tuple(writer.pruned),
         )
-        with (building / MANIFEST).open("w", encoding="utf-8") as file:
-            file.write(done.to_json())
-            file.flush()
-            os.fsync(file.fileno())
+        done = done.write(building)
         building.rename(directory)
     except BaseException:
         with suppress(OSError):
             shutil.rmtree(building)
         raise
     return done
+
+
+def copy_capture(source: Path, directory: Path) -> None:
+    """Copy a capture to a directory that does not exist yet, whole or not at all.
+
+    Raises
+    ------
+    CaptureError
+        When the directory exists already.
+    """
+    building = _beside(directory)
+    try:
+        shutil.copytree(source, building, dirs_exist_ok=True)
+        building.rename(directory)
+    except BaseException:
+        with suppress(OSError):
+            shutil.rmtree(building)
+        raise
+
+
+def _beside(directory: Path) -> Path:
+    """Make the folder in which what is to be a directory is made."""
+    if directory.exists():
+        raise CaptureError(
+            f"{directory} exists already.\nA capture is never overwritten: choose another path, "
+            "or remove it first."
+        )
+    directory.parent.mkdir(parents=True, exist_ok=True)
+    building = directory.parent / f".{directory.name}.{uuid.uuid4().hex[:8]}{INCOMPLETE}"
+    building.mkdir()
+    return building

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from lipstick.capture.contents import Contents
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from lipstick.memory.engine import Engine
@@ -63,12 +64,19 @@ class Memory:
         Its manifest.
     lookup
         Fetches member columns that were captured by reference; None: they are out of reach.
+    contents
+        Its files, if some of them were checked already.
     """
 
     def __init__(
-        self, directory: Path, manifest: Manifest, lookup: ValueLookup | None = None
+        self,
+        directory: Path,
+        manifest: Manifest,
+        lookup: ValueLookup | None = None,
+        contents: Contents | None = None,
     ) -> None:
-        self._engine = Engine(StoredDatasets(directory), manifest, lookup)
+        contents = contents or manifest.contents(directory)
+        self._engine = Engine(StoredDatasets(contents), manifest, lookup)
         self._formal = Formal(self._engine)
 
     @property

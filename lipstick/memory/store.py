@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -14,7 +15,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.capture.contents import Contents
+from lipstick.errors import CaptureDamagedError, NeedsSparkError
 from rewriter.blocks import Block, Kind
 from semiring.arrow import decoded, whole
 from semiring.base import Array
@@ -107,17 +109,24 @@ class Datasets(Protocol):
 
 
 class StoredDatasets:
-    """The datasets of a capture in a directory."""
+    """The datasets of a capture in a directory.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
+    Parameters
+    ----------
+    where
+        Its files, which are checked before they are read; or the directory of a capture that was
+        written just now.
+    """
+
+    def __init__(self, where: Contents | Path) -> None:
+        self._contents = where if isinstance(where, Contents) else Contents(where, None)
 
     def dataset(self, block: Block, name: str) -> Dataset | None:
         """See :class:`Datasets`."""
-        path = self._directory / block.name / name
-        if name == "rows" and block.kind is Kind.ROWS and not path.is_dir():
+        folder = f"{block.name}/{name}"
+        if name == "rows" and block.kind is Kind.ROWS and not self._contents.has(folder):
             return None
-        return StoredDataset(path)
+        return StoredDataset(self._contents.root / folder, self._contents.read(folder))
 
 
 class StoredDataset(Dataset):
@@ -127,18 +136,26 @@ class StoredDataset(Dataset):
     ----------
     path
         The directory of the files.
+    files
+        These, in their order; None: all that are there.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When they cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, files: Sequence[Path] | None = None) -> None:
         self._path = path
         self._columns: dict[str, pa.Array] = {}
-        files = sorted(str(file) for file in path.glob("*.parquet"))
-        if not files:
-            raise CaptureError(f"The capture is damaged: {path} has no Parquet files.")
-        encoded, instants, self._collated = _stored_as(files)
-        self._dataset = _dataset(files, encoded)
-        self._schema = _with_zones(_dataset(files, ()).schema, instants)
-        self.count = self._dataset.count_rows()
+        if files is None:
+            files = Contents(path, None).read("")
+        with _readable(path):
+            names = [str(file) for file in files]
+            encoded, instants, self._collated = _stored_as(names)
+            self._dataset = _dataset(names, encoded)
+            self._schema = _with_zones(_dataset(names, ()).schema, instants)
+            self.count = self._dataset.count_rows()
 
     @property
     def names(self) -> list[str]:
@@ -157,8 +174,10 @@ class StoredDataset(Dataset):
                 f"The texts {name!r} in {self._path.parent.name} have a collation, by which Spark "
                 "compares them.\n" + OPEN_WITH_SPARK
             )
+        known = self._known(name)
         if name not in self._columns:
-            chunked = self._dataset.to_table(columns=[self._known(name)]).column(0)
+            with _readable(self._path):
+                chunked = self._dataset.to_table(columns=[known]).column(0)
             if pa.types.is_dictionary(chunked.type):
                 chunked = chunked.unify_dictionaries()
             elif pa.types.is_timestamp(chunked.type):
@@ -173,6 +192,17 @@ class StoredDataset(Dataset):
                 "captured by reference.\n" + OPEN_WITH_SPARK
             )
         return name
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Name a dataset whose files cannot be read: of those of old captures nothing is known."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise CaptureDamagedError(
+            f"The capture is damaged: {path} cannot be read: {error}\nRestore it from a copy."
+        ) from error
 
 
 def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lipstick
+from lipstick.capture.sealed import seal
 from lipstick.errors import CaptureError, SourceChangedError, TrackingError, UnsupportedError
 
 pytestmark = pytest.mark.slow_over_connect
@@ -25,11 +26,15 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
 def test_capture_is_readable_with_pyarrow_alone(dealer: lipstick.Session, tmp_path: Path) -> None:
     """Tokens are columns of members; the manifest tells the rest."""
     dealer.sql(COUNTS).save(tmp_path / "c")
-    manifest = json.loads((tmp_path / "c" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["format"] == 1
+    document = json.loads((tmp_path / "c" / "manifest.json").read_text(encoding="utf-8"))
+    assert (document["format"], document["version"]) == ("lipstick capture", 2)
+    manifest = document["content"]
     assert manifest["query"] == COUNTS
     assert manifest["counts"] == {"b0": {"members": 3, "rows": 2}}
     assert manifest["relations"]["Cars"]["token"] == ["CarId"]
+    files = [path for path in (tmp_path / "c").rglob("*") if path.is_file()]
+    written = {path.relative_to(tmp_path / "c").as_posix() for path in files}
+    assert written == {name for name, *_ in manifest["files"]} | {"manifest.json"}
     [token] = manifest["blocks"][-1]["tokens"]
     members = ds.dataset(tmp_path / "c" / "b0" / "members").to_table()
     assert sorted(members.column(token["columns"][0]).to_pylist()) == ["C1", "C2", "C3"]
@@ -92,7 +97,7 @@ def test_other_format_version_is_refused(dealer: lipstick.Session, tmp_path: Pat
     dealer.sql(COUNTS).save(tmp_path / "c")
     path = tmp_path / "c" / "manifest.json"
     document = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**document, "format": 99}), encoding="utf-8")
+    path.write_bytes(seal("capture", 99, document["content"]))
     with pytest.raises(CaptureError, match="capture format 99"):
         lipstick.open(tmp_path / "c")
 

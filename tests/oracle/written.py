@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.manifest import MANIFEST, Manifest, RelationRecord
+from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import needs_rows
 from lipstick.memory import Memory
 from lipstick.valuation import compile_valuations
@@ -66,8 +66,7 @@ def write_capture(sql: str, database: Database, directory: Path) -> Capture:
         for r in database.relations.values()
         if r.name in read
     }
-    manifest = Manifest(sql, names, "{}", "copy", root, relations)
-    (directory / MANIFEST).write_text(manifest.to_json(), encoding="utf-8")
+    Manifest(sql, names, "{}", "copy", root, relations).write(directory)
     return open_capture(directory)
 
 

@@ -1,0 +1,368 @@
+"""The files of a capture, or of the rows of a written table: described, and checked when read.
+
+A file is described by its name, size, number of rows and SHA-256, right after it was written: by
+reading it once, in threads, which costs no job of Spark's. Names, sizes and rows are compared when
+a capture is opened, checksums before the rows of a folder are first read, by whatever reads them.
+
+Only files below a folder are ever named: neither a name in a manifest nor a link leads out of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lipstick.errors import CaptureDamagedError
+
+_PART = re.compile(r"(?!\.{1,2}$)[^/\\:\x00-\x1f]+")
+_CHECKSUM = re.compile(r"[0-9a-f]{64}")
+_UNREADABLE = (OSError, ValueError, MemoryError, pa.ArrowException)
+_FEW = 8
+"""Files that are looked at one after the other: threads would take longer to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A Parquet file as it was written.
+
+    Parameters
+    ----------
+    name
+        Its path below the folder that it is described in, with ``/``.
+    size
+        In bytes.
+    rows
+        How many.
+    sha256
+        Of its bytes, in hexadecimal.
+
+    Raises
+    ------
+    ValueError
+        For a name that leads elsewhere, and numbers that are none.
+    """
+
+    name: str
+    size: int
+    rows: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        if not is_inside(self.name) or not _CHECKSUM.fullmatch(self.sha256):
+            raise ValueError(f"{self.name!r} with checksum {self.sha256!r} describes no file")
+        if not (isinstance(self.size, int) and isinstance(self.rows, int)):
+            raise ValueError(f"{self.name!r} has no size")
+
+    def to_json(self) -> list[Any]:
+        """Return what a document keeps of it."""
+        return [self.name, self.size, self.rows, self.sha256]
+
+
+def is_inside(name: str) -> bool:
+    """Whether a path is relative, and stays below the folder that it starts from."""
+    return all(_PART.fullmatch(part) for part in name.split("/"))
+
+
+def stored_files(document: Any) -> tuple[StoredFile, ...] | None:
+    """Return the files that a document describes; None if it is of a version that did not.
+
+    Raises
+    ------
+    ValueError, TypeError
+        When it does not describe files.
+    """
+    return None if document is None else tuple(StoredFile(*each) for each in document)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is not as it was written.
+
+    Parameters
+    ----------
+    where
+        A path.
+    what
+        In a sentence.
+    """
+
+    where: Path
+    what: str
+
+
+class Verified:
+    """The files whose checksums were compared since a capture was opened."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: set[tuple[Path, str]] = set()
+
+    def once(self, path: Path, key: str, check: Callable[[], None]) -> None:
+        """Run a check unless it was run, and raised nothing, before."""
+        with self._lock:
+            if (path, key) not in self._known:
+                check()
+                self._known.add((path, key))
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a folder is to have in it.
+
+    Parameters
+    ----------
+    root
+        The folder.
+    files
+        All Parquet files below it; None: what was written is not known.
+    counts
+        How many rows there are in each of its folders, where that alone is known.
+    folders
+        The folders below it of which nothing but these files is to be read; ``""`` is itself.
+    verified
+        What was compared already.
+    """
+
+    root: Path
+    files: tuple[StoredFile, ...] | None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    folders: tuple[str, ...] = ("",)
+    verified: Verified = field(default_factory=Verified, compare=False, repr=False)
+
+    def has(self, folder: str) -> bool:
+        """Whether a folder of files was written."""
+        if self.files is not None:
+            return any(file.name.startswith(f"{folder}/") for file in self.files)
+        return folder in self.counts if self.counts else (self.root / folder).is_dir()
+
+    def read(self, folder: str) -> list[Path]:
+        """Return the files of a folder in the order of their names, to be read now.
+
+        Checksums are compared the first time, which reads all of them once.
+
+        Raises
+        ------
+        CaptureDamagedError
+            When files are not those that were written.
+        """
+        path = self.root / folder
+        if self.files is None:
+            found = sorted(file for file in path.glob("*.parquet") if not _is_hidden(file.name))
+            if not found:
+                raise damaged(self.root, [Fault(path, "It has no Parquet files.")])
+            return found
+        mine = self._of(folder)
+        if not mine:
+            raise damaged(self.root, [Fault(path, "It has no files.")])
+        self.verified.once(path, mine[0].sha256, lambda: self._verify(folder, mine))
+        return [self.root / file.name for file in mine]
+
+    def check(self) -> None:
+        """Compare the names and sizes of all files, and their numbers of rows.
+
+        Raises
+        ------
+        CaptureDamagedError
+            When something is not as it was written.
+        """
+        faults = list(self.faults())
+        if faults:
+            raise damaged(self.root, faults)
+
+    def faults(self, *, checksums: bool = False) -> Iterator[Fault]:
+        """Yield what is not as it was written.
+
+        Parameters
+        ----------
+        checksums
+            Whether they are compared too, which reads all files.
+        """
+        if self.files is None:
+            yield from self._count_faults()
+            return
+        for folder in self.folders:
+            yield from self._foreign(folder)
+        looks = (_size_fault, _row_fault, *([_checksum_fault] if checksums else ()))
+        yield from self._looked_at(self.files, looks)
+
+    def _of(self, folder: str) -> list[StoredFile]:
+        assert self.files is not None
+        mine = (file for file in self.files if file.name.startswith(f"{folder}/"))
+        return sorted(mine, key=lambda file: file.name)
+
+    def _verify(self, folder: str, files: Sequence[StoredFile]) -> None:
+        faults = list(self._foreign(folder))
+        faults += self._looked_at(files, (_size_fault, _checksum_fault))
+        if faults:
+            raise damaged(self.root, faults)
+
+    def _looked_at(
+        self, files: Sequence[StoredFile], looks: Sequence[Callable[[Path, StoredFile], str | None]]
+    ) -> Iterator[Fault]:
+        """Yield what is wrong with files: of each the first thing that a look finds."""
+
+        def look(file: StoredFile) -> str | None:
+            path = self.root / file.name
+            return next((what for each in looks if (what := each(path, file)) is not None), None)
+
+        for file, what in zip(files, _mapped(look, files), strict=True):
+            if what is not None:
+                yield Fault(self.root / file.name, what)
+
+    def _foreign(self, folder: str) -> Iterator[Fault]:
+        """Yield files below a folder that were not written there, and ways out of it."""
+        assert self.files is not None
+        known = {file.name for file in self.files}
+        for path in (self.root / folder).parents:
+            if path.is_relative_to(self.root) and path != self.root and path.is_symlink():
+                yield Fault(path, "It is a link, which no capture has.")
+                return
+        for name, is_link in _below(self.root, folder):
+            if is_link:
+                yield Fault(self.root / name, "It is a link, which no capture has.")
+            elif name not in known:
+                yield Fault(self.root / name, "It is no file of the capture: remove it.")
+
+    def _count_faults(self) -> Iterator[Fault]:
+        for folder, expected in self.counts.items():
+            path = self.root / folder
+            try:
+                files = self.read(folder)
+                rows = sum(_mapped(_rows, files))
+            except CaptureDamagedError:
+                yield Fault(path, "It has no Parquet files.")
+            except _UNREADABLE as error:
+                yield Fault(path, f"It cannot be read: {error}.")
+            else:
+                if rows != expected:
+                    yield Fault(path, f"It has {rows} rows, not the {expected} that were written.")
+
+
+def damaged(root: Path, faults: Sequence[Fault]) -> CaptureDamagedError:
+    """Return the error of some faults, which tells the first one."""
+    more = f" {len(faults) - 1} more faults were found." if len(faults) > 1 else ""
+    return CaptureDamagedError(
+        f"{root} is damaged. {faults[0].where}: {faults[0].what}{more}\n"
+        "'lipstick fsck' names all that is damaged. Restore it from a copy, or write it again."
+    )
+
+
+def describe(root: Path, folders: Iterable[str] = ("",)) -> tuple[StoredFile, ...]:
+    """Describe the Parquet files below folders of a folder, as they are now; reads all of them.
+
+    What Hadoop leaves beside the files, and nothing reads, is removed first: its checksums of
+    32 bits are only seen by Spark, and fail there without a word of what is damaged.
+
+    Raises
+    ------
+    OSError, pyarrow.ArrowException
+        When a file cannot be read, or is no Parquet.
+    """
+    names = []
+    for folder in folders:
+        for at, _, files in os.walk(root / folder):
+            for file in files:
+                path = Path(at, file)
+                if _is_hidden(file) or file.endswith(".crc"):
+                    path.unlink()
+                else:
+                    names.append(path.relative_to(root).as_posix())
+    return tuple(_mapped(lambda name: _described(root, name), sorted(names)))
+
+
+def _described(root: Path, name: str) -> StoredFile:
+    path = root / name
+    return StoredFile(name, path.stat().st_size, _rows(path), checksum(path))
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _rows(path: Path) -> int:
+    rows: int = pq.read_metadata(path).num_rows
+    return rows
+
+
+def _size_fault(path: Path, file: StoredFile) -> str | None:
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return "The file is missing."
+    except OSError as error:
+        return f"The file cannot be read: {error}."
+    if not stat.S_ISREG(found.st_mode):
+        return "It is no file."
+    if found.st_size != file.size:
+        return f"The file has {found.st_size} bytes, not {file.size}."
+    return None
+
+
+def _row_fault(path: Path, file: StoredFile) -> str | None:
+    try:
+        rows = _rows(path)
+    except _UNREADABLE as error:
+        return f"The file cannot be read: {error}."
+    return None if rows == file.rows else f"The file has {rows} rows, not {file.rows}."
+
+
+def _checksum_fault(path: Path, file: StoredFile) -> str | None:
+    try:
+        found = checksum(path)
+    except OSError as error:
+        return f"The file cannot be read: {error}."
+    return None if found == file.sha256 else "The file was altered: its checksum is another one."
+
+
+def _below(root: Path, folder: str) -> Iterator[tuple[str, bool]]:
+    """Yield the files and links below a folder that readers do not pass over, links as such."""
+    waiting = [folder]
+    while waiting:
+        at = waiting.pop()
+        path = root / at
+        if path.is_symlink() and at:
+            yield at, True
+            continue
+        try:
+            entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+        except OSError:  # what is to be in it is missing, and told
+            continue
+        for entry in entries:
+            name = f"{at}/{entry.name}" if at else entry.name
+            if entry.is_symlink():
+                yield name, True
+            elif entry.is_dir():
+                waiting.append(name)
+            elif not (_is_hidden(entry.name) or (not at and entry.name == MANIFEST)):
+                yield name, False
+
+
+MANIFEST = "manifest.json"
+"""Beside the files of a capture, and none of them."""
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether Spark and this process pass over a file."""
+    if name.endswith(".parquet.crc"):
+        return False  # Hadoop compares it
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+    if len(items) <= _FEW:
+        return map(function, items)
+    with ThreadPoolExecutor(min(_FEW, os.cpu_count() or 1)) as threads:
+        return iter(list(threads.map(function, items)))

@@ -1,0 +1,83 @@
+"""What no manifest may say: a capture of a stranger's is data, and opening it runs nothing.
+
+The scalars of a manifest become parts of statements that Spark runs. They read rows of the capture
+by functions of Spark's, and of those that the session has registered by itself. So three things are
+refused: functions that call whatever Java method their arguments name, where they would be called
+again; queries inside of scalars, which would read other tables and files; and names of blocks that
+are paths. A capture of one's own has none of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from lipstick.errors import CaptureDamagedError
+from rewriter.algebra import Scalar
+from rewriter.blocks import Block, Core, topological
+
+_CALLING = frozenset(["java_method", "reflect", "try_reflect"])
+"""Functions that call a Java method by its name."""
+_QUERIES = frozenset(["Command", "From", "Select", "SetOperation", "Subquery", "Union"])
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check_harmless(path: Path, root: Block, values: str) -> None:
+    """Refuse what would do more than read the rows of a capture.
+
+    Parameters
+    ----------
+    path
+        The manifest, for messages.
+    values
+        Of the capture: ``copy`` or ``reference``.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When the manifest has such a thing.
+    """
+    for block in topological(root):
+        if not _NAME.fullmatch(block.name):
+            raise _refused(path, f"a block called {block.name!r}")
+        # What was drawn when the capture was written is a member column, and not drawn again.
+        drawn = block.core is not None and block.core.once and values == "copy"
+        for scalar in _scalars(block, without=block.core if drawn else None):
+            what = _more_than_values(scalar)
+            if what is not None:
+                raise _refused(path, what)
+
+
+def _more_than_values(scalar: Scalar) -> str | None:
+    """What a scalar does beside computing a value; None: nothing."""
+    for node in scalar.walk():
+        kind = type(node).__name__
+        if kind in _QUERIES:
+            return "a query inside of an expression"
+        if kind == "Anonymous" and node.name.lower() in _CALLING:
+            return f"a call of {node.name}, which runs a Java method by its name"
+    return None
+
+
+def _scalars(value: Any, without: Core | None) -> Iterator[Scalar]:
+    """Yield the scalars of a part of a block, but for those of other blocks and of a core."""
+    if isinstance(value, Scalar):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for each in value:
+            yield from _scalars(each, without)
+    elif is_dataclass(value) and value is not without:
+        for each in fields(value):
+            inner = getattr(value, each.name)
+            if not isinstance(inner, Block):
+                yield from _scalars(inner, without)
+
+
+def _refused(path: Path, what: str) -> CaptureDamagedError:
+    return CaptureDamagedError(
+        f"{path} has {what}. No capture has that, so this is none, and nothing of it is run.\n"
+        "Ask whoever made it for one that lipstick wrote."
+    )
