@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from graphquery.model import EdgeSet, Ordinals
 from graphquery.store import checkpoint, log
 from graphquery.store.commit import FileEntry
+from graphquery.store.crossing import faults
 from graphquery.store.errors import StoreDamagedError
 from graphquery.store.format import FOLDERS, LOG, STAGING, check_format
 from graphquery.store.lock import LOCK, is_dead, read_holder
@@ -82,6 +83,7 @@ def fsck(path: str | Path) -> list[Damage]:
     damages += _check_files(root, state)
     damages += _check_segments(state)
     damages += _check_edges(root, state)
+    damages += _check_crossings(found.store, state)
     if state.version == last:  # else files of the entries after the break would seem left over
         damages += _garbage(root, state)
     return sorted(damages, key=lambda damage: damage.garbage)
@@ -204,6 +206,12 @@ def _check_edges(root: Path, state: State) -> Iterator[Damage]:
             yield from _check_columns(root / file, state, sets)
         except (OSError, pa.ArrowException):
             continue  # reported with the files
+
+
+def _check_crossings(store: str, state: State) -> Iterator[Damage]:
+    for name, document in state.records.items():
+        for what in faults(name, document, store, state.segments, state.files):
+            yield Damage(what, f"record {name}", _RESTORE)
 
 
 def _check_implied(state: State, edges: EdgeSet) -> Iterator[Damage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,9 +17,10 @@ from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.compaction import SMALL, TARGET, Compaction, merge, plan
 from graphquery.store.errors import StoreError
 from graphquery.store.files import Files
-from graphquery.store.format import FOLDERS
+from graphquery.store.format import FOLDERS, check_format
 from graphquery.store.lock import WriterLock
 from graphquery.store.ordinals import NewEdges
+from graphquery.store.sealing import Seals
 from graphquery.store.snapshot import Snapshot
 from graphquery.store.staging import Staging
 from graphquery.store.state import State
@@ -44,6 +45,7 @@ class Writer:
         self._open: set[Transaction] = set()
         self._state: State | None = None
         self._snapshot: Snapshot | None = None
+        self._seals: Seals | None = None
         self._failed = False
         self._checkpoint = 0
 
@@ -51,6 +53,7 @@ class Writer:
         self._lock.__enter__()
         try:
             self._state = log.load(self.root)
+            self._seals = Seals(check_format(self.root).store, self._state)
             for name in FOLDERS:  # empty ones are easily lost in copying
                 if not (self.root / name).is_dir():
                     self._files.make_folder(self.root / name)
@@ -75,7 +78,7 @@ class Writer:
             for transaction in list(self._open):
                 transaction.rollback()
         finally:
-            self._state = self._snapshot = None
+            self._state = self._snapshot = self._seals = None
             self._lock.release()
 
     @property
@@ -113,6 +116,12 @@ class Writer:
             if self._snapshot is None or self._snapshot.version != self.version:
                 self._snapshot = Snapshot.of(self.root, self.state)
             return self._snapshot
+
+    @contextlib.contextmanager
+    def exclusive(self) -> Iterator[Snapshot]:
+        """The content of the store, to which only this thread adds until the block is left."""
+        with self._mutex:
+            yield self.snapshot()
 
     def compact(self, *, small: int = SMALL, target: int = TARGET) -> Compaction:
         """Merge data files of fewer than `small` bytes into files of about `target` bytes.
@@ -201,6 +210,8 @@ class Writer:
                 vacuumed=vacuumed,
             )
             _check(state, commit, edges)
+            assert self._seals is not None  # as the state
+            self._seals.check(state, commit)
             self._append(staging, commit)
             self._write_checkpoint(state)
             return state.version
@@ -210,6 +221,8 @@ class Writer:
             staging.publish()
             checksum = log.append(self.root, commit, self._files)
             self.state.apply(commit, checksum)
+            assert self._seals is not None  # as the state
+            self._seals.follow(self.state, commit)
         except BaseException:
             # What has an entry is stored, even if an error came after that was written; then the
             # state here may be behind the log.

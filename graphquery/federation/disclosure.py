@@ -1,0 +1,40 @@
+"""What a store tells whom: five levels, each including those before it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from graphquery.federation.errors import FederationError
+
+
+class Disclosure(IntEnum):
+    """What a peer may learn of a store.
+
+    It is enforced where answers are made: what is not disclosed is in no byte sent.
+    """
+
+    NOTHING = 0
+    """Not even that there is a store."""
+    CHANNELS = 1
+    """Which datasets are exported and imported, and which of them are made of which."""
+    SKETCH = 2
+    """Also what a row may have been made from, as sketches."""
+    BOUNDARY = 3
+    """Also which crossing rows were made from which."""
+    NODES = 4
+    """Also nodes, names, edges and values."""
+
+    @classmethod
+    def named(cls, name: str) -> Disclosure:
+        """The level of a name: ``nothing``, ``channels``, ``sketch``, ``boundary``, ``nodes``.
+
+        Raises
+        ------
+        FederationError
+            There is no such level.
+        """
+        try:
+            return cls[name.upper()]
+        except KeyError:
+            levels = ", ".join(level.name.lower() for level in cls)
+            raise FederationError(f"There is no disclosure {name!r}; there are {levels}.") from None

@@ -1,0 +1,394 @@
+"""A federation: many stores asked as one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from graphquery.federation import closure, flow, requests, values
+from graphquery.federation.answer import (
+    Answer,
+    Cost,
+    Missing,
+    NodesAnswer,
+    PathsAnswer,
+    ValuesAnswer,
+    Verdict,
+    VerdictAnswer,
+)
+from graphquery.federation.boundary import BoundaryGraph, relation_of_table
+from graphquery.federation.directory import Directory
+from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.head import Head
+from graphquery.federation.members import Member, read_members
+from graphquery.federation.merged import SEPARATOR, merged_graph
+from graphquery.federation.question import Options, Question
+from graphquery.federation.relation import Relation
+from graphquery.federation.transport import Exchange, Failure, LocalTransport, Transport
+from graphquery.federation.wire import Message
+from graphquery.graph import ProvenanceGraph
+from graphquery.store import Store
+from semiring.base import Semiring, TokenValuation
+
+Names = str | Iterable[str]
+"""One node or several, ``alias::name``."""
+
+A = TypeVar("A", bound=Answer)
+
+
+class Federation:
+    """Stores by alias, of which questions are asked as if their graphs were one.
+
+    Every answer equals the operation on the merged graph (`merged`), at the versions that members
+    had when the federation was opened or refreshed last, or says what it lacks.
+
+    Parameters
+    ----------
+    transports
+        The ways to the members, by alias, in the order of the merged graph.
+    expected
+        By alias, the identities that members are to have.
+    options
+        How questions are answered.
+    timeout
+        Seconds that one reply may take.
+    home
+        The member that the questions come from: asking it is not counted.
+    """
+
+    def __init__(
+        self,
+        transports: Mapping[str, Transport],
+        expected: Mapping[str, str | None] | None = None,
+        *,
+        options: Options | None = None,
+        timeout: float | None = None,
+        home: str | None = None,
+    ) -> None:
+        if home is not None and home not in transports:
+            raise FederationError(f"The federation has no member {home!r} to be at home in.")
+        self._transports = dict(transports)
+        self._expected = dict(expected or {})
+        self._options = options or Options()
+        self._exchange = Exchange(self._transports, timeout, home=home)
+        self._relations: dict[str, Relation] = {}
+        self._boundary = BoundaryGraph([])
+        self._zoomed: Mapping[str, frozenset[str]] = MappingProxyType({})
+        self._directory = Directory({}, {}, {})
+        self.refresh()
+
+    # -- what there is ---------------------------------------------------------------------
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """The aliases of all members."""
+        return tuple(self._transports)
+
+    @property
+    def directory(self) -> Directory:
+        """Who exports and imports what."""
+        return self._directory
+
+    @property
+    def boundary(self) -> BoundaryGraph:
+        """The boundary graphs that are at hand."""
+        return self._boundary
+
+    @property
+    def cost(self) -> Cost:
+        """Of everything asked so far, refreshing included."""
+        return self._exchange.cost
+
+    def refresh(self) -> Directory:
+        """Ask all members for their newest versions, which questions are about from now on.
+
+        Boundary graphs of channels that are new are fetched, from members that disclose them. What
+        is zoomed out stays so.
+
+        Raises
+        ------
+        FederationError
+            A member is another store than it is to be, or members contradict each other.
+        """
+        aliases = list(self._transports)
+        replies = self._exchange.round([(alias, requests.head()) for alias in aliases])
+        heads: dict[str, Head] = {}
+        absent: dict[str, Failure] = {}
+        for alias, reply in zip(aliases, replies, strict=True):
+            if isinstance(reply, Failure):
+                absent[alias] = reply
+                continue
+            try:
+                heads[alias] = Head.from_json(reply.header["head"])
+            except (KeyError, MessageError) as error:
+                absent[alias] = Failure("damaged", str(error))
+        expected = {alias: self._expected.get(alias) for alias in aliases}
+        self._directory = Directory.of(heads, absent, expected)
+        if self._options.boundary:
+            self._fetch_boundary()
+        return self._directory
+
+    def _fetch_boundary(self) -> None:
+        batch: list[tuple[str, Message]] = []
+        for alias, head in self._directory.heads.items():
+            wanted = [c for c, e in head.exports.items() if e.boundary and c not in self._relations]
+            if wanted:
+                batch.append((alias, requests.boundary(head.version, wanted)))
+        replies = self._exchange.round(batch)
+        for (alias, _), reply in zip(batch, replies, strict=True):
+            if isinstance(reply, Failure):
+                continue  # without it, rows are followed by asking
+            for channel, table in reply.tables.items():
+                self._take_boundary(alias, channel, table, reply.header.get("sources"))
+        self._boundary = BoundaryGraph(self._relations.values())
+
+    def _take_boundary(self, alias: str, channel: str, table: Any, sources: Any) -> None:
+        """Keep an increment if it fits what heads say of the channels in it."""
+        export = self._directory.heads[alias].exports.get(channel)
+        if export is None or not isinstance(sources, dict):
+            return
+        try:
+            named = [str(each) for each in sources[channel]]
+            relation = relation_of_table(table, named, export.count)
+        except (KeyError, TypeError, MessageError):
+            return
+        if named[-1:] != [channel] or not set(named[:-1]) <= set(export.channels):
+            return
+        for number, source in enumerate(named[:-1]):
+            known = self._directory.exported(source)
+            rows = relation.sources[relation.source_channels == number]
+            if known is not None and int(rows.max(initial=-1)) >= known.count:
+                return
+        self._relations[channel] = relation
+
+    # -- questions -------------------------------------------------------------------------
+
+    def ancestors(self, nodes: Names, distance: int | None = None) -> NodesAnswer:
+        """All that some nodes are made of, in whatever store.
+
+        Parameters
+        ----------
+        distance
+            How many edges to go back at most; None for any number. The way from an exported node
+            to the token that it was imported as is one edge.
+
+        Raises
+        ------
+        FederationError
+            A name without a member, or one that its store does not know.
+        IncompleteError
+            Something is missing, where answers are to be complete.
+        """
+        return self._reached(nodes, distance, forwards=False)
+
+    def descendants(self, nodes: Names, distance: int | None = None) -> NodesAnswer:
+        """All that is made of some nodes; see `ancestors`."""
+        return self._reached(nodes, distance, forwards=True)
+
+    def _reached(self, nodes: Names, distance: int | None, *, forwards: bool) -> NodesAnswer:
+        if distance is not None and distance < 0:
+            raise FederationError(f"A distance of {distance} edges is none.\nGive 0 or more.")
+        question = self._question()
+        if distance is None:
+            found = closure.walk(question, _listed(nodes), forwards=forwards).nodes
+        else:
+            found = closure.walk_within(question, _listed(nodes), distance, forwards=forwards)
+        return self._checked(NodesAnswer(*_told(question), found))
+
+    def flow(self, sources: Names, targets: Names) -> VerdictAnswer:
+        """Whether data could have flowed from any of some nodes to any of others.
+
+        YES says that a way is known, whoever is down; NO, that there is none.
+        """
+        question = self._question()
+        verdict, _ = flow.flow(question, _listed(sources), _listed(targets))
+        if verdict is not Verdict.UNKNOWN:
+            question.missing.clear()
+        return self._checked(VerdictAnswer(*_told(question), verdict))
+
+    def paths(
+        self, sources: Names, targets: Names, limit: int = 10, longest: int | None = None
+    ) -> PathsAnswer:
+        """Paths from some nodes to others, the shortest first; as in one graph.
+
+        Parameters
+        ----------
+        limit
+            How many paths at most.
+        longest
+            How many edges a path may have; None for any number.
+        """
+        if limit < 0 or (longest is not None and longest < 0):
+            raise FederationError("Limits of paths are not negative.\nGive 0 or more.")
+        question = self._question()
+        ends = (_listed(sources), _listed(targets))
+        verdict, found = flow.paths(question, *ends, limit, longest)
+        if verdict is Verdict.NO:
+            question.missing.clear()
+        return self._checked(PathsAnswer(*_told(question), verdict, tuple(found)))
+
+    def delete(self, nodes: Names) -> NodesAnswer:
+        """What is gone without some nodes, themselves among it; if incomplete, at least this."""
+        question = self._question()
+        found = closure.removal(question, _listed(nodes))
+        return self._checked(NodesAnswer(*_told(question), found.nodes))
+
+    def depends(self, nodes: Names, on: Names) -> VerdictAnswer:
+        """Whether every one of some nodes is gone once all of others are deleted."""
+        question = self._question()
+        asked = _listed(nodes)
+        found = closure.removal(question, _listed(on), asked, requests.ROWS)
+        gone = all(found.gone.get(name, False) for name in asked)
+        verdict = Verdict.YES if gone else Verdict.UNKNOWN if question.missing else Verdict.NO
+        if gone:
+            question.missing.clear()
+        return self._checked(VerdictAnswer(*_told(question), verdict))
+
+    def evaluate(
+        self,
+        semiring: Semiring[Any],
+        nodes: Names,
+        valuation: TokenValuation[Any] | Mapping[str, Any] = None,
+    ) -> ValuesAnswer:
+        """The annotations of nodes in a semiring, given those of tokens of all stores.
+
+        Parameters
+        ----------
+        valuation
+            As for a graph; names of nodes and relations begin with an alias. Tokens that stand for
+            exported rows have the annotation of these.
+        """
+        question = self._question()
+        found = values.evaluate(question, semiring, valuation, _listed(nodes))
+        return self._checked(ValuesAnswer(*_told(question), found))
+
+    # -- views -----------------------------------------------------------------------------
+
+    def zoom_out(self, *modules: str) -> Federation:
+        """The federation with every invocation of some modules, ``alias::module``, as one node."""
+        zoomed = dict(self._zoomed)
+        for module in modules:
+            alias, own = self._module(module)
+            zoomed[alias] = zoomed.get(alias, frozenset()) | {own}
+        return self._viewed(zoomed)
+
+    def zoom_in(self, *modules: str) -> Federation:
+        """The inverse of `zoom_out`."""
+        zoomed = dict(self._zoomed)
+        for module in modules:
+            alias, own = self._module(module)
+            zoomed[alias] = zoomed.get(alias, frozenset()) - {own}
+        return self._viewed(zoomed)
+
+    def _module(self, module: str) -> tuple[str, str]:
+        alias, separator, own = module.partition(SEPARATOR)
+        if not separator or alias not in self._transports:
+            raise FederationError(
+                f"{module!r} names no module of a member.\nModules are called "
+                f"ALIAS{SEPARATOR}MODULE."
+            )
+        return alias, own
+
+    def _viewed(self, zoomed: Mapping[str, frozenset[str]]) -> Federation:
+        other = object.__new__(Federation)
+        other.__dict__.update(self.__dict__)
+        other._zoomed = MappingProxyType({alias: each for alias, each in zoomed.items() if each})
+        return other
+
+    # -- beside questions ------------------------------------------------------------------
+
+    def names(self, answer: NodesAnswer, limit: int | None = None) -> list[str]:
+        """The names of the nodes of an answer, in the order of the merged graph.
+
+        Parameters
+        ----------
+        limit
+            How many at most; None for all.
+        """
+        result: list[str] = []
+        for alias in self._transports:
+            if alias not in answer.nodes or (limit is not None and len(result) >= limit):
+                continue
+            question = self._question()
+            left = None if limit is None else limit - len(result)
+            wanted = answer.nodes[alias].first(left)
+            request = requests.names(answer.versions[alias], wanted, question.zoom(alias))
+            reply = question.ask({alias: request})
+            if alias in reply:
+                texts = reply[alias].tables["names"].column("name").to_pylist()
+                result += [f"{alias}{SEPARATOR}{text}" for text in texts]
+        return result
+
+    def merged(self) -> ProvenanceGraph:
+        """The merged graph, of members that are folders; at the versions of the federation.
+
+        Raises
+        ------
+        FederationError
+            A member is a server, or has not answered.
+        """
+        snapshots = {}
+        for alias, transport in self._transports.items():
+            if not isinstance(transport, LocalTransport) or alias in self._directory.absent:
+                raise FederationError(
+                    f"{alias} cannot be read here, only asked.\nThe merged graph is of members that"
+                    " are folders."
+                )
+            version = self._directory.heads[alias].version
+            snapshots[alias] = Store.open(transport.path).snapshot(version)
+        graph = merged_graph(snapshots)
+        modules = [f"{a}{SEPARATOR}{module}" for a, each in self._zoomed.items() for module in each]
+        return graph.zoom_out(modules) if modules else graph
+
+    def _question(self) -> Question:
+        return Question(
+            self._directory,
+            self._exchange,
+            self._boundary,
+            self._options,
+            self._zoomed,
+            before=self._exchange.cost,
+        )
+
+    def _checked(self, answer: A) -> A:
+        answer.checked(self._options.strict)
+        return answer
+
+
+def open_federation(
+    path: str | os.PathLike[str],
+    *,
+    options: Options | None = None,
+    timeout: float | None = None,
+    home: str | None = None,
+) -> Federation:
+    """Open the federation of a file; see `graphquery.federation.members`.
+
+    Members that do not answer are no error: answers say what is missing.
+
+    Raises
+    ------
+    FederationError
+        The file says something else than members, or members contradict each other.
+    """
+    members = read_members(path)
+    transports = {alias: transport_to(member) for alias, member in members.items()}
+    expected = {alias: member.store for alias, member in members.items()}
+    return Federation(transports, expected, options=options, timeout=timeout, home=home)
+
+
+def transport_to(member: Member) -> Transport:
+    """The way to a member."""
+    if member.remote:
+        raise FederationError(f"{member.alias}: servers are not asked yet.")
+    return LocalTransport(member.location, member.disclosure)
+
+
+def _told(question: Question) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:
+    return question.directory.versions, tuple(question.missing.values()), question.cost
+
+
+def _listed(nodes: Names) -> list[str]:
+    return list(dict.fromkeys([nodes] if isinstance(nodes, str) else nodes))

@@ -1,0 +1,196 @@
+"""Fragments of stores' graphs, joined along crossing rows into one graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.federation import nodes as stored
+from graphquery.federation.errors import MessageError
+from graphquery.federation.question import SEPARATOR
+from graphquery.federation.wire import Message
+from graphquery.graph import ProvenanceGraph
+from graphquery.model import EdgeSet, Kind, Segment
+from graphquery.naming import ZOOMED_SUFFIX
+from semiring.base import Array
+
+ORDINAL = "ordinal"
+"""The key of nodes that have none: their ordinal in their store."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joined:
+    """Fragments as one graph.
+
+    Attributes
+    ----------
+    graph
+        Its nodes are in the order of the merged graph.
+    names
+        Of the nodes, by id; empty if they were not asked for.
+    sources, targets
+        By alias, the ids of the nodes asked for, in their order; -1 for those outside.
+    """
+
+    graph: ProvenanceGraph
+    names: list[str]
+    sources: Mapping[str, Array]
+    targets: Mapping[str, Array]
+
+
+def join(replies: Mapping[str, Message]) -> Joined:
+    """Join the fragments in replies to `requests.between`, by alias in the order of members.
+
+    Raises
+    ------
+    MessageError
+        A reply that is no fragment.
+    """
+    join = _Join()
+    try:
+        for zoomed in (False, True):
+            for alias, reply in replies.items():
+                join.add_nodes(alias, reply, zoomed)
+        for alias, reply in replies.items():
+            join.add_edges(alias, reply)
+    except (KeyError, IndexError, TypeError, ValueError, pa.ArrowException) as error:
+        raise MessageError(f"A fragment cannot be understood: {error!r}.") from error
+    join.cross()
+    return join.done(replies)
+
+
+class _Join:
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self.columns: dict[tuple[str, str], Any] = {}
+        self.count = 0
+        self.ids: dict[str, Array] = {}
+        """By alias, the id of each node of the fragment, in its order."""
+        self.names: dict[str, pa.Table] = {}
+        self.edges: list[tuple[Array, Array, Array]] = []
+        self.entries: dict[str, list[tuple[Array, Array]]] = {}
+        self.exits: dict[str, list[tuple[Array, Array]]] = {}
+
+    def add_nodes(self, alias: str, reply: Message, zoomed: bool) -> None:
+        nodes = stored.from_message(reply.header["segments"], reply.tables["nodes"])
+        ids = self.ids.setdefault(alias, np.full(len(nodes), -1, dtype=np.int64))
+        start = 0
+        for place, ordinals in nodes.ordinals.items():
+            chosen = np.flatnonzero((ordinals < 0) == zoomed)
+            ids[start + chosen] = self.count + np.arange(len(chosen))
+            if len(chosen):
+                name = f"{alias}{SEPARATOR}{nodes.names[place]}{ZOOMED_SUFFIX if zoomed else ''}"
+                self._add_segment(name, place, ordinals[chosen], chosen, reply, alias)
+            start += len(ordinals)
+
+    def _add_segment(
+        self, name: str, place: int, ordinals: Array, chosen: Array, reply: Message, alias: str
+    ) -> None:
+        attributes = reply.header["attributes"][str(place)]
+        kind, label, module, invocation, execution, relation, key = attributes
+        keys = reply.tables.get(f"keys {place}")
+        file = f"nodes/{len(self.segments)}"
+        if keys is None or list(keys.column_names) != key:
+            key = [ORDINAL]
+            self.columns[file, ORDINAL] = pa.array(ordinals)
+        else:
+            for column in key:
+                self.columns[file, column] = keys.column(column).take(pa.array(chosen))
+        zoomed = name.endswith(ZOOMED_SUFFIX)
+        self.segments.append(
+            Segment(
+                name,
+                Kind.ZOOMED if zoomed else Kind(kind),
+                str(label),
+                len(chosen),
+                None if module is None else f"{alias}{SEPARATOR}{module}",
+                invocation,
+                execution,
+                relation,
+                tuple(key),
+                file,
+            )
+        )
+        self.count += len(chosen)
+
+    def add_edges(self, alias: str, reply: Message) -> None:
+        ids, edges = self.ids[alias], reply.tables["edges"]
+        source, target = (edges.column(end).to_numpy() for end in ("source", "target"))
+        ports = np.zeros(len(source), dtype=np.uint8)
+        if "port" in edges.column_names:
+            ports = edges.column("port").to_numpy()
+        self.edges.append((ids[source], ids[target], ports))
+        for name, kept in (("entries", self.entries), ("exits", self.exits)):
+            channels, table = reply.header[name], reply.tables[name]
+            number, row, node = (table.column(c).to_numpy() for c in ("channel", "row", "node"))
+            for each in np.unique(number).tolist():
+                chosen = number == each
+                kept.setdefault(channels[each], []).append((row[chosen], ids[node[chosen]]))
+        if "names" in reply.tables:
+            self.names[alias] = reply.tables["names"]
+
+    def cross(self) -> None:
+        """Add an edge from every exported node to the tokens that it was imported as."""
+        for channel, exits in self.exits.items():
+            rows = np.concatenate([row for row, _ in exits])
+            makers = np.concatenate([node for _, node in exits])
+            order = np.argsort(rows, kind="stable")
+            rows, makers = rows[order], makers[order]
+            for row, node in self.entries.get(channel, ()):
+                place = np.searchsorted(rows, row)
+                there = place < len(rows)
+                there[there] = rows[place[there]] == row[there]
+                nothing = np.zeros(int(there.sum()), dtype=np.uint8)
+                self.edges.append((makers[place[there]], node[there], nothing))
+
+    def done(self, replies: Mapping[str, Message]) -> Joined:
+        edge_sets = self._edge_sets()
+        graph = ProvenanceGraph.build(
+            self.segments, edge_sets, lambda file, column: self.columns[file, column]
+        )
+        names = np.empty(self.count, dtype=object)
+        for alias, table in self.names.items():
+            own = [f"{alias}{SEPARATOR}{name}" for name in table.column("name").to_pylist()]
+            names[self.ids[alias]] = own
+        ends = {
+            end: {
+                alias: _placed(self.ids[alias], np.array(reply.header[end], dtype=np.int64))
+                for alias, reply in replies.items()
+            }
+            for end in ("sources", "targets")
+        }
+        listed: list[str] = names.tolist() if self.names else []
+        return Joined(graph, listed, ends["sources"], ends["targets"])
+
+    def _edge_sets(self) -> list[EdgeSet]:
+        """Edges by the segments of both ends and the port."""
+        sources, targets, ports = (
+            np.concatenate([*(part[place] for part in self.edges), np.empty(0, np.int64)])
+            for place in range(3)
+        )
+        bases = np.concatenate([[0], np.cumsum([s.count for s in self.segments])]).astype(np.int64)
+        source, target = (np.searchsorted(bases, e, side="right") - 1 for e in (sources, targets))
+        keys = (source * max(1, len(self.segments)) + target) * 4 + ports.astype(np.int64)
+        order = np.argsort(keys, kind="stable")
+        found, starts = np.unique(keys[order], return_index=True)
+        sets = []
+        for number, part in enumerate(np.split(order, starts[1:]) if len(found) else []):
+            one, other = int(source[part[0]]), int(target[part[0]])
+            file = f"edges/{number}"
+            self.columns[file, "source"] = sources[part] - bases[one]
+            self.columns[file, "target"] = targets[part] - bases[other]
+            ends = (self.segments[one].name, self.segments[other].name)
+            port = int(ports[part[0]])
+            sets.append(EdgeSet(*ends, len(part), file=file, port=port))
+        return sets
+
+
+def _placed(ids: Array, places: Array) -> Array:
+    result = np.full(len(places), -1, dtype=np.int64)
+    inside = (places >= 0) & (places < len(ids))
+    result[inside] = ids[places[inside]]
+    return result

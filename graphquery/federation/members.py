@@ -1,0 +1,127 @@
+"""The file of a federation: who its members are, and where.
+
+    format = 1
+
+    [members.warehouse]
+    location = "stores/warehouse"
+    store = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
+
+Relative locations are from the folder of the file. `store` is the identity of the store there, and
+may be left out; where it is given, another store at the location is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphquery.federation.disclosure import Disclosure
+from graphquery.federation.errors import FederationError
+
+VERSION = 1
+_ALIAS = re.compile(r"[A-Za-z0-9_.-]+")
+_IDENTITY = re.compile(r"[0-9a-f]{32}")
+_FIELDS = frozenset({"location", "store", "disclosure", "token_file", "certificate"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One store of a federation.
+
+    Parameters
+    ----------
+    alias
+        What it is called in the federation: ``alias::node``.
+    location
+        A folder, or the address of a server, ``https://host:port``.
+    store
+        Its identity; None if whatever is there is meant.
+    disclosure
+        What of a store in a folder is looked at; servers decide for themselves.
+    token_file
+        A file with the token that a server asks for.
+    certificate
+        A file with the certificates that a server's is checked by; None: those of the system.
+    """
+
+    alias: str
+    location: str
+    store: str | None = None
+    disclosure: Disclosure = Disclosure.NODES
+    token_file: Path | None = None
+    certificate: Path | None = None
+
+    @property
+    def remote(self) -> bool:
+        """Whether it is a server."""
+        return self.location.startswith(("http://", "https://"))
+
+
+def read_members(path: str | os.PathLike[str]) -> dict[str, Member]:
+    """The members of a federation by alias, in the order of its file.
+
+    Raises
+    ------
+    FederationError
+        The file is not there, or says something else than members.
+    """
+    file = Path(path)
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise FederationError(
+            f"There is no file {file}.\nGive the file of a federation."
+        ) from error
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise FederationError(f"{file} cannot be read as TOML: {error}.") from error
+    if document.get("format") != VERSION:
+        raise FederationError(
+            f"{file} has no `format = {VERSION}`: it is no file of a federation, or of another "
+            "version of lipstick-spark."
+        )
+    members = document.get("members")
+    if not isinstance(members, dict) or not members:
+        raise FederationError(f"{file} has no members.\nAdd [members.NAME] with a location.")
+    return {
+        alias: _member(alias, fields, file.absolute().parent, str(file))
+        for alias, fields in members.items()
+    }
+
+
+def _member(alias: str, fields: Any, folder: Path, file: str) -> Member:
+    where = f"Member {alias!r} of {file}"
+    if _ALIAS.fullmatch(alias) is None:
+        raise FederationError(f"{where}: an alias is made of letters, digits, and the signs _ . -")
+    if not isinstance(fields, dict) or not all(isinstance(each, str) for each in fields.values()):
+        raise FederationError(f"{where} has no fields that are texts.")
+    unknown = sorted(fields.keys() - _FIELDS)
+    if unknown:
+        raise FederationError(f"{where} has an unknown field {unknown[0]!r}.")
+    location = fields.get("location", "")
+    if not location:
+        raise FederationError(f"{where} has no location.")
+    store = fields.get("store")
+    if store is not None and _IDENTITY.fullmatch(store) is None:
+        raise FederationError(f"{where}: an identity of a store has 32 hexadecimal digits.")
+    remote = "://" in location
+    if remote and not location.startswith(("http://", "https://")):
+        raise FederationError(
+            f"{where}: {location} is neither a folder nor the address of a server, http(s)://."
+        )
+    return Member(
+        alias,
+        location if remote else str(folder / location),
+        store,
+        Disclosure.named(fields.get("disclosure", "nodes")),
+        _file(fields, "token_file", folder),
+        _file(fields, "certificate", folder),
+    )
+
+
+def _file(fields: Mapping[str, str], name: str, folder: Path) -> Path | None:
+    return folder / fields[name] if name in fields else None

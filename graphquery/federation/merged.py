@@ -1,0 +1,94 @@
+"""The merged graph of stores that can all be read here: what questions to a federation are about.
+
+It is the disjoint union of all graphs, with an edge for every crossing row from the exported node
+to each token imported as it. Names of segments and modules are ``alias::name``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from graphquery.federation.errors import CrossingError
+from graphquery.federation.relation import imported_rows
+from graphquery.federation.site import joined_segments
+from graphquery.graph import ProvenanceGraph
+from graphquery.model import EdgeSet, Ordinals, Segment
+from graphquery.store.crossing import exports, imports
+from graphquery.store.snapshot import Snapshot
+
+SEPARATOR = "::"
+
+
+def merged_graph(snapshots: Mapping[str, Snapshot]) -> ProvenanceGraph:
+    """The merged graph of snapshots by alias, in their order.
+
+    An import whose exporter is not among them is of tokens that nothing is known of.
+
+    Raises
+    ------
+    CrossingError
+        Two stores export one channel, or a row is imported that the channel does not have.
+    """
+    segments: list[Segment] = []
+    edge_sets: list[EdgeSet] = []
+    columns: dict[str, Any] = {}
+    exporters: dict[str, tuple[str, int]] = {}
+    for alias, snapshot in snapshots.items():
+        for segment in joined_segments(snapshot, imports(snapshot.records)):
+            segments.append(_prefixed(alias, segment))
+        for edges in snapshot.edges:
+            file = None if edges.file is None else f"{alias}{SEPARATOR}{edges.file}"
+            source, target = _name(alias, edges.source), _name(alias, edges.target)
+            edge_sets.append(replace(edges, source=source, target=target, file=file))
+        for channel, export in exports(snapshot.records).items():
+            if channel in exporters:
+                raise CrossingError(f"Two stores export channel {channel}, one of them {alias}.")
+            exporters[channel] = (_name(alias, export.segment), export.count)
+    for alias, snapshot in snapshots.items():
+        for edges, numbers in _crossing_edges(alias, snapshot, exporters):
+            columns[edges.file or ""] = numbers
+            edge_sets.append(edges)
+
+    def column(file: str, name: str) -> Any:
+        if file in columns:
+            return columns[file]
+        alias, _, own = file.partition(SEPARATOR)
+        return snapshots[alias].column(own, name)
+
+    return ProvenanceGraph.build(segments, edge_sets, column)
+
+
+def _crossing_edges(
+    alias: str, snapshot: Snapshot, exporters: Mapping[str, tuple[str, int]]
+) -> Iterator[tuple[EdgeSet, Any]]:
+    for channel, made in imports(snapshot.records).items():
+        if channel not in exporters:
+            continue
+        source, count = exporters[channel]
+        for number, part in enumerate(made.parts):
+            rows = imported_rows(snapshot, part.segment, part.rows)
+            if int(rows.max(initial=-1)) >= count:
+                raise CrossingError(
+                    f"{alias} imports row {int(rows.max())} of {made.name}, which has {count} rows."
+                )
+            file = f"crossing/{channel}/{alias}/{number}"
+            target = _name(alias, part.segment)
+            ends = (Ordinals.COLUMN, Ordinals.ALL)
+            yield EdgeSet(source, target, len(rows), *ends, file), rows.astype(np.int64)
+
+
+def _prefixed(alias: str, segment: Segment) -> Segment:
+    return replace(
+        segment,
+        name=_name(alias, segment.name),
+        module=None if segment.module is None else _name(alias, segment.module),
+        file=None if segment.file is None else f"{alias}{SEPARATOR}{segment.file}",
+    )
+
+
+def _name(alias: str, name: str) -> str:
+    return f"{alias}{SEPARATOR}{name}"

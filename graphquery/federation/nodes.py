@@ -1,0 +1,127 @@
+"""Nodes as they travel: by segment and ordinal, which compaction does not change.
+
+A node that stands for a zoomed invocation has the segment of the invocation, and the ordinal
+-1 - n where the invocation is node n of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.federation.errors import MessageError
+from graphquery.federation.site import Site
+from graphquery.graph import ProvenanceGraph
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredNodes:
+    """Nodes of one store.
+
+    Parameters
+    ----------
+    ordinals
+        By the place of their segment in the store, int64 and ascending.
+    names
+        The names of the segments, by place.
+    """
+
+    ordinals: Mapping[int, Array] = field(default_factory=dict)
+    names: Mapping[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return sum(len(ordinals) for ordinals in self.ordinals.values())
+
+    def joined(self, other: StoredNodes) -> StoredNodes:
+        """The nodes that are in either."""
+        found = dict(self.ordinals)
+        for place, ordinals in other.ordinals.items():
+            known = found.get(place)
+            found[place] = ordinals if known is None else np.union1d(known, ordinals)
+        return StoredNodes(found, {**self.names, **other.names})
+
+    def first(self, limit: int | None) -> dict[int, Array]:
+        """So many nodes at most, in the order of their store."""
+        found = {}
+        left = len(self) if limit is None else limit
+        for place in sorted(self.ordinals):
+            if left > 0:
+                found[place] = self.ordinals[place][:left]
+                left -= len(found[place])
+        return found
+
+
+def split(site: Site, graph: ProvenanceGraph, ids: Array) -> list[tuple[int, Array]]:
+    """Ids of nodes of a store as places of segments and ordinals."""
+    storage = graph.storage
+    zoomed = ids >= storage.count
+    stands_for = storage.invocations[ids[zoomed] - storage.count]
+    plain = np.concatenate([ids[~zoomed], stands_for])
+    places = storage.segment_of(plain)
+    ordinals = plain - storage.bases[places]
+    hidden = np.arange(len(plain)) >= len(plain) - len(stands_for)
+    ordinals = np.where(hidden, -1 - ordinals, ordinals)
+    order = np.lexsort((ordinals, places))
+    found, starts = np.unique(places[order], return_index=True)
+    parts = np.split(ordinals[order], starts[1:]) if len(found) else []
+    return list(zip(found.tolist(), parts, strict=True))
+
+
+def ids_of(graph: ProvenanceGraph, place: int, ordinals: Array) -> Array:
+    """The inverse of `split` for one segment.
+
+    Raises
+    ------
+    MessageError
+        There are no such nodes.
+    """
+    storage = graph.storage
+    if not 0 <= place < len(storage.segments):
+        raise MessageError("There is no such segment.")
+    base, end = storage.bases[place], storage.bases[place + 1]
+    plain = base + np.where(ordinals < 0, -1 - ordinals, ordinals)
+    if len(plain) and not base <= int(plain.min()) <= int(plain.max()) < end:
+        raise MessageError("There is no such node.")
+    zoomed = ordinals < 0
+    ids: Array = np.array(plain, dtype=np.int64)
+    ids[zoomed] = storage.count + np.searchsorted(storage.invocations, plain[zoomed])
+    if not bool(graph.has(ids).all()):
+        raise MessageError("There is no such node in the graph.")
+    return ids
+
+
+def to_message(parts: list[tuple[int, Array]], names: Any) -> tuple[list[Any], pa.Table]:
+    """Nodes as a list of segments (place, name, how many) and a table of ordinals."""
+    segments = [[place, names[place], len(ordinals)] for place, ordinals in parts]
+    ordinals = np.concatenate([*(part for _, part in parts), np.empty(0, np.int64)])
+    narrow = np.int32 if len(ordinals) and np.abs(ordinals).max() < 2**31 - 1 else np.int64
+    return segments, pa.table({"ordinal": pa.array(ordinals.astype(narrow))})
+
+
+def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
+    """The inverse of `to_message`.
+
+    Raises
+    ------
+    MessageError
+        What is no nodes.
+    """
+    if table is None:
+        raise MessageError("A reply has no table of nodes.")
+    try:
+        ordinals = table.column("ordinal").cast(pa.int64()).to_numpy()
+        found, names, start = {}, {}, 0
+        for place, name, count in segments:
+            found[int(place)] = ordinals[start : start + count]
+            names[int(place)] = str(name)
+            start += count
+    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        raise MessageError(f"Nodes of a reply cannot be understood: {error!r}.") from error
+    if start != len(ordinals) or len(found) != len(segments):
+        raise MessageError("Nodes of a reply are more or fewer than it says.")
+    return StoredNodes(found, names)

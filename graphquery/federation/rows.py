@@ -1,0 +1,110 @@
+"""Crossing rows: sets of rows by channel, and how they travel."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.federation.errors import MessageError
+from semiring.base import Array
+
+Rows: TypeAlias = Mapping[str, Array]
+"""By channel, int64 rows, ascending and each once."""
+
+_CHANNEL = re.compile(r"[0-9a-f]{32}")
+
+
+def union(parts: Iterable[Rows]) -> dict[str, Array]:
+    """All rows that are in any of the parts."""
+    found: dict[str, list[Array]] = {}
+    for part in parts:
+        for channel, numbers in part.items():
+            found.setdefault(channel, []).append(numbers)
+    joined = {channel: np.unique(np.concatenate(each)) for channel, each in found.items()}
+    return {channel: numbers for channel, numbers in joined.items() if len(numbers)}
+
+
+def difference(rows: Rows, other: Rows) -> dict[str, Array]:
+    """The rows that are not in another set."""
+    nothing = np.empty(0, dtype=np.int64)
+    left = {
+        channel: np.setdiff1d(numbers, other.get(channel, nothing), assume_unique=True)
+        for channel, numbers in rows.items()
+    }
+    return {channel: numbers for channel, numbers in left.items() if len(numbers)}
+
+
+def intersection(rows: Rows, other: Rows) -> dict[str, Array]:
+    """The rows that are in both sets."""
+    both = {
+        channel: np.intersect1d(numbers, other[channel], assume_unique=True)
+        for channel, numbers in rows.items()
+        if channel in other
+    }
+    return {channel: numbers for channel, numbers in both.items() if len(numbers)}
+
+
+def count(rows: Rows) -> int:
+    """How many rows there are."""
+    return sum(len(numbers) for numbers in rows.values())
+
+
+def to_table(rows: Rows, **more: Array) -> tuple[list[str], pa.Table]:
+    """Rows as a list of channels, and a table of `channel` (a place in the list) and `row`.
+
+    Parameters
+    ----------
+    more
+        Further columns, a value for each row in the order of the channels.
+    """
+    channels = list(rows)
+    lengths = [len(numbers) for numbers in rows.values()]
+    numbers = np.concatenate([*rows.values(), np.empty(0, dtype=np.int64)])
+    columns: dict[str, Any] = {
+        "channel": pa.array(np.repeat(np.arange(len(channels), dtype=np.uint16), lengths)),
+        "row": pa.array(numbers.astype(np.int64)),
+    }
+    return channels, pa.table(columns | {name: pa.array(each) for name, each in more.items()})
+
+
+def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array], dict[str, Array]]:
+    """The inverse of `to_table`.
+
+    Returns
+    -------
+    rows
+        By channel; ascending.
+    places
+        By channel, the places in the table that they are from, for further columns.
+
+    Raises
+    ------
+    MessageError
+        What is no rows of channels.
+    """
+    if table is None:
+        return {}, {}
+    if not isinstance(channels, list) or not all(
+        isinstance(each, str) and _CHANNEL.fullmatch(each) for each in channels
+    ):
+        raise MessageError("Crossing rows are of channels that are called by 32 digits.")
+    try:
+        number = table.column("channel").cast(pa.uint16()).to_numpy()
+        row = table.column("row").cast(pa.int64()).to_numpy()
+    except (KeyError, pa.ArrowException) as error:
+        raise MessageError(f"Crossing rows have columns channel and row: {error}.") from error
+    if len(row) and (int(number.max()) >= len(channels) or int(row.min()) < 0):
+        raise MessageError("A crossing row is of no channel, or negative.")
+    rows, places = {}, {}
+    for place in np.unique(number).tolist():
+        chosen = np.flatnonzero(number == place)
+        chosen = chosen[np.argsort(row[chosen], kind="stable")]
+        numbers = row[chosen]
+        if len(numbers) > 1 and bool((numbers[1:] == numbers[:-1]).any()):
+            raise MessageError("A crossing row occurs twice in one set.")
+        rows[channels[place]], places[channels[place]] = numbers, chosen
+    return rows, places

@@ -1,0 +1,196 @@
+"""How requests get to stores: one protocol, at which requests, rounds and bytes are counted."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from graphquery.federation import answer as reasons
+from graphquery.federation.answer import Cost
+from graphquery.federation.disclosure import Disclosure
+from graphquery.federation.errors import CutOffError, FederationError, MessageError
+from graphquery.federation.responder import Responder
+from graphquery.federation.wire import REPLY, REQUEST, Limits, Message, Read, reader, received
+from semiring.errors import LipstickError
+
+_AT_ONCE = 64
+"""Requests on their way at a time."""
+
+
+class TransportError(FederationError):
+    """A store that could not be asked.
+
+    Attributes
+    ----------
+    reason
+        As of what is missing of an answer.
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Transport(Protocol):
+    """The way to one store.
+
+    What is not a reply by the store itself is a `TransportError`.
+    """
+
+    remote: bool
+    """Whether waiting for it leaves this process free for others."""
+
+    def exchange(
+        self, request: bytes, timeout: float | None
+    ) -> contextlib.AbstractContextManager[Read]:
+        """Send a request; within the context, read the reply.
+
+        Parameters
+        ----------
+        timeout
+            Seconds until the reply has to be whole; None for any time.
+        """
+        ...
+
+
+class LocalTransport:
+    """To a store in a folder that this process can read; what is said is as if it were sent.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    level
+        What of it is disclosed.
+    """
+
+    remote = False
+
+    def __init__(self, path: str | Path, level: Disclosure = Disclosure.NODES) -> None:
+        self.path = Path(path)
+        self.level = level
+        self._responder: Responder | None = None
+        self._mutex = threading.Lock()
+
+    @contextlib.contextmanager
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+        """See `Transport`."""
+        try:
+            with self._mutex:
+                if self._responder is None:
+                    self._responder = Responder(self.path)
+        except LipstickError as error:
+            raise TransportError(reasons.UNREACHABLE, str(error)) from error
+        asked = received(reader(request), REQUEST)
+        yield io.BytesIO(self._responder.answer(asked, self.level).to_bytes()).read
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no reply: a reason as of what is missing, and a text for people."""
+
+    reason: str
+    message: str
+
+
+class Exchange:
+    """Sends rounds of requests, and counts.
+
+    Parameters
+    ----------
+    transports
+        By alias.
+    timeout
+        Seconds that one reply may take; None for any time.
+    limits
+        Of replies.
+    home
+        The alias of the store that the questions come from: asking it costs nothing.
+    """
+
+    def __init__(
+        self,
+        transports: Mapping[str, Transport],
+        timeout: float | None = None,
+        limits: Limits = REPLY,
+        home: str | None = None,
+    ) -> None:
+        self._transports = transports
+        self._timeout = timeout
+        self._limits = limits
+        self._home = home
+        self._mutex = threading.Lock()
+        self.cost = Cost()
+        """Of all rounds so far."""
+
+    def round(self, requests: Sequence[tuple[str, Message]]) -> list[Message | Failure]:
+        """Send requests to stores at once, and return what became of each.
+
+        Raises
+        ------
+        FederationError
+            A store says that the question is wrong.
+        """
+        if not requests:
+            return []
+        if any(alias != self._home for alias, _ in requests):
+            self._count(Cost(rounds=1))
+        remote = sum(self._transports[alias].remote for alias, _ in requests)
+        if remote < 2:
+            return [self._one(alias, message) for alias, message in requests]
+        with ThreadPoolExecutor(min(len(requests), _AT_ONCE)) as pool:
+            return list(pool.map(lambda request: self._one(*request), requests))
+
+    def _one(self, alias: str, message: Message) -> Message | Failure:
+        data = message.to_bytes()
+        counted = _Counted()
+        try:
+            with self._transports[alias].exchange(data, self._timeout) as read:
+                reply = received(counted.of(read), self._limits)
+        except TransportError as error:
+            return Failure(error.reason, str(error))
+        except CutOffError as error:
+            return Failure(reasons.INTERRUPTED, str(error))
+        except MessageError as error:
+            return Failure(reasons.DAMAGED, str(error))
+        finally:
+            if alias != self._home:
+                self._count(Cost(1, 0, len(data), counted.count))
+        return _checked(alias, reply)
+
+    def _count(self, more: Cost) -> None:
+        with self._mutex:
+            self.cost += more
+
+
+class _Counted:
+    """Counts the bytes that are read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def of(self, read: Read) -> Read:
+        def counting(size: int) -> bytes:
+            data = read(size)
+            self.count += len(data)
+            return data
+
+        return counting
+
+
+def _checked(alias: str, reply: Message) -> Message | Failure:
+    """A reply, or what a store says of why there is none."""
+    kind = reply.header.get("error")
+    if kind is None:
+        return reply
+    text = str(reply.header.get("message", ""))
+    if kind == "question":
+        raise FederationError(f"{alias}: {text}")
+    known = {"refused": reasons.REFUSED, "behind": reasons.BEHIND, "failed": reasons.UNREACHABLE}
+    return Failure(known.get(str(kind), reasons.DAMAGED), text)

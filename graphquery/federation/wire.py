@@ -1,0 +1,178 @@
+"""Messages between a federation and its stores: a header, tables, and an end that seals them.
+
+A message is a sequence of frames, each a letter, a length and bytes: ``H`` a JSON object, ``T`` a
+table as an Arrow IPC stream behind its name, ``E`` how many tables and rows there were and a
+checksum of all bytes before. What has no end was cut off, whatever it says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from graphquery.federation.errors import CutOffError, MessageError
+
+_FRAME = struct.Struct("<cQ")
+_SMALL = 4096
+"""Bytes of a table up to which it is not compressed."""
+
+Read = Callable[[int], bytes]
+"""Reads up to so many bytes; none at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a message may hold.
+
+    Parameters
+    ----------
+    size
+        Bytes of all frames.
+    header
+        Bytes of the header.
+    tables
+        How many tables.
+    """
+
+    size: int = 1 << 32
+    header: int = 1 << 26
+    tables: int = 1 << 16
+
+
+REQUEST = Limits(size=1 << 26, header=1 << 24, tables=16)
+"""Of requests, unless told otherwise."""
+
+REPLY = Limits()
+"""Of replies, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Message:
+    """A request or a reply."""
+
+    header: Mapping[str, Any]
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    def frames(self) -> Iterator[bytes]:
+        """The message as bytes, piece by piece."""
+        digest = hashlib.blake2b(digest_size=16)
+        text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"))
+        frames = [(b"H", text.encode())]
+        frames += [(b"T", _packed(name, table)) for name, table in self.tables.items()]
+        for kind, content in frames:
+            piece = _FRAME.pack(kind, len(content)) + content
+            digest.update(piece)
+            yield piece
+        rows = sum(len(table) for table in self.tables.values())
+        end = {"tables": len(self.tables), "rows": rows, "checksum": digest.hexdigest()}
+        content = json.dumps(end, separators=(",", ":")).encode()
+        yield _FRAME.pack(b"E", len(content)) + content
+
+    def to_bytes(self) -> bytes:
+        """The message as bytes."""
+        return b"".join(self.frames())
+
+
+def received(read: Read, limits: Limits = REPLY) -> Message:
+    """Read a message.
+
+    Raises
+    ------
+    CutOffError
+        The bytes end before the message does.
+    MessageError
+        Bytes that are no message, or more than is allowed.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    header: dict[str, Any] | None = None
+    tables: dict[str, pa.Table] = {}
+    left = limits.size
+    while True:
+        start = _exactly(read, _FRAME.size)
+        kind, length = _FRAME.unpack(start)
+        left -= length + _FRAME.size
+        if left < 0 or (kind != b"T" and length > limits.header):
+            raise MessageError(
+                f"A message of more than {limits.size:,} bytes, or with a header of more than "
+                f"{limits.header:,}, is not read.\nAsk for less at once."
+            )
+        content = _exactly(read, length)
+        if kind == b"E":
+            _check_end(content, header, tables, digest.hexdigest())
+            assert header is not None  # checked
+            return Message(header, tables)
+        digest.update(start + content)
+        if kind == b"H" and header is None:
+            header = _json(content)
+        elif kind == b"T" and header is not None and len(tables) < limits.tables:
+            name, table = _unpacked(content)
+            tables[name] = table
+        else:
+            raise MessageError("The bytes are no message of a federation.")
+
+
+def reader(data: bytes) -> Read:
+    """Reads bytes that are there."""
+    read: Read = io.BytesIO(data).read
+    return read
+
+
+def _exactly(read: Read, count: int) -> bytes:
+    parts = []
+    while count:
+        part = read(min(count, 1 << 20))
+        if not part:
+            raise CutOffError("The message ends before its end mark.")
+        parts.append(part)
+        count -= len(part)
+    return b"".join(parts)
+
+
+def _packed(name: str, table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd" if table.nbytes > _SMALL else None)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        for batch in table.combine_chunks().to_batches():
+            writer.write_batch(batch)
+    encoded = name.encode()
+    content: bytes = sink.getvalue().to_pybytes()
+    return bytes([len(encoded)]) + encoded + content
+
+
+def _unpacked(content: bytes) -> tuple[str, pa.Table]:
+    try:
+        length = content[0]
+        name = content[1 : 1 + length].decode()
+        with pa.ipc.open_stream(pa.py_buffer(content[1 + length :])) as stream:
+            table = stream.read_all()
+        table.validate(full=True)
+    except (IndexError, UnicodeDecodeError, pa.ArrowException, OSError) as error:
+        raise MessageError(f"A table of the message cannot be read: {error!r}.") from error
+    return name, table
+
+
+def _json(content: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise MessageError(f"The header of the message cannot be read: {error!r}.") from error
+    if not isinstance(document, dict):
+        raise MessageError("The header of the message is no object.")
+    return document
+
+
+def _check_end(
+    content: bytes, header: object, tables: Mapping[str, pa.Table], checksum: str
+) -> None:
+    end = _json(content)
+    rows = sum(len(table) for table in tables.values())
+    expected = {"tables": len(tables), "rows": rows, "checksum": checksum}
+    if header is None or end != expected:
+        raise MessageError("The message is not what was sent: its end mark does not fit it.")

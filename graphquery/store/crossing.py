@@ -1,0 +1,297 @@
+"""Crossings: which rows of a store others may import, and which rows of others it has imported.
+
+An export makes one segment of a store a *channel*; a row of a channel is where data leaves one
+store and enters others. Exports and imports are records of commits, ``export/<channel>`` and
+``import/<channel>``, of the versions named here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from graphquery.model import Kind, Segment
+from graphquery.store.commit import FileEntry, Json
+from graphquery.store.errors import StoreDamagedError, StoreError
+
+EXPORT = "export/"
+IMPORT = "import/"
+EXPORT_VERSION = 1
+IMPORT_VERSION = 1
+_PERSON = b"lipstick-cross-1"
+_KEY_BYTES = 64
+
+
+def channel_id(store: str, name: str, version: str, key: bytes = b"") -> str:
+    """The identity of a channel: BLAKE2b-128 of who exported what, in hexadecimal.
+
+    Parameters
+    ----------
+    store
+        The identity of the exporting store, 32 hexadecimal digits.
+    name, version
+        Of the dataset.
+    key
+        The key of the federation, of up to 64 bytes: without it nobody can compute identities.
+
+    Raises
+    ------
+    StoreError
+        An identity that is none, or a key too long.
+    """
+    try:
+        identity = bytes.fromhex(store)
+    except ValueError:
+        identity = b""
+    if len(identity) != 16:
+        raise StoreError(f"{store!r} is no identity of a store: it has 32 hexadecimal digits.")
+    if len(key) > _KEY_BYTES:
+        raise StoreError(f"The key of a federation has up to {_KEY_BYTES} bytes, not {len(key)}.")
+    digest = hashlib.blake2b(digest_size=16, key=key, person=_PERSON)
+    for part in (identity, name.encode(), version.encode()):
+        digest.update(len(part).to_bytes(4, "little"))
+        digest.update(part)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A segment that others may import: what the record ``export/<channel>`` says.
+
+    Parameters
+    ----------
+    segment, count
+        The nodes: row i of the channel is node i.
+    name, version
+        Of the dataset.
+    commit
+        The version of the store that made it.
+    keyed
+        Whether the channel's identity was made with the key of a federation.
+    checksums
+        Of the data's files as they were exported, by name.
+    channels
+        The channels that rows of this one were made from, in this store or any before it.
+    sources
+        The channels that rows of `boundary` refer to by number; the last one is this channel.
+    boundary, sketches
+        Files of the summaries of the rows' ancestors, if they were made.
+    blocks
+        How many blocks a sketch has.
+    """
+
+    segment: str
+    count: int
+    name: str
+    version: str
+    commit: int
+    keyed: bool = False
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    channels: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    boundary: str | None = None
+    sketches: str | None = None
+    blocks: int = 0
+
+    def to_json(self) -> Json:
+        """The document of the record."""
+        document = asdict(self) | {"format": EXPORT_VERSION}
+        return document | {"channels": list(self.channels), "sources": list(self.sources)}
+
+    @classmethod
+    def from_json(cls, document: Json, what: str) -> Export:
+        """The inverse of `to_json`.
+
+        Raises
+        ------
+        StoreDamagedError
+            When it is nothing of the kind, or of another version; `what` names it.
+        """
+        values = _checked(document, EXPORT_VERSION, what)
+        try:
+            for name in ("channels", "sources"):
+                values[name] = tuple(values.get(name, ()))
+            return cls(**values)
+        except TypeError as error:
+            raise _not_understood(what, error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A segment of imported rows.
+
+    Parameters
+    ----------
+    segment
+        Of tokens, one for every row.
+    rows
+        The column of its values that says which row of the channel each is; None: all, in order.
+    """
+
+    segment: str
+    rows: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """Rows of another store's channel: what the record ``import/<channel>`` says.
+
+    Parameters
+    ----------
+    store, name, version
+        Of which the channel's identity is made.
+    commit
+        The version of the exporting store that made the channel.
+    count
+        How many rows the channel has.
+    parts
+        The segments they are in.
+    channels
+        The channels that rows of this one were made from.
+    sources, boundary, sketches, blocks
+        The summaries that came with the data: see `Export`.
+    """
+
+    store: str
+    name: str
+    version: str
+    commit: int
+    count: int
+    parts: tuple[Part, ...]
+    channels: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    boundary: str | None = None
+    sketches: str | None = None
+    blocks: int = 0
+
+    def to_json(self) -> Json:
+        """The document of the record."""
+        document = asdict(self) | {"format": IMPORT_VERSION}
+        lists = {"channels": list(self.channels), "sources": list(self.sources)}
+        return document | lists | {"parts": [asdict(part) for part in self.parts]}
+
+    @classmethod
+    def from_json(cls, document: Json, what: str) -> Import:
+        """The inverse of `to_json`; raises as `Export.from_json`."""
+        values = _checked(document, IMPORT_VERSION, what)
+        try:
+            values["parts"] = tuple(Part(**part) for part in values["parts"])
+            for name in ("channels", "sources"):
+                values[name] = tuple(values.get(name, ()))
+            return cls(**values)
+        except (KeyError, TypeError) as error:
+            raise _not_understood(what, error) from error
+
+
+def exports(records: Mapping[str, Json]) -> dict[str, Export]:
+    """All exports among the records of a store, by channel, in the order they were made.
+
+    Raises
+    ------
+    StoreDamagedError
+        A record that is not understood.
+    """
+    return {
+        name.removeprefix(EXPORT): Export.from_json(document, f"Record {name}")
+        for name, document in records.items()
+        if name.startswith(EXPORT)
+    }
+
+
+def imports(records: Mapping[str, Json]) -> dict[str, Import]:
+    """All imports among the records of a store, by channel; raises as `exports`."""
+    return {
+        name.removeprefix(IMPORT): Import.from_json(document, f"Record {name}")
+        for name, document in records.items()
+        if name.startswith(IMPORT)
+    }
+
+
+def faults(
+    name: str,
+    document: Json,
+    store: str,
+    segments: Mapping[str, Segment],
+    files: Mapping[str, FileEntry],
+) -> Iterator[str]:
+    """What is wrong with a record of an export or import, in sentences.
+
+    Parameters
+    ----------
+    name, document
+        The record.
+    store
+        The identity of the store that it is in.
+    segments, files
+        Of that store.
+    """
+    try:
+        if name.startswith(EXPORT):
+            yield from _export_faults(name, document, store, segments, files)
+        elif name.startswith(IMPORT):
+            yield from _import_faults(name, document, segments, files)
+    except StoreDamagedError as error:
+        yield str(error)
+
+
+def _export_faults(
+    name: str,
+    document: Json,
+    store: str,
+    segments: Mapping[str, Segment],
+    files: Mapping[str, FileEntry],
+) -> Iterator[str]:
+    export = Export.from_json(document, f"Record {name}")
+    channel = name.removeprefix(EXPORT)
+    if not export.keyed and channel != channel_id(store, export.name, export.version):
+        yield f"{channel} is not the identity of {export.name} {export.version} of this store."
+    segment = segments.get(export.segment)
+    if segment is None:
+        yield f"There is no segment {export.segment}."
+    elif segment.count != export.count:
+        yield f"It has {export.count} rows, and segment {segment.name} has {segment.count} nodes."
+    yield from _missing(files, export)
+
+
+def _import_faults(
+    name: str, document: Json, segments: Mapping[str, Segment], files: Mapping[str, FileEntry]
+) -> Iterator[str]:
+    made = Import.from_json(document, f"Record {name}")
+    for part in made.parts:
+        segment = segments.get(part.segment)
+        if segment is None:
+            yield f"There is no segment {part.segment}."
+        elif segment.kind is not Kind.TOKEN:
+            yield f"Segment {segment.name} is of kind {segment.kind.value}; imports are tokens."
+        elif part.rows is None and segment.count != made.count:
+            yield f"Segment {segment.name} has {segment.count} nodes for {made.count} rows."
+        elif part.rows is not None and segment.file is None:
+            yield f"Segment {segment.name} has no column {part.rows!r}, which says what it imports."
+    yield from _missing(files, made)
+
+
+def _missing(files: Mapping[str, FileEntry], record: Export | Import) -> Iterator[str]:
+    for file in (record.boundary, record.sketches):
+        if file is not None and file not in files:
+            yield f"Its file {file} is not in use."
+
+
+def _checked(document: Json, version: int, what: str) -> dict[str, Any]:
+    """The fields of a document, of a version only."""
+    if not isinstance(document, dict) or not isinstance(document.get("format"), int):
+        raise _not_understood(what, "it has no version")
+    if document["format"] != version:
+        raise StoreDamagedError(
+            f"{what} has version {document['format']}; this version of lipstick reads {version}.\n"
+            "Upgrade lipstick-spark."
+        )
+    return {name: value for name, value in document.items() if name != "format"}
+
+
+def _not_understood(what: str, why: object) -> StoreDamagedError:
+    return StoreDamagedError(
+        f"{what} cannot be understood: {why}.\nIt was written by another program, or by a newer "
+        "version of lipstick-spark."
+    )
