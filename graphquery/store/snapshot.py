@@ -17,6 +17,7 @@ from graphquery.model import EdgeSet, Ordinals, Segment
 from graphquery.store.commit import FileEntry, Json
 from graphquery.store.errors import MissingColumnError, StoreDamagedError, StoreError
 from graphquery.store.state import State
+from graphquery.store.verified import verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,23 @@ class Snapshot:
     def path(self, file: str) -> Path:
         """The path of a file, for readers of Parquet such as Spark.
 
+        The first time, the file is held against its checksum.
+
         Raises
         ------
         StoreError
             When the snapshot has no such file.
+        StoreDamagedError
+            When it is not what was committed.
         """
         if file not in self.files:
             raise StoreError(
                 f"The store {self.root} has no file {file!r} in use at commit {self.version}.\n"
                 "Take the names of files from the same snapshot."
             )
-        return self.root / file
+        path = self.root / file
+        verify(path, self.files[file])
+        return path
 
     def read(
         self,

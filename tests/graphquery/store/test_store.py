@@ -155,12 +155,29 @@ def test_read_rows_that_are_not(filled: Store) -> None:
     assert file is not None
     with pytest.raises(StoreDamagedError, match=r"has 2 rows; rows 1 to 3 were asked for"):
         snapshot.read(file, None, 1, 2)
-    snapshot.path(file).unlink()
+    path = snapshot.path(file)
+    path.unlink()
     with pytest.raises(StoreDamagedError, match=r"is gone\.\nA snapshot older than the last vac"):
         snapshot.values("cars2")
-    snapshot.path(file).write_text("no Parquet")
-    with pytest.raises(StoreDamagedError, match=r"(?s)cannot be read: .*Run fsck on the store\."):
+    path.write_text("no Parquet")
+    with pytest.raises(StoreDamagedError, match=r"is not what was committed.*\nRun fsck on the"):
         snapshot.values("cars2")
+
+
+def test_an_altered_bit_is_damage(filled: Store) -> None:
+    """Also where Parquet would read another value of it."""
+    snapshot = filled.snapshot()
+    file = snapshot.segments["cars3"].file
+    assert file is not None
+    whole = snapshot.read(file)
+    path = snapshot.path(file)
+    data = path.read_bytes()
+    for at in range(0, len(data), 7):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(StoreDamagedError, match="is not what was committed"):
+            snapshot.read(file)
+    path.write_bytes(data)
+    assert snapshot.read(file) == whole
 
 
 def test_column(filled: Store) -> None:
