@@ -42,5 +42,6 @@ def reported() -> Iterator[None]:
 def _is_damage(error: Exception) -> bool:
     from graphquery.errors import GraphDataError
     from graphquery.store import StoreDamagedError
+    from lipstick.errors import CaptureDamagedError
 
-    return isinstance(error, (GraphDataError, StoreDamagedError))
+    return isinstance(error, (CaptureDamagedError, GraphDataError, StoreDamagedError))

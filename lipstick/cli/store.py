@@ -1,4 +1,4 @@
-"""Looking after a store: ``lipstick fsck``, ``compact`` and ``vacuum``."""
+"""Looking after what is stored: ``lipstick fsck``, ``compact`` and ``vacuum``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import re
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from lipstick.cli.errors import DAMAGED, reported
+from lipstick.cli.errors import DAMAGED, Failure, reported
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted
+
+if TYPE_CHECKING:
+    from graphquery.store import Damage
 
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
@@ -31,19 +35,20 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> time
 
 
 @click.command()
-@store_argument
+@click.argument("path", type=click.Path(path_type=Path))
 @answer_options()
-def fsck(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:
-    """Check all that is in a STORE, and name what is damaged.
+def fsck(path: Path, format: str | None, output: Path | None, limit: int | None) -> None:
+    """Check all that is in PATH, and name what is damaged.
+
+    PATH is the folder of a store, of a capture, or of the provenance of a written table. All of it
+    is read once, and held against the checksums that were written with it.
 
     What is only left over from an interruption is named too, and is no damage: the exit code is 1
     for damage alone. Nothing is changed.
     """
-    from graphquery.store import fsck as check
-
     told = answer(format, output, limit, (TABLE, JSON))
     with reported():
-        found = check(store)
+        found = sorted(_damages(path), key=lambda damage: damage.garbage)
         rows = [
             {
                 "where": each.where,
@@ -62,6 +67,38 @@ def fsck(store: Path, format: str | None, output: Path | None, limit: int | None
             told.send_table()
     if damaged:
         sys.exit(DAMAGED)
+
+
+def _damages(path: Path) -> list[Damage]:
+    """What is wrong with a store, a capture, or the provenance of a table."""
+    from graphquery.store import Damage
+    from graphquery.store import fsck as check_store
+    from graphquery.store.format import DATA, FORMAT_FILE, LOG
+
+    if not (path / FORMAT_FILE).exists():
+        if (path / LOG).is_dir() and (path / DATA).is_dir():
+            remedy = "Restore it from a copy of the store."
+            return [Damage("The file is missing.", FORMAT_FILE, remedy)]
+        from lipstick.derived.fsck import (
+            check_capture,
+            check_derivation,
+            is_capture,
+            is_derivation,
+            told_quietly,
+        )
+
+        if is_capture(path) or is_derivation(path):
+            with told_quietly() as warned:
+                found = (check_capture if is_capture(path) else check_derivation)(path)
+            for each in warned:
+                click.echo(str(each.message), err=True)
+            return found
+        if path.is_dir():
+            raise Failure(
+                f"{path} is not a store: it has no {FORMAT_FILE}. Nor is it a capture or the "
+                "provenance of a table.\nGive the folder of one of these."
+            )
+    return check_store(path)
 
 
 @click.command()

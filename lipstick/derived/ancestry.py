@@ -31,14 +31,16 @@ class Ancestry:
         """Return what a derived relation was made of."""
         assert record.derived is not None
         if record.derived not in self._known:
-            self._known[record.derived] = read_version(Path(record.derived))
+            self._known[record.derived] = read_version(
+                Path(record.derived), record.derived_checksum
+            )
         return self._known[record.derived]
 
     def manifest(self, derivation: Derivation, part: Part) -> Manifest:
         """Return the manifest of the capture of a part."""
         path = derivation.capture(part)
         if path not in self._manifests:
-            self._manifests[path] = Manifest.read(path)
+            self._manifests[path] = Manifest.read(path, part.manifest)
         return self._manifests[path]
 
     @cached_property

@@ -11,22 +11,36 @@ Layout of a derivation::
 A version is written last, in one step, and never changed: an INSERT adds a part and another
 version, so that what was made of the older one still has it. Rows without a capture were in the
 table before; they are rows of a base relation.
+
+A version says what files its parts have, and carries a checksum of itself and those of the
+manifests of their captures; rows are held against theirs before they are first read. Versions of
+format 1 say nothing of files.
 """
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lipstick.errors import CaptureError
+from lipstick.capture.contents import (
+    Contents,
+    StoredFile,
+    Verified,
+    is_inside,
+    stored_files,
+)
+from lipstick.capture.sealed import altered, seal, unseal
+from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from lipstick.source import FileState
 
-FORMAT = 1
+FORMAT = 2
+_KIND = "derivation"
 ROWS = "rows"
 CAPTURE = "capture"
 FILLED_FILES = "filled"
@@ -47,6 +61,8 @@ class Replaced:
     """The name of the part that took their place, which is filled with the partition's values."""
     columns: tuple[str, ...]
     """The columns that tell the partition."""
+    stored: tuple[StoredFile, ...] | None = None
+    """The files that it is filled from, below its folder; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,14 @@ class Part:
     """Where the rows are."""
     replaced: tuple[Replaced, ...] = ()
     """Which rows were overwritten since."""
+    stored: tuple[StoredFile, ...] | None = None
+    """The files of its rows, and of what it is filled with, below its folder; None: not known."""
+    manifest: str | None = None
+    """The checksum of the manifest of its capture; None: not known."""
+
+    def replacing(self, columns: Sequence[str]) -> Replaced:
+        """Return that rows of a partition were overwritten by this part."""
+        return Replaced(self.name, tuple(columns), _below(self.stored, FILLED_FILES))
 
     def gives(self, columns: Sequence[str]) -> bool:
         """Whether its query gives all of these columns."""
@@ -93,6 +117,8 @@ class Derivation:
     parts: tuple[Part, ...]
     fingerprint: tuple[FileState, ...] = ()
     """Of the table's files."""
+    verified: Verified = field(default_factory=Verified, compare=False, repr=False)
+    """The files that were held against their checksums since it was read."""
 
     @property
     def path(self) -> Path:
@@ -100,16 +126,53 @@ class Derivation:
         return version_path(self.directory, self.version)
 
     def rows(self, part: Part) -> Path:
-        """Where the rows of a part are."""
-        return self.directory / "parts" / part.name / part.folder
+        """Where the rows of a part are, which are held against their checksums.
+
+        Raises
+        ------
+        CaptureDamagedError
+            When they are not those that were written.
+        """
+        return self._read(self.contents(part), part.folder)
+
+    def filled(self, part: Part) -> Path:
+        """Where it is kept what columns of a part are filled with; checked as rows are."""
+        return self._read(self.contents(part), FILLED_FILES)
+
+    def replacing(self, replaced: Replaced) -> Path:
+        """Where it is kept what tells the partition that was overwritten; checked as rows are."""
+        root = self.directory / "parts" / replaced.part
+        folders = (FILLED_FILES,)
+        files = Contents(root, replaced.stored, folders=folders, verified=self.verified)
+        return self._read(files, FILLED_FILES)
+
+    @staticmethod
+    def _read(files: Contents, folder: str) -> Path:
+        files.read(folder)
+        return files.root / folder
+
+    def contents(self, part: Part) -> Contents:
+        """Return the files of a part, but for its capture."""
+        stored = part.stored or ()
+        filled = (FILLED_FILES,) if _below(stored, FILLED_FILES) else ()
+        root = self.directory / "parts" / part.name
+        folders = (part.folder, *filled)
+        return Contents(root, part.stored, folders=folders, verified=self.verified)
+
+    def check(self) -> None:
+        """Compare the names, sizes and numbers of rows of all files.
+
+        Raises
+        ------
+        CaptureDamagedError
+            When something is not as it was written.
+        """
+        for part in self.parts:
+            self.contents(part).check()
 
     def capture(self, part: Part) -> Path:
         """Where the capture of a part is."""
         return self.directory / "parts" / part.name / CAPTURE
-
-    def filled(self, name: str) -> Path:
-        """Where it is kept what columns of a part of some name are filled with."""
-        return self.directory / "parts" / name / FILLED_FILES
 
     def first_file(self, part: Part) -> int:
         """The number of the first file of a part."""
@@ -124,12 +187,12 @@ class Derivation:
         CaptureError
             When another process was faster.
         """
-        fields = ("name", "schema", "key", "declared", "fingerprint")
+        fields = ("version", "name", "schema", "key", "declared", "fingerprint")
         document = {field: getattr(self, field) for field in fields}
-        document |= {"format": FORMAT, "parts": [asdict(part) for part in self.parts]}
+        document["parts"] = [_document(part) for part in self.parts]
         unfinished = self.directory / f".{self.path.name}.{os.getpid()}"
-        with unfinished.open("w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
+        with unfinished.open("wb") as file:
+            file.write(seal(_KIND, FORMAT, document))
             file.flush()
             os.fsync(file.fileno())
         try:
@@ -157,12 +220,14 @@ def latest_version(directory: Path) -> int:
 
 
 def read_latest(directory: Path) -> Derivation:
-    """Read the last version of a derivation.
+    """Read the last version of a derivation, and compare what files there are.
 
     Raises
     ------
+    CaptureDamagedError
+        When the version or the files are not what was written.
     CaptureError
-        When the directory has none, or not one that can be read.
+        When the directory has no version, or not one that can be read.
     """
     version = latest_version(directory)
     if not version:
@@ -171,29 +236,62 @@ def read_latest(directory: Path) -> Derivation:
             "One is written with the table by q.write, CREATE TABLE AS or INSERT; a write that was "
             "interrupted leaves none: write the table again."
         )
-    return read_version(version_path(directory, version))
+    found = read_version(version_path(directory, version))
+    found.check()
+    return found
 
 
-def read_version(path: Path) -> Derivation:
+def read_version(path: Path, expected: str | None = None) -> Derivation:
     """Read a version of a derivation from its file.
+
+    Parameters
+    ----------
+    expected
+        The checksum of the file that is to be there; None: any.
 
     Raises
     ------
+    CaptureDamagedError
+        When it is not what was written.
     CaptureError
-        When it cannot be read, or its format is of another version of lipstick.
+        When its format is of another version of lipstick.
+
+    Warns
+    -----
+    UncheckedWarning
+        When it is of format 1.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CaptureError(f"The derivation {path} cannot be read: {error}") from error
-    if document.get("format") != FORMAT:
-        raise CaptureError(
-            f"{path} has derivation format {document.get('format')!r}; this version of lipstick "
-            f"reads format {FORMAT}."
+        data = path.read_bytes()
+    except OSError as error:
+        raise CaptureDamagedError(f"The derivation {path} cannot be read: {error}") from error
+    if expected is not None and hashlib.sha256(data).hexdigest() != expected:
+        raise altered(path)
+    sealed = unseal(path, data, _KIND, FORMAT)
+    try:
+        found = _derivation(path, sealed.content)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise CaptureDamagedError(
+            f"The derivation {path} cannot be understood: {error!r}.\n"
+            "It was altered, or something else wrote it."
+        ) from error
+    if sealed.version == 1:
+        warnings.warn(
+            f"{path} is of format 1, which says nothing of the files of {found.name!r}: whether "
+            "they are whole cannot be checked. Write the table anew to have that.",
+            UncheckedWarning,
+            stacklevel=3,
         )
+    return found
+
+
+def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
+    version = int(path.stem[1:])
+    if document.get("version", version) != version:
+        raise ValueError(f"it is version {document['version']}, under another name")
     return Derivation(
         directory=path.parent,
-        version=int(path.stem[1:]),
+        version=version,
         name=document["name"],
         schema=document["schema"],
         key=tuple(document["key"]),
@@ -203,16 +301,48 @@ def read_version(path: Path) -> Derivation:
     )
 
 
-def _part(document: dict[str, Any]) -> Part:
+def _part(document: Mapping[str, Any]) -> Part:
     return Part(
-        name=document["name"],
+        name=_inside(document["name"]),
         columns=tuple(document["columns"]),
         schema=document["schema"],
-        files=tuple(document["files"]),
+        files=tuple(map(_inside, document["files"])),
         captured=document["captured"],
-        folder=document["folder"],
-        replaced=tuple(Replaced(r["part"], tuple(r["columns"])) for r in document["replaced"]),
+        folder=_inside(document["folder"]),
+        replaced=tuple(
+            Replaced(_inside(r["part"]), tuple(r["columns"]), stored_files(r.get("stored")))
+            for r in document["replaced"]
+        ),
+        stored=stored_files(document.get("stored")),
+        manifest=document.get("manifest"),
     )
+
+
+def _document(part: Part) -> dict[str, Any]:
+    """What a version keeps of a part."""
+    found = asdict(part)
+    found["stored"] = _listed(part.stored)
+    for document, replaced in zip(found["replaced"], part.replaced, strict=True):
+        document["stored"] = _listed(replaced.stored)
+    return found
+
+
+def _listed(stored: tuple[StoredFile, ...] | None) -> list[Any] | None:
+    return None if stored is None else [file.to_json() for file in stored]
+
+
+def _inside(name: str) -> str:
+    """A name of a file or folder, which leads nowhere else."""
+    if "/" in name or not is_inside(name):
+        raise ValueError(f"{name!r} names no file of a derivation")
+    return name
+
+
+def _below(stored: Sequence[StoredFile] | None, *folders: str) -> tuple[StoredFile, ...] | None:
+    """The files that are in some folders."""
+    if stored is None:
+        return None
+    return tuple(file for file in stored if file.name.split("/")[0] in folders)
 
 
 def shared_files(one: Sequence[FileState], other: Sequence[FileState]) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from lipstick.capture.contents import Fault, damaged
 from lipstick.capture.manifest import RelationRecord
 from lipstick.derived.comparison import identifies_rows
 from lipstick.derived.derivation import TUPLE, Derivation, Part
@@ -132,13 +133,22 @@ def located(
     """
     for part in derivation.parts:
         if part.captured:
-            rows = [pq.read_table(derivation.rows(part) / file) for file in part.files]
+            rows = _rows_of(derivation, part)
             places = _places(derivation, part, rows, tokens)
             asked = np.flatnonzero(places >= 0)
             if len(asked):
                 tuples = pa.concat_tables(rows).column(TUPLE).combine_chunks()
                 taken = tuples.take(pa.array(places[asked]))
                 yield part, asked, [taken.field(at) for at in range(taken.type.num_fields)]
+
+
+def _rows_of(derivation: Derivation, part: Part) -> list[pa.Table]:
+    """The rows of a part, file by file."""
+    path = derivation.rows(part)
+    try:
+        return [pq.read_table(path / file) for file in part.files]
+    except (OSError, pa.ArrowException) as error:  # of format 1, of whose files nothing is known
+        raise damaged(path, [Fault(path, f"It cannot be read: {error}.")]) from error
 
 
 def _places(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -13,8 +14,16 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.capture.contents import describe
 from lipstick.derived.columns import FILLED, written_as
-from lipstick.derived.derivation import ROWS, TUPLE, Derivation, Part, Replaced
+from lipstick.derived.derivation import (
+    FILLED_FILES,
+    ROWS,
+    TUPLE,
+    Derivation,
+    Part,
+    Replaced,
+)
 from lipstick.tracking import ROW_COLUMN, Naming, row_place
 from rewriter.blocks import Block
 
@@ -26,7 +35,6 @@ _PARTITION = "_lipstick_partition"
 
 
 def write_part(
-    spark: SparkSession,
     frame: DataFrame,
     columns: Sequence[str],
     directory: Path,
@@ -34,15 +42,21 @@ def write_part(
     captured: bool,
 ) -> Part:
     """Write rows, and return what is to be known of them."""
-    files = write_rows(spark, frame, directory / ROWS)
-    return Part(directory.name, tuple(columns), frame.schema.json(), files, captured)
+    frame.write.parquet(str(directory / ROWS))
+    part = Part(directory.name, tuple(columns), frame.schema.json(), (), captured)
+    return described(part, directory)
 
 
-def write_rows(spark: SparkSession, frame: DataFrame, path: Path) -> tuple[str, ...]:
-    """Write rows, and return the files that have any, in the order of their numbers."""
-    frame.write.parquet(str(path))
-    written = spark.read.schema(frame.schema).parquet(str(path))
-    return tuple(sorted(row[0] for row in written.select(_FILE).distinct().collect()))
+def described(part: Part, directory: Path) -> Part:
+    """Describe the files of a part, whose rows are written.
+
+    The files that have any rows are numbered in the order of their names.
+    """
+    folders = (part.folder, FILLED_FILES)
+    stored = describe(directory, folders)
+    inside = [file for file in stored if file.name.startswith(f"{part.folder}/") and file.rows]
+    files = tuple(sorted(file.name.rpartition("/")[2] for file in inside))
+    return replace(part, files=files, stored=stored)
 
 
 def captured_rows(
@@ -123,7 +137,7 @@ def not_replaced(
         Of columns of the table, over the rows.
     """
     for one in replaced:
-        filled = spark.read.parquet(str(derivation.filled(one.part))).select(FILLED)
+        filled = spark.read.parquet(str(derivation.replacing(one))).select(FILLED)
         rows = rows.crossJoin(F.broadcast(filled.withColumnRenamed(FILLED, _PARTITION)))
         inside = [values[name].eqNullSafe(F.col(f"{_PARTITION}.`{name}`")) for name in one.columns]
         rows = rows.where(~reduce(and_, inside)).drop(_PARTITION)
@@ -140,7 +154,7 @@ def filled_of(spark: SparkSession, derivation: Derivation, part: Part) -> DataFr
     """Return what the columns of a part are filled with that its query does not give."""
     if part.gives(schema_of(derivation).names):
         return None
-    return spark.read.parquet(str(derivation.filled(part.name)))
+    return spark.read.parquet(str(derivation.filled(part)))
 
 
 def schema_of(derivation: Derivation) -> StructType:

@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lipstick.capture.contents import MANIFEST, checksum
 from lipstick.derived.checks import check_kept, check_target
 from lipstick.derived.columns import FILLED, filling
 from lipstick.derived.derivation import (
@@ -34,13 +35,13 @@ from lipstick.derived.derivation import (
 )
 from lipstick.derived.rows import (
     captured_rows,
+    described,
     not_replaced,
     part_rows,
     relation_rows,
     schema_of,
     stored_rows,
     write_part,
-    write_rows,
 )
 from lipstick.derived.target import Key, Target, named_key
 from lipstick.errors import SourceChangedError, TrackingError
@@ -194,12 +195,12 @@ def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, made: list[Path]) -
     """
     if not plan.adds:
         return ()
-    replaced = (Replaced(new.name, plan.replaced),) if plan.replaced else ()
+    replaced = (new.replacing(plan.replaced),) if plan.replaced else ()
     if plan.earlier is None:
         assert plan.existing is not None
         there = plan.existing.frame
         frame = not_replaced(spark, _version(plan), replaced, there, _columns(there))
-        part = write_part(spark, frame, frame.columns, _fresh(plan, made), captured=False)
+        part = write_part(frame, frame.columns, _fresh(plan, made), captured=False)
         return (part,) if part.files else ()
     parts = plan.earlier.parts
     for one in replaced:
@@ -214,7 +215,7 @@ def _left(
     """What is left of a part when a partition is overwritten; None: all of it was in there."""
     version = _version(plan)
     if part.captured and not part.gives_any(replaced.columns):
-        filled = spark.read.parquet(str(version.filled(part.name)))
+        filled = spark.read.parquet(str(version.filled(part)))
         values = {name: F.col(f"{FILLED}.`{name}`") for name in replaced.columns}
         return part if not_replaced(spark, version, [replaced], filled, values).count() else None
     rows = stored_rows(spark, version, part)
@@ -223,7 +224,8 @@ def _left(
     if rows.count() == left.count():
         return since
     made.append(plan.parts / part.name / f"{ROWS}-{uuid.uuid4().hex}")
-    since = replace(since, folder=made[-1].name, files=write_rows(spark, left, made[-1]))
+    left.write.parquet(str(made[-1]))
+    since = described(replace(since, folder=made[-1].name), made[-1].parent)
     return since if since.files or since.captured else None
 
 
@@ -242,7 +244,8 @@ def _captured(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Captu
         filled.write.parquet(path)
         filled = spark.read.schema(filled.schema).parquet(path)
     rows = captured_rows(capture, plan.columns, schema, filled)
-    return capture, write_part(spark, rows, plan.columns, place, captured=True)
+    part = write_part(rows, plan.columns, place, captured=True)
+    return capture, replace(part, manifest=checksum(place / CAPTURE / MANIFEST))
 
 
 def _fresh(plan: _Plan, made: list[Path]) -> Path:

@@ -1,0 +1,154 @@
+"""Checking captures and the provenance of written tables: all of their files, read once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphquery.store.fsck import Damage
+from lipstick.capture.contents import MANIFEST, Contents
+from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.write import INCOMPLETE
+from lipstick.derived.derivation import (
+    Derivation,
+    Part,
+    latest_version,
+    read_version,
+    version_path,
+)
+from lipstick.errors import CaptureDamagedError, UncheckedWarning
+
+_RESTORE = "Restore it from a copy."
+_REMOVE = "Remove it, unless something is being written."
+
+
+def is_capture(path: Path) -> bool:
+    """Whether a folder is a capture, or what is left of one."""
+    return (path / MANIFEST).exists() or any(path.glob("*/members"))
+
+
+def is_derivation(path: Path) -> bool:
+    """Whether a folder is the provenance of a written table, or what is left of it."""
+    return latest_version(path) > 0 or (path / "parts").is_dir()
+
+
+def check_capture(path: Path) -> list[Damage]:
+    """Check a capture, reading all of it once; changes nothing.
+
+    Returns
+    -------
+    list
+        What is wrong, damage before what is left over; empty for a sound capture.
+
+    Raises
+    ------
+    CaptureError
+        When it is of a later version.
+
+    Warns
+    -----
+    UncheckedWarning
+        When it is of format 1: that files are there with their rows is all that is checked.
+    """
+    found = list(_capture(path, None))
+    for left in sorted(path.absolute().parent.glob(f".{path.absolute().name}.*{INCOMPLETE}")):
+        what = "A save was interrupted, or is at work."
+        found.append(Damage(what, str(left), _REMOVE, garbage=True))
+    return found
+
+
+def _capture(path: Path, expected: str | None) -> Iterator[Damage]:
+    if not (path / MANIFEST).exists():
+        yield Damage("The manifest is missing.", str(path / MANIFEST), _RESTORE)
+        return
+    try:
+        manifest = Manifest.read(path, expected)
+    except CaptureDamagedError as error:
+        yield _told(path / MANIFEST, error)
+        return
+    yield from _contents(manifest.contents(path))
+    for record in manifest.relations.values():
+        yield from _reference(record)
+
+
+def _reference(record: RelationRecord) -> Iterator[Damage]:
+    """What is wrong with the version of a written table that a capture refers to."""
+    if record.derived is not None:
+        try:
+            read_version(Path(record.derived), record.derived_checksum)
+        except CaptureDamagedError as error:
+            yield _told(Path(record.derived), error)
+
+
+def check_derivation(path: Path) -> list[Damage]:
+    """Check the provenance of a written table: versions, rows and captures; changes nothing.
+
+    Returns
+    -------
+    list
+        What is wrong, damage before what is left over; empty for a sound one.
+
+    Raises
+    ------
+    CaptureError
+        When a version is of a later format.
+
+    Warns
+    -----
+    UncheckedWarning
+        When a version is of format 1, which says nothing of its files.
+    """
+    last = latest_version(path)
+    if not last:
+        return [Damage("There is no version.", str(path), "Write the table again.")]
+    found: list[Damage] = []
+    versions: list[Derivation] = []
+    for number in range(1, last + 1):
+        file = version_path(path, number)
+        try:
+            versions.append(read_version(file))
+        except CaptureDamagedError as error:
+            what = "The version is missing." if not file.exists() else None
+            found.append(Damage(what, str(file), _RESTORE) if what else _told(file, error))
+    looked: set[tuple[str, str]] = set()
+    for version in versions:
+        for part in version.parts:
+            if (part.name, part.folder) not in looked:
+                found += _part(version, part, again=any(part.name == name for name, _ in looked))
+                looked.add((part.name, part.folder))
+    if len(versions) == last:  # else what the others name would seem left over
+        found += _left_over(path, versions)
+    return found
+
+
+def _part(version: Derivation, part: Part, *, again: bool) -> Iterator[Damage]:
+    yield from _contents(version.contents(part))
+    if part.captured and not again:
+        yield from _capture(version.capture(part), part.manifest)
+
+
+def _left_over(path: Path, versions: list[Derivation]) -> Iterator[Damage]:
+    named = {part.name for version in versions for part in version.parts}
+    named |= {r.part for version in versions for part in version.parts for r in part.replaced}
+    what = "No version names it: a write was interrupted, is at work, or the last one is missing."
+    for folder in sorted((path / "parts").glob("*")):
+        if folder.name not in named:
+            yield Damage(what, str(folder), _REMOVE, garbage=True)
+    for file in sorted(path.glob(".v*")):
+        yield Damage("A write was interrupted, or is at work.", str(file), _REMOVE, garbage=True)
+
+
+def _contents(contents: Contents) -> Iterator[Damage]:
+    for fault in contents.faults(checksums=True):
+        yield Damage(fault.what, str(fault.where), _RESTORE)
+
+
+def _told(path: Path, error: CaptureDamagedError) -> Damage:
+    what, _, remedy = str(error).partition("\n")
+    return Damage(what if what.endswith(".") else f"{what}.", str(path), remedy or _RESTORE)
+
+
+def told_quietly() -> warnings.catch_warnings[list[warnings.WarningMessage]]:
+    """Record what is warned of while something is checked."""
+    return warnings.catch_warnings(record=True, category=UncheckedWarning, action="always")
