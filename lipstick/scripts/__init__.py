@@ -1,0 +1,41 @@
+"""Provenance of Python scripts: the workflow read from the text.
+
+References
+----------
+Huq, Apers, Wombacher, *An Inference-Based Framework to Manage Data Provenance in Geoscience
+Applications*, IEEE TGRS.
+"""
+
+from __future__ import annotations
+
+from lipstick.scripts.errors import (
+    FactsError,
+    InferenceError,
+    NotebookError,
+    ScriptError,
+    ScriptNameError,
+    ScriptSyntaxError,
+)
+from lipstick.scripts.provenance import (
+    Assumption,
+    Dependence,
+    Line,
+    ScriptProvenance,
+    script_provenance,
+    text_provenance,
+)
+
+__all__ = [
+    "Assumption",
+    "Dependence",
+    "FactsError",
+    "InferenceError",
+    "Line",
+    "NotebookError",
+    "ScriptError",
+    "ScriptNameError",
+    "ScriptProvenance",
+    "ScriptSyntaxError",
+    "script_provenance",
+    "text_provenance",
+]

@@ -1,0 +1,38 @@
+"""Errors of the provenance of scripts; all derive from :class:`semiring.errors.LipstickError`."""
+
+from __future__ import annotations
+
+from semiring.errors import LipstickError
+
+__all__ = [
+    "FactsError",
+    "InferenceError",
+    "NotebookError",
+    "ScriptError",
+    "ScriptNameError",
+    "ScriptSyntaxError",
+]
+
+
+class ScriptError(LipstickError):
+    """A script whose provenance cannot be told as it was asked."""
+
+
+class ScriptSyntaxError(ScriptError):
+    """Text that is not Python; the message is Python's own, with its place."""
+
+
+class NotebookError(ScriptError):
+    """A file that is not a notebook, or whose cells have no order that was asked for."""
+
+
+class ScriptNameError(ScriptError):
+    """A variable, output, file or line that the script does not have."""
+
+
+class FactsError(ScriptError):
+    """Facts about calls that cannot be read, or contradict what a fact may say."""
+
+
+class InferenceError(ScriptError):
+    """Views from whose times no provenance can be inferred."""

@@ -1,0 +1,123 @@
+"""Assignment: names get versions, and objects that are changed in place do, too."""
+
+from __future__ import annotations
+
+import ast
+
+from lipstick.scripts.model import Node
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.names import key_for_reading, key_for_writing
+from lipstick.scripts.reading.values import COPIED, Class, Library, Value
+
+
+def assign(context: Context, target: ast.expr, value: Value, name: str = "=") -> None:
+    """Assign a value to a target of any form."""
+    match target:
+        case ast.Name(id=variable):
+            _assign_name(context, variable, value, name)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            part = element_of(context, value)
+            for each in parts:
+                assign(context, each, part)
+        case ast.Starred(value=inner):
+            assign(context, inner, value)
+        case ast.Subscript() | ast.Attribute():
+            store(context, target, value)
+        case _:
+            raise AssertionError(f"Python assigns to no {type(target).__name__}")
+
+
+def _assign_name(context: Context, variable: str, value: Value, name: str) -> None:
+    key = key_for_writing(context, variable)
+    inputs = [value]
+    if context.guards:
+        # What is assigned under a condition inside of an expression may also not be.
+        before = context.state.get(key)
+        inputs += [*context.guards, *([] if before is None else [context.lookup(key) or before])]
+    process = context.process(name, "assignment", inputs)
+    bind(context, variable, value, process)
+
+
+def bind(context: Context, variable: str, value: Value, process: Node) -> Value:
+    """Let a variable hold a value that a PE makes a version of; return the version."""
+    key = key_for_writing(context, variable)
+    version = context.view(process, variable)
+    bound = Value(version.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    context.write(key, bound)
+    for region in value.regions:
+        # Called after a variable rather than after what made it.
+        context.graph.names[region] = variable
+    return bound
+
+
+def element_of(context: Context, value: Value) -> Value:
+    """An element of a value: of what a loop goes over, or a tuple is taken apart to."""
+    kind = context.facts.elements.get(value.kind, "")
+    regions = context.inside(value.regions) if kind not in ("text", "number") else frozenset()
+    return Value(value.refs, regions, kind)
+
+
+def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value) -> None:
+    """Change an object in place by storing into it."""
+    base = context.evaluate(context, target.value)
+    inputs = [base, value]
+    if isinstance(target, ast.Subscript):
+        inputs.append(context.evaluate(context, target.slice))
+        name = "[ ]="
+    else:
+        name = f".{target.attr}="
+    if isinstance(base.target, Library):
+        # Settings of a library are hidden state of it.
+        region = context.named_region(f"<{base.target.name.split('.')[0]}>")
+        state = Value(base.refs, frozenset([region]))
+        base, inputs = state, [context.filled(state), *inputs]
+    context.escape(value)
+    change_in_place(context, target.value, base, inputs, name, "store", value)
+
+
+def change_in_place(
+    context: Context,
+    text: ast.expr,
+    base: Value,
+    inputs: list[Value],
+    name: str,
+    operation: str,
+    stored: Value | None = None,
+) -> Node:
+    """Add a PE that changes an object, and the version that it makes of it."""
+    process = context.process(name, operation, [*inputs, *context.guards], ratio="1:1")
+    if stored is not None and base.kind not in COPIED:
+        kept = stored.regions
+        context.keep({same for region in base.regions for same in context.same(region)}, kept)
+    changed(context, text, base, process)
+    return process
+
+
+def changed(context: Context, text: ast.expr, base: Value, process: Node) -> Value:
+    """Add the version that a PE makes of an object, by the variable it is reached through."""
+    variable = root(text)
+    key = None if variable is None else key_for_reading(context, variable)
+    name = variable or next((context.graph.names[r] for r in sorted(base.regions)), process.name)
+    version = context.view(process, name)
+    context.change(base.regions, version)
+    held = None if key is None else context.state.get(key)
+    if key is not None and held is not None and not isinstance(held.target, Class | Library):
+        held = context.lookup(key) or held
+        if not held.regions or base.regions <= set(context.reach(held.regions)):
+            refs = tuple(dict.fromkeys((*version.refs, *held.refs)))
+            context.write(key, Value(refs, held.regions, held.kind, held.target, held.cls))
+    return version
+
+
+def root(text: ast.expr) -> str | None:
+    """The variable that a chain of attributes, indexes and calls begins with."""
+    while True:
+        match text:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner):
+                text = inner
+            case ast.Call(func=inner):
+                text = inner
+            case _:
+                return None

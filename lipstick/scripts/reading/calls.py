@@ -1,0 +1,135 @@
+"""Calls: of functions of the project, of what the catalogue knows, and of what it does not."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from lipstick.scripts.facts import unknown_fact
+from lipstick.scripts.reading.attributes import class_member
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.invoke import instantiate, invoke
+from lipstick.scripts.reading.known import apply
+from lipstick.scripts.reading.values import Bound, Class, Function, Library, Value
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call.
+
+    Attributes
+    ----------
+    spread
+        What `*` and `**` give, whose number is not known.
+    """
+
+    positional: list[Value] = field(default_factory=list)
+    named: dict[str, Value] = field(default_factory=dict)
+    spread: list[Value] = field(default_factory=list)
+    texts: list[ast.expr] = field(default_factory=list)
+    named_texts: dict[str, ast.expr] = field(default_factory=dict)
+
+    def all(self) -> list[Value]:
+        """All values, whatever the way they are given."""
+        return [*self.positional, *self.named.values(), *self.spread]
+
+
+_TEXT_RUN = frozenset({"exec", "eval", "compile", "globals", "locals", "__import__"})
+
+
+def call(context: Context, node: ast.Call) -> Value:
+    """Add a call."""
+    callee = context.evaluate(context, node.func)
+    arguments = _arguments(context, node)
+    match callee.target:
+        case Function() as function:
+            return invoke(context, function, callee, arguments, None)
+        case Bound(function=Function() as function, owner=owner):
+            receiver = None if function.binding == "static" else owner
+            return invoke(context, function, callee, arguments, receiver)
+        case Class() as cls:
+            return instantiate(context, cls, callee, arguments)
+        case Library(name=name):
+            return _library(context, node, callee, arguments, name)
+        case Bound(name=name, owner=owner):
+            return _method(context, node, callee, arguments, name, owner)
+        case _:
+            if callee.cls is not None:
+                member = class_member(context, callee.cls, "__call__")
+                if member is not None and isinstance(member.target, Function):
+                    return invoke(context, member.target, callee, arguments, callee)
+            return _unresolved(context, node, callee, arguments)
+
+
+def _arguments(context: Context, node: ast.Call) -> Arguments:
+    found = Arguments()
+    for argument in node.args:
+        value = context.evaluate(context, argument)
+        if isinstance(argument, ast.Starred) or found.spread:
+            found.spread.append(value)
+        else:
+            found.positional.append(value)
+            found.texts.append(argument)
+    for keyword in node.keywords:
+        value = context.evaluate(context, keyword.value)
+        if keyword.arg is None:
+            found.spread.append(value)
+        else:
+            found.named[keyword.arg] = value
+            found.named_texts[keyword.arg] = keyword.value
+    return found
+
+
+def _library(
+    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str
+) -> Value:
+    if name == "super":
+        return _super(context, callee)
+    fact = context.facts.facts.get(name)
+    if name in _TEXT_RUN or name == "__ipython__":
+        what = "a magic or command" if name == "__ipython__" else f"what {name} runs"
+        fact = unknown_fact(name, f"{what} is not followed")
+    if fact is None:
+        # A constructor or function that nobody has told of.
+        fact = unknown_fact(name, f"nothing is known of {name}")
+    return apply(context, node, fact, callee, arguments, None)
+
+
+def _method(
+    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str, owner: Value
+) -> Value:
+    fact = context.facts.of_method(owner.kind, name)
+    why = None
+    if fact is None and not (owner.kind and name not in context.methods):
+        fact = context.facts.by_name(name)
+        why = f"{name} is taken by its name: the class of what it is called on is not plain"
+    if owner.cls is not None and fact is None:
+        fact = context.facts.by_name(name)
+    candidates = context.methods.get(name, [])
+    if fact is None:
+        what = f"{owner.kind}.{name}" if owner.kind else f".{name}"
+        fact = unknown_fact(name, f"nothing is known of {what}")
+        candidates = [*candidates, *context.escaped.values()]
+    if candidates:
+        context.not_followed(f"{name} may be any method of that name")
+    return apply(context, node, fact, callee, arguments, owner, candidates, why)
+
+
+def _unresolved(context: Context, node: ast.Call, callee: Value, arguments: Arguments) -> Value:
+    name = ast.unparse(node.func)[:40]
+    fact = unknown_fact(name, f"what {name} calls is not plain from the text")
+    return apply(context, node, fact, callee, arguments, callee, list(context.escaped.values()))
+
+
+def _super(context: Context, callee: Value) -> Value:
+    frame = context.frame
+    if frame.function is None or frame.function.owner is None or frame.locals is None:
+        return callee
+    first = next(iter(frame.function.node.args.args), None)
+    owner = next((c for c in context.classes.values() if c.name == frame.function.owner), None)
+    held = None if first is None else context.lookup((frame.scopes[0], first.arg))
+    if owner is None or held is None:
+        return callee
+    filled = context.filled(held)
+    base = next((base for base in owner.bases if isinstance(base, Class)), None)
+    return Value((*callee.refs, *filled.refs), filled.regions, filled.kind, cls=base)

@@ -1,0 +1,82 @@
+"""Comprehensions: loops inside of an expression, with names of their own."""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeAlias
+
+from lipstick.scripts.reading.assign import assign, element_of
+from lipstick.scripts.reading.context import Context, Frame
+from lipstick.scripts.reading.loops import repeated
+from lipstick.scripts.reading.names import assigned_names
+from lipstick.scripts.reading.values import NO_REGIONS, Value
+
+Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
+
+_FORMS: dict[type[ast.expr], tuple[str, str]] = {
+    ast.ListComp: ("[for]", "list"),
+    ast.SetComp: ("{for}", "set"),
+    ast.DictComp: ("{:for}", "dict"),
+    ast.GeneratorExp: ("(for)", ""),
+}
+
+
+def comprehension(context: Context, node: Comprehension) -> Value:
+    """Add a comprehension: a PE that depends on what it goes over, its conditions and results."""
+    name, kind = _FORMS[type(node)]
+    scope = context.fresh()
+    outer = context.frame
+    targets = assigned_names(generator.target for generator in node.generators)
+    inner = Frame((scope, *outer.scopes), outer.file, targets, outer.function)
+    inner.exits, inner.yields, inner.around = outer.exits, outer.yields, outer
+    inner.loop_base, inner.path_base, inner.mark = outer.loop_base, outer.path_base, outer.mark
+    inputs: list[Value] = []
+    results: list[Value] = []
+
+    def body() -> None:
+        depth = len(context.guards)
+        for generator in node.generators:
+            over = context.evaluate(context, generator.iter)
+            inputs.append(over)
+            assign(context, generator.target, element_of(context, over), "for")
+            for condition in generator.ifs:
+                test = context.evaluate(context, condition)
+                inputs.append(test)
+                context.guards.append(test)
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        results.extend(context.evaluate(context, part) for part in parts)
+        del context.guards[depth:]
+
+    context.frames.append(inner)
+    if _may_change(context, node):
+        repeated(context, name, body, assigned_names([node]))
+    else:
+        body()
+    context.frames.pop()
+    context.closed_scopes.add(scope)
+    for value in results:
+        context.escape(value)
+    region = context.region(name)
+    inside = frozenset().union(*(value.regions for value in results)) if results else NO_REGIONS
+    context.keep([region], inside)
+    return context.operate(
+        name, "comprehension", [*inputs, *results], kind, frozenset([region]), ratio="n:n"
+    )
+
+
+def _may_change(context: Context, node: Comprehension) -> bool:
+    """Whether an iteration may change what a later one reads."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.NamedExpr | ast.Yield | ast.YieldFrom):
+            return True
+        if isinstance(inner, ast.Call):
+            match inner.func:
+                case ast.Name(id=name):
+                    fact = context.facts.facts.get(name)
+                case ast.Attribute(attr=name):
+                    fact = context.facts.by_name(name)
+                case _:
+                    return True
+            if fact is None or fact.changes:
+                return True
+    return False

@@ -1,0 +1,283 @@
+"""Expressions: what each kind of them adds to the initial graph."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+from lipstick.scripts.model import NodeKind
+from lipstick.scripts.reading.assign import assign
+from lipstick.scripts.reading.attributes import attribute
+from lipstick.scripts.reading.calls import call
+from lipstick.scripts.reading.comprehensions import comprehension
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.names import read_name
+from lipstick.scripts.reading.values import (
+    COPIED,
+    IMMUTABLE,
+    MISSING,
+    NO_REGIONS,
+    NOTHING,
+    Function,
+    Value,
+)
+
+_SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|",
+    ast.BitXor: "^", ast.BitAnd: "&", ast.And: "and", ast.Or: "or", ast.Not: "not",
+    ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<",
+    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in",
+    ast.NotIn: "not in",
+}  # fmt: skip
+
+_FRAMES = ("frame", "sparkframe", "column", "sparkcolumn", "array")
+
+_CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
+                   complex: "number", type(None): "none"}  # fmt: skip
+
+
+def sign(operator: ast.AST) -> str:
+    """How an operator is written."""
+    return _SIGNS[type(operator)]
+
+
+def evaluate(context: Context, node: ast.expr) -> Value:
+    """Add what an expression computes, and return what is known of its value."""
+    return _EXPRESSIONS[type(node)](context, node)
+
+
+def gathered(values: Iterable[Value]) -> Value:
+    """One value that depends on several, and may be any of them or hold them."""
+    values = list(values)
+    refs = dict.fromkeys(ref for value in values for ref in value.refs)
+    regions = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
+    return Value(tuple(refs), regions)
+
+
+def _constant(context: Context, node: ast.Constant) -> Value:
+    kind = _CONSTANT_KINDS.get(type(node.value), "")
+    made = context.node(
+        NodeKind.CONSTANT,
+        repr(node.value)[:60],
+        "constant",
+        value=node.value,
+        type=type(node.value).__name__,
+    )
+    return Value(((made.id, None, None),), kind=kind, const=node.value)
+
+
+def _name(context: Context, node: ast.Name) -> Value:
+    return read_name(context, node.id)
+
+
+def _binary(context: Context, node: ast.BinOp) -> Value:
+    left, right = evaluate(context, node.left), evaluate(context, node.right)
+    return binary(context, node.op, left, right, "binary")
+
+
+def binary(context: Context, op: ast.operator, left: Value, right: Value, how: str) -> Value:
+    """Add an operation of two values."""
+    kind = _kind_of(op, left.kind, right.kind)
+    regions = NO_REGIONS
+    if kind not in IMMUTABLE and kind not in _FRAMES:
+        # Of lists the result holds the same elements.
+        if left.regions or right.regions:
+            made = context.region(sign(op))
+            context.keep([made], context.inside(left.regions | right.regions))
+            regions = frozenset([made])
+    elif kind in COPIED:
+        regions = frozenset([context.region(sign(op))])
+    return context.operate(
+        sign(op), how, (left, right), kind, regions, _folded(op, left.const, right.const),
+        ratio="1:1",
+    )  # fmt: skip
+
+
+def _kind_of(op: ast.operator, left: str, right: str) -> str:
+    for kind in _FRAMES:
+        if kind in (left, right):
+            return kind
+    if left == "path" and isinstance(op, ast.Div):
+        return "path"
+    if left == "text" and isinstance(op, ast.Add | ast.Mod | ast.Mult):
+        return "text"
+    return left if left == right else ""
+
+
+def _folded(op: ast.operator, left: Any, right: Any) -> Any:
+    """The text that two texts make, so that names of files are known."""
+    if isinstance(left, str) and isinstance(right, str):
+        if isinstance(op, ast.Add):
+            return left + right
+        if isinstance(op, ast.Div):
+            return f"{left.rstrip('/')}/{right}"
+    return MISSING
+
+
+def _unary(context: Context, node: ast.UnaryOp) -> Value:
+    value = evaluate(context, node.operand)
+    regions = frozenset([context.region(sign(node.op))]) if value.regions else NO_REGIONS
+    const: Any = MISSING
+    if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
+        const = -value.const
+    kind = "number" if isinstance(node.op, ast.Not) else value.kind
+    return context.operate(sign(node.op), "unary", [value], kind, regions, const, ratio="1:1")
+
+
+def _boolean(context: Context, node: ast.BoolOp) -> Value:
+    values = [evaluate(context, node.values[0])]
+    depth = len(context.guards)
+    for operand in node.values[1:]:
+        context.guards.append(values[-1])
+        values.append(evaluate(context, operand))
+    del context.guards[depth:]
+    whole = gathered(values)
+    return context.operate(sign(node.op), "boolean", values, "", whole.regions, ratio="1:1")
+
+
+def _compare(context: Context, node: ast.Compare) -> Value:
+    values = [evaluate(context, operand) for operand in (node.left, *node.comparators)]
+    kinds = [value.kind for value in values]
+    kind = next((kind for kind in _FRAMES if kind in kinds), "number")
+    name = " ".join(sign(op) for op in node.ops)
+    regions = frozenset([context.region(name)]) if kind in COPIED else NO_REGIONS
+    return context.operate(name, "comparison", values, kind, regions, ratio="1:1")
+
+
+def _conditional(context: Context, node: ast.IfExp) -> Value:
+    test = evaluate(context, node.test)
+    context.guards.append(test)
+    values = [evaluate(context, node.body), evaluate(context, node.orelse)]
+    context.guards.pop()
+    for value in values:
+        context.escape(value)
+    kind = values[0].kind if values[0].kind == values[1].kind else ""
+    regions = values[0].regions | values[1].regions
+    return context.operate("if else", "conditional", [test, *values], kind, regions, ratio="1:1")
+
+
+def _sequence(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Value:
+    kind = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}[type(node)]
+    values = [evaluate(context, item) for item in node.elts]
+    return held(context, {"list": "[]", "tuple": "()", "set": "{}"}[kind], values, kind)
+
+
+def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
+    """Add a new object that holds some values."""
+    for value in values:
+        context.escape(value)
+    inside = frozenset().union(*(value.regions for value in values)) if values else NO_REGIONS
+    if kind == "tuple" and not inside:
+        return context.operate(name, "display", values, kind)
+    region = context.region(name)
+    context.keep([region], inside)
+    return context.operate(name, "display", values, kind, frozenset([region]))
+
+
+def _dict(context: Context, node: ast.Dict) -> Value:
+    keys = [evaluate(context, key) for key in node.keys if key is not None]
+    values = [evaluate(context, value) for value in node.values]
+    return held(context, "{:}", [*keys, *values], "dict")
+
+
+def _subscript(context: Context, node: ast.Subscript) -> Value:
+    base, index = evaluate(context, node.value), evaluate(context, node.slice)
+    return element(context, base, index, node.slice)
+
+
+def element(context: Context, base: Value, index: Value, text: ast.expr) -> Value:
+    """Add what is at an index of a value."""
+    kind = context.facts.elements.get(base.kind, "")
+    if base.kind in ("frame", "column") and not isinstance(text, ast.Constant):
+        kind = base.kind if index.kind in ("column", "array", "list", "frame") else ""
+        kind = "frame" if isinstance(text, ast.List) else kind
+    if isinstance(text, ast.Slice):
+        kind = base.kind
+    regions = base.regions if base.kind in COPIED or kind == base.kind else NO_REGIONS
+    if not regions and kind not in IMMUTABLE:
+        regions = context.inside(base.regions)
+    return context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
+
+
+def _slice(context: Context, node: ast.Slice) -> Value:
+    parts = [part for part in (node.lower, node.upper, node.step) if part is not None]
+    return Value(gathered(evaluate(context, part) for part in parts).refs)
+
+
+def _joined(context: Context, node: ast.JoinedStr) -> Value:
+    values = [evaluate(context, part) for part in node.values]
+    texts = [value.const for value in values]
+    known = bool(values) and all(isinstance(text, str) for text in texts)
+    const = "".join(texts) if known else MISSING
+    return context.operate("f''", "format", values, "text", const=const, ratio="1:1")
+
+
+def _formatted(context: Context, node: ast.FormattedValue) -> Value:
+    value = evaluate(context, node.value)
+    spec = [evaluate(context, node.format_spec)] if node.format_spec is not None else []
+    plain = not spec and node.conversion == -1 and isinstance(value.const, str | int)
+    refs = gathered([value, *spec]).refs
+    return Value(refs, kind="text", const=str(value.const) if plain else MISSING)
+
+
+def _lambda(context: Context, node: ast.Lambda) -> Value:
+    defaults = [*node.args.defaults, *(item for item in node.args.kw_defaults if item)]
+    made = context.operate("lambda", "definition", [evaluate(context, item) for item in defaults])
+    frame = context.frame
+    function = Function(node, "lambda", frame.file, frame.scopes, made.refs[0][0])
+    return Value(made.refs, target=function)
+
+
+def _named(context: Context, node: ast.NamedExpr) -> Value:
+    value = evaluate(context, node.value)
+    assign(context, node.target, value)
+    return read_name(context, node.target.id)
+
+
+def _starred(context: Context, node: ast.Starred) -> Value:
+    return evaluate(context, node.value)
+
+
+def _await(context: Context, node: ast.Await) -> Value:
+    return evaluate(context, node.value)
+
+
+def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> Value:
+    value = NOTHING if node.value is None else evaluate(context, node.value)
+    context.frame.yields.append(value)
+    return Value(value.refs)
+
+
+_Handler: TypeAlias = Callable[[Context, Any], Value]
+
+_EXPRESSIONS: dict[type[ast.expr], _Handler] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.BoolOp: _boolean,
+    ast.Compare: _compare,
+    ast.IfExp: _conditional,
+    ast.Call: call,
+    ast.Attribute: attribute,
+    ast.Subscript: _subscript,
+    ast.Slice: _slice,
+    ast.List: _sequence,
+    ast.Tuple: _sequence,
+    ast.Set: _sequence,
+    ast.Dict: _dict,
+    ast.JoinedStr: _joined,
+    ast.FormattedValue: _formatted,
+    ast.Lambda: _lambda,
+    ast.ListComp: comprehension,
+    ast.SetComp: comprehension,
+    ast.DictComp: comprehension,
+    ast.GeneratorExp: comprehension,
+    ast.NamedExpr: _named,
+    ast.Starred: _starred,
+    ast.Await: _await,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield,
+}

@@ -1,0 +1,292 @@
+"""Conditional statements: `if`, `match`, `try` and `with`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+
+from lipstick.scripts.graph import Edge
+from lipstick.scripts.model import Node, NodeKind, Role
+from lipstick.scripts.reading.assign import assign, element_of
+from lipstick.scripts.reading.attributes import class_member
+from lipstick.scripts.reading.context import Changes, Context
+from lipstick.scripts.reading.invoke import invoke
+from lipstick.scripts.reading.values import Function, Value
+
+
+@dataclass(slots=True)
+class _Branches:
+    """Branches that were read from the same state.
+
+    Attributes
+    ----------
+    live
+        Those whose end is reached: the branch PE and what was changed.
+    jumped
+        The conditions of all, where the end of one is not reached or only sometimes.
+    """
+
+    live: list[tuple[Node, Changes]] = field(default_factory=list)
+    jumped: list[Value] = field(default_factory=list)
+    some_jump: bool = False
+
+    def read(
+        self, context: Context, name: str, conditions: list[Value], body: Callable[[], None]
+    ) -> None:
+        """Read a branch, and take its changes back."""
+        mark, base, place = context.state.mark(), len(context.path), context.place
+        context.path.extend(conditions)
+        body()
+        context.place = place
+        extra = context.path[base + len(conditions) :]
+        del context.path[base:]
+        jump = [context.jump] if context.dead and context.jump is not None else []
+        self.jumped.extend([*conditions, *extra, *jump])
+        self.some_jump |= bool(jump) or bool(extra)
+        if not context.dead:
+            self.live.append((context.branch(name, conditions), context.state.changes(mark)))
+        context.state.undo(mark)
+        context.dead = False
+
+    def join(self, context: Context, name: str) -> None:
+        """Go on with what the branches leave."""
+        if not self.live:
+            context.dead = True
+        elif len(self.live) == 1:
+            for key, value in self.live[0][1].items():
+                context.write(key, value)
+        else:
+            block = context.node(NodeKind.COMPUTING, name, "block")
+            context.join(block, self.live)
+        if self.some_jump:
+            # What follows is reached under conditions.
+            context.path.extend(dict.fromkeys(self.jumped))
+
+
+def if_statement(context: Context, node: ast.If) -> None:
+    """Add an `if` with all of its `elif`s as parallel branches of one block (Fig. 5)."""
+    place = context.place
+    branches = _Branches()
+    conditions: list[Value] = []
+    current = node
+    name = "if"
+    while True:
+        context.at(current.test)
+        test = context.evaluate(context, current.test)
+        conditions.append(test)
+        body = current.body
+        branches.read(context, name, list(conditions), partial(context.walk, context, body))
+        rest = current.orelse
+        if len(rest) == 1 and isinstance(rest[0], ast.If) and _is_plain(rest[0].test):
+            current, name = rest[0], "elif"
+            continue
+        break
+    context.place = place
+    branches.read(context, "else", conditions, partial(context.walk, context, rest))
+    context.place = place
+    branches.join(context, "if")
+
+
+def _is_plain(test: ast.expr) -> bool:
+    """Whether evaluating a test changes nothing, so that it may be read before all branches."""
+    return not any(
+        isinstance(n, ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+        for n in ast.walk(test)
+    )
+
+
+def match_statement(context: Context, node: ast.Match) -> None:
+    """Add a `match`: a branch per case, which names parts of the subject."""
+    subject = context.evaluate(context, node.subject)
+    place = context.place
+    branches = _Branches()
+    conditions = [subject]
+    exhaustive = False
+    for case in node.cases:
+        context.at(case.pattern)
+
+        def body(case: ast.match_case = case) -> None:
+            _bind_pattern(context, case.pattern, subject)
+            if case.guard is not None:
+                conditions.append(context.evaluate(context, case.guard))
+            context.walk(context, case.body)
+
+        branches.read(context, "case", list(conditions), body)
+        exhaustive |= case.guard is None and _catches_all(case.pattern)
+    context.place = place
+    if not exhaustive:
+        branches.read(context, "no case", list(conditions), lambda: None)
+    branches.join(context, "match")
+
+
+def _catches_all(pattern: ast.pattern) -> bool:
+    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
+
+
+def _bind_pattern(context: Context, pattern: ast.pattern, subject: Value) -> None:
+    for inner in ast.walk(pattern):
+        name = None
+        if isinstance(inner, ast.MatchAs | ast.MatchStar):
+            name = inner.name
+        elif isinstance(inner, ast.MatchMapping):
+            name = inner.rest
+        elif isinstance(inner, ast.MatchValue):
+            context.evaluate(context, inner.value)
+        if name is not None:
+            part = element_of(context, subject)
+            value = Value(part.refs, part.regions | subject.regions)
+            assign(context, ast.Name(name, ast.Store()), value, "case")
+
+
+def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
+    """Add a `with`: what it enters, and its body; one that hides exceptions is a `try`."""
+    suppressing = []
+    managers: list[Value] = []
+    for item in node.items:
+        value = context.evaluate(context, item.context_expr)
+        if isinstance(item.context_expr, ast.Call):
+            callee = item.context_expr.func
+            suppressing.append(ast.unparse(callee).endswith("suppress"))
+        managers.append(value)
+        entered = _enter(context, value)
+        if item.optional_vars is not None:
+            assign(context, item.optional_vars, entered)
+    if any(suppressing):
+        _try(context, node.body, [], [], [], silent=True)
+    else:
+        context.walk(context, node.body)
+    for value in managers:
+        _call_method(context, value, "__exit__")
+
+
+def _enter(context: Context, value: Value) -> Value:
+    entered = _call_method(context, value, "__enter__")
+    return value if entered is None else entered
+
+
+def _call_method(context: Context, value: Value, name: str) -> Value | None:
+    if value.cls is None:
+        return None
+    member = class_member(context, value.cls, name)
+    if member is None or not isinstance(member.target, Function) or context.dead:
+        return None
+    from lipstick.scripts.reading.calls import Arguments
+
+    receiver = context.filled(value)
+    given = Arguments([Value()] * 3 if name == "__exit__" else [])
+    return invoke(context, member.target, member, given, receiver)
+
+
+def try_statement(context: Context, node: ast.Try) -> None:
+    """Add a `try`: any part of its body may be the last that runs."""
+    _try(context, node.body, node.handlers, node.orelse, node.finalbody)
+
+
+def _try(
+    context: Context,
+    body: list[ast.stmt],
+    handlers: list[ast.ExceptHandler],
+    orelse: list[ast.stmt],
+    final: list[ast.stmt],
+    silent: bool = False,
+) -> None:
+    place = context.place
+    mark = context.state.mark()
+    first = context.graph.next_id
+    exits = len(context.frame.exits)
+    branches = _Branches()
+    versions: dict[object, list[Value]] = {}
+    raised: list[Value] = []
+
+    def attempt() -> None:
+        context.tries += 1
+        context.walk(context, body)
+        context.tries -= 1
+        versions.update(context.state.versions(mark))
+        raised.append(_raised(context, first, context.state.changes(mark)))
+        if not context.dead:
+            context.walk(context, orelse)
+
+    branches.read(context, "try", [], attempt)
+    # Whether the body came to its end depends on what may raise in it.
+    for branch, _ in branches.live:
+        context.link(raised[0], branch, Role.CONDITION)
+    for handler in handlers:
+        context.at(handler, handler.body[0].lineno - 1)
+
+        def handle(handler: ast.ExceptHandler = handler) -> None:
+            _interrupted(context, raised[0], versions)
+            if handler.type is not None:
+                context.evaluate(context, handler.type)
+            if handler.name is not None:
+                assign(context, ast.Name(handler.name, ast.Store()), raised[0], "except")
+            context.walk(context, handler.body)
+
+        branches.read(context, "except", [raised[0]], handle)
+    if silent:
+
+        def suppressed() -> None:
+            _interrupted(context, raised[0], versions)
+
+        branches.read(context, "suppress", [raised[0]], suppressed)
+    context.place = place
+    branches.join(context, "try")
+    if final:
+        _finally(context, final, exits, mark, raised[0], versions)
+
+
+def _raised(context: Context, first: int, changes: Changes) -> Value:
+    """Add a view of whether a body was interrupted: of all that it computes."""
+    process = context.process("raised", "raised")
+    outgoing, nodes = context.graph.outgoing, context.graph.nodes
+    for number in range(first, process.id):
+        node = nodes.get(number)
+        if node is None or node.kind is not NodeKind.VIEW:
+            continue
+        if not any(edge.role is Role.DATA for edge in outgoing[number]):
+            context.graph.link(Edge(number, process.id))
+    for key, value in changes.items():
+        if not (isinstance(key, tuple) and key[0] in context.closed_scopes):
+            context.link(value, process)
+    return context.view(process, "raised", intermediate=True)
+
+
+def _interrupted(context: Context, raised: Value, versions: dict[object, list[Value]]) -> None:
+    """Let everything that a body writes have any of the versions that it had."""
+    if not versions:
+        return
+    branch = context.branch("raised", [raised])
+    block = context.node(NodeKind.COMPUTING, "raised", "block")
+    context.graph.link(Edge(branch.id, block.id, Role.BRANCH))
+    for key, values in versions.items():
+        if isinstance(key, tuple) and key[0] in context.closed_scopes:
+            continue
+        held = [(branch, value) for value in values]
+        context.write(key, context.joined(block, key, list(held)))
+
+
+def _finally(
+    context: Context,
+    final: list[ast.stmt],
+    exits: int,
+    mark: int,
+    raised: Value,
+    versions: dict[object, list[Value]],
+) -> None:
+    dead, context.dead = context.dead, False
+    if dead:
+        _interrupted(context, raised, versions)
+    before = context.state.mark()
+    context.walk(context, final)
+    after = context.state.changes(before)
+    context.dead = dead or context.dead
+    # What leaves the body by a jump passes here, too.
+    for _, _, changes in context.frame.exits[exits:]:
+        changes.update(after)
+    for loop in context.loops[context.frame.loop_base :]:
+        if loop.mark > mark:
+            continue
+        for _, changes in (*loop.breaks, *loop.ends):
+            changes.update(after)

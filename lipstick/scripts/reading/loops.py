@@ -1,0 +1,201 @@
+"""Loops: variables at the head of an iteration, and what is left behind the last one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from lipstick.scripts.graph import Edge
+from lipstick.scripts.model import Key, NodeKind, Place, Role
+from lipstick.scripts.reading.assign import assign, element_of
+from lipstick.scripts.reading.context import Changes, Context, Loop
+from lipstick.scripts.reading.names import assigned_names, key_for_writing
+from lipstick.scripts.reading.values import Value
+
+
+def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
+    """Add a `for`: a PE that makes versions of its variable of what it goes over."""
+    over = context.evaluate(context, node.iter)
+
+    def begin() -> list[Value]:
+        parts = range_of(node.iter)
+        count = None if parts is None else len(range(*parts))
+        process = context.process(
+            "for", "loop", [over], value=parts, iterations=count, span=_span(context, node)
+        )
+        view = context.view(process, ast.unparse(node.target), intermediate=True)
+        element = element_of(context, over)
+        item = Value(view.refs, element.regions, element.kind)
+        if isinstance(node.target, ast.Name):
+            # The view of the loop is the version of its variable, as V2 in Fig. 7.
+            made = context.graph.nodes[view.refs[0][0]]
+            made.intermediate = False
+            context.write(key_for_writing(context, node.target.id), item)
+        else:
+            assign(context, node.target, item)
+        return [over]
+
+    _loop(context, "for", begin, node, endless=False)
+
+
+def while_loop(context: Context, node: ast.While) -> None:
+    """Add a `while`: its test is the condition of each iteration."""
+    constant = isinstance(node.test, ast.Constant) and bool(node.test.value)
+
+    def begin() -> list[Value]:
+        test = context.evaluate(context, node.test)
+        return [] if constant else [test]
+
+    _loop(context, "while", begin, node, endless=constant)
+
+
+def repeated(
+    context: Context, name: str, body: Callable[[], None], assigned: frozenset[str]
+) -> None:
+    """Read something that may run any number of times, one after the other."""
+    loop = _enter(context, name, assigned)
+    body()
+    loop.ends.append(([], context.state.changes(loop.mark)))
+    _leave(context, loop, name, [], {}, endless=False)
+
+
+def _loop(
+    context: Context,
+    name: str,
+    begin: Callable[[], list[Value]],
+    node: ast.For | ast.AsyncFor | ast.While,
+    endless: bool,
+) -> None:
+    body, orelse = node.body, node.orelse
+    own = [node.test] if isinstance(node, ast.While) else [node.target]
+    assigned = assigned_names([*own, *body]) | frozenset(context.globals_declared)
+    place = context.place
+    loop = _enter(context, name, assigned)
+    exits = len(context.frame.exits)
+    conditions = begin()
+    tested = context.state.changes(loop.mark) if name == "while" else {}
+    context.path.extend(conditions)
+    context.walk(context, body)
+    context.place = place
+    if not context.dead:
+        end = list(context.path[loop.path_base :])
+        loop.ends.append((end, context.state.changes(loop.mark)))
+    returned = [c for _, path, _ in context.frame.exits[exits:] for c in path]
+    del context.path[loop.path_base :]
+    context.dead = False
+    _leave(context, loop, name, conditions, tested, endless)
+    if orelse:
+        _otherwise(context, loop, orelse)
+    elif loop.breaks:
+        _broken(context, loop, name, endless)
+    if endless and not loop.breaks:
+        context.dead = True
+    # What follows is reached only if no `return` was.
+    context.path.extend(dict.fromkeys(returned))
+
+
+def _enter(context: Context, name: str, assigned: frozenset[str]) -> Loop:
+    head = context.node(NodeKind.COMPUTING, name, "head")
+    loop = Loop(head, assigned, len(context.path), context.state.mark())
+    context.loops.append(loop)
+    return loop
+
+
+def _leave(
+    context: Context,
+    loop: Loop,
+    name: str,
+    conditions: list[Value],
+    tested: Changes,
+    endless: bool,
+) -> None:
+    """Join iterations at the head, and let the state be what the loop leaves without `break`."""
+    context.state.undo(loop.mark)
+    changed = dict.fromkeys(key for _, changes in loop.ends for key in changes)
+    changed.update(dict.fromkeys(key for _, changes in loop.breaks for key in changes))
+    _feed_head(context, loop, name, changed)
+    context.loops.pop()
+    branches = []
+    if not endless:
+        branches.append((context.branch("none", conditions if tested else []), tested))
+    for path, changes in loop.ends if not endless else []:
+        branches.append((context.branch(name, path), changes))
+    if branches and any(changes for _, changes in branches):
+        block = context.node(NodeKind.COMPUTING, name, "block")
+        context.join(block, branches)
+
+
+def _feed_head(context: Context, loop: Loop, name: str, changed: dict[Key, None]) -> None:
+    first = context.node(NodeKind.COMPUTING, "first", "branch")
+    context.graph.link(Edge(first.id, loop.head.id, Role.BRANCH))
+    again = []
+    for path, changes in loop.ends:
+        node = context.branch(name, path)
+        context.graph.link(Edge(node.id, loop.head.id, Role.BACK))
+        again.append((node, changes))
+    fed: set[Key] = set()
+    while len(fed) < len(loop.heads):
+        for key in [key for key in loop.heads if key not in fed]:
+            fed.add(key)
+            entry = loop.touched.get(key)
+            head = loop.heads[key]
+            held = head.refs[0][1]
+            if entry is not None:
+                context.link(entry, first, Role.ACTIVITY, held)
+            for node, changes in again:
+                end = changes.get(key, head)
+                if end is head or key not in changes or end.refs == head.refs:
+                    continue
+                context.link(end, node, Role.ACTIVITY, held)
+                if head.regions and end.regions:
+                    context.alias(head.regions | end.regions)
+
+
+def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:
+    """Join what `break` leaves with what the end of the loop leaves."""
+    normal = context.state.changes(loop.mark)
+    context.state.undo(loop.mark)
+    branches = [(context.branch("break", path), changes) for path, changes in loop.breaks]
+    if not endless:
+        branches.insert(0, (context.branch("end", _broken_by(loop)), normal))
+    block = context.node(NodeKind.COMPUTING, name, "block")
+    context.join(block, branches)
+
+
+def _broken_by(loop: Loop) -> list[Value]:
+    return [condition for path, _ in loop.breaks for condition in path]
+
+
+def _otherwise(context: Context, loop: Loop, orelse: list[ast.stmt]) -> None:
+    mark = loop.mark
+    context.walk(context, orelse)
+    if not loop.breaks:
+        return
+    normal, dead = context.state.changes(mark), context.dead
+    context.state.undo(mark)
+    context.dead = False
+    branches = [(context.branch("break", path), changes) for path, changes in loop.breaks]
+    if not dead:
+        branches.insert(0, (context.branch("else", _broken_by(loop)), normal))
+    block = context.node(NodeKind.COMPUTING, "for else", "block")
+    context.join(block, branches)
+
+
+def _span(context: Context, node: ast.For | ast.AsyncFor) -> Place:
+    return Place(context.place.file, node.lineno, node.end_lineno or node.lineno)
+
+
+def range_of(node: ast.expr) -> tuple[int, int, int] | None:
+    """Start, end and increment of a `range` of constants."""
+    match node:
+        case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if 1 <= len(args) <= 3:
+            try:
+                found = [ast.literal_eval(arg) for arg in args]
+            except ValueError:
+                return None
+            if not all(type(item) is int for item in found) or (len(found) == 3 and not found[2]):
+                return None
+            start, end = (0, found[0]) if len(found) == 1 else found[:2]
+            return start, end, found[2] if len(found) == 3 else 1
+        case _:
+            return None

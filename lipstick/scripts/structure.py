@@ -1,0 +1,106 @@
+"""Which compound statements lines stand in, so that a slice is a program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lipstick.scripts.model import Place
+from lipstick.scripts.text import Script
+
+
+@dataclass(slots=True)
+class Structure:
+    """The statements of a script's files.
+
+    Attributes
+    ----------
+    heads
+        By file and line the first and last line of the head of the innermost compound statement
+        that the line stands in, and not in its head.
+    declarations
+        By file and first line of a function's head: the lines in it that declare names global or
+        nonlocal.
+    """
+
+    heads: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    declarations: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+
+    def closed(self, places: Iterable[Place]) -> set[tuple[int, int]]:
+        """The lines of places, and the heads of all that they stand in, as (file, line)."""
+        lines = {
+            (place.file, line) for place in places for line in range(place.line, place.end + 1)
+        }
+        waiting = list(lines)
+        while waiting:
+            file, line = waiting.pop()
+            head = self.heads.get((file, line))
+            more = [] if head is None else list(range(head[0], head[1] + 1))
+            more += self.declarations.get((file, line), ())
+            for number in more:
+                if (file, number) not in lines:
+                    lines.add((file, number))
+                    waiting.append((file, number))
+        return lines
+
+
+def structure(script: Script) -> Structure:
+    """The statements of all files of a script. O(lines · depth)."""
+    found = Structure()
+    for number, file in enumerate(script.files):
+        declares = "global " in file.text or "nonlocal " in file.text
+        _add(found, number, file.tree.body, None, declares)
+    return found
+
+
+def _add(
+    found: Structure,
+    file: int,
+    statements: Iterable[ast.stmt],
+    head: tuple[int, int] | None,
+    declares: bool,
+) -> None:
+    for statement in statements:
+        start = statement.lineno
+        for decorator in getattr(statement, "decorator_list", ()):
+            start = min(start, decorator.lineno)
+        if head is not None:
+            for line in range(start, (statement.end_lineno or start) + 1):
+                found.heads[file, line] = head
+        for first, last, body in _parts(statement, start):
+            if first != start and head is not None:
+                # The head of a handler or case stands in the statement itself.
+                for line in range(first, last + 1):
+                    found.heads[file, line] = (start, statement.lineno)
+            elif first != start:
+                for line in range(first, last + 1):
+                    found.heads[file, line] = (start, start)
+            _add(found, file, body, (first, last), declares)
+        if declares and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            declared = tuple(
+                node.lineno
+                for node in ast.walk(statement)
+                if isinstance(node, ast.Global | ast.Nonlocal)
+            )
+            if declared:
+                for line in range(start, max(start, statement.body[0].lineno - 1) + 1):
+                    found.declarations[file, line] = declared
+
+
+def _parts(statement: ast.stmt, start: int) -> Iterable[tuple[int, int, list[ast.stmt]]]:
+    """The bodies of a compound statement, each with the first and last line of its head."""
+    body: list[ast.stmt] = getattr(statement, "body", [])
+    last = max(statement.lineno, body[0].lineno - 1) if body else start
+    if body:
+        yield start, last, body
+    for name in ("orelse", "finalbody"):
+        more: list[ast.stmt] = getattr(statement, name, [])
+        if more:
+            yield start, last, more
+    for handler in getattr(statement, "handlers", ()):
+        yield handler.lineno, max(handler.lineno, handler.body[0].lineno - 1), handler.body
+    if isinstance(statement, ast.Match):
+        for case in statement.cases:
+            line = case.pattern.lineno
+            yield line, max(line, case.body[0].lineno - 1), case.body

@@ -1,0 +1,116 @@
+"""The text of a script: files, cells of notebooks, and lines as people count them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lipstick.scripts.errors import ScriptError, ScriptSyntaxError
+from lipstick.scripts.notebooks import Cell, Order, read_notebook
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a script.
+
+    Parameters
+    ----------
+    name
+        How answers call it: relative to the script's folder.
+    text
+        Its Python; of a notebook that of its cells in their order, one after the other.
+    cells
+        Of a notebook.
+    """
+
+    name: str
+    text: str
+    tree: ast.Module
+    path: Path | None = None
+    cells: tuple[Cell, ...] = ()
+
+    def line(self, number: int) -> str:
+        """A line's text; empty behind the last."""
+        lines = self.text.splitlines()
+        return lines[number - 1] if 0 < number <= len(lines) else ""
+
+    def where(self, number: int) -> str:
+        """A line as people call it: ``7``, or ``cell 3, line 2``."""
+        for cell in self.cells:
+            if cell.start <= number < cell.start + cell.count:
+                return f"cell {cell.name}, line {number - cell.start + 1}"
+        return str(number)
+
+
+@dataclass(slots=True)
+class Script:
+    """A script and the modules of its project that it imports, in the order they were read."""
+
+    files: list[SourceFile] = field(default_factory=list)
+
+    @property
+    def main(self) -> SourceFile:
+        """The script itself."""
+        return self.files[0]
+
+
+def read_script(path: Path, order: Order = "position") -> Script:
+    """Read a script or notebook.
+
+    Parameters
+    ----------
+    order
+        In which order a notebook's cells are taken: ``position``, or ``executed``.
+
+    Raises
+    ------
+    ScriptError
+        A file that cannot be read, or is not UTF-8.
+    ScriptSyntaxError
+        Text that does not parse.
+    NotebookError
+        A notebook that is none, or has no such order.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ScriptError(f"{path}: {error.strerror}.\nGive a script or notebook.") from error
+    except UnicodeDecodeError as error:
+        raise ScriptError(f"{path} is not UTF-8: {error.reason} at byte {error.start}.") from error
+    if path.suffix == ".ipynb":
+        text, cells = read_notebook(text, path.name, order)
+        return Script([SourceFile(path.name, text, parse(text, path.name), path, cells)])
+    return Script([SourceFile(path.name, text, parse(text, path.name), path)])
+
+
+def script_of(text: str, name: str = "script.py") -> Script:
+    """A script given as text; it imports no modules of a project.
+
+    Raises
+    ------
+    ScriptSyntaxError
+        Text that does not parse.
+    """
+    return Script([SourceFile(name, text, parse(text, name))])
+
+
+def parse(text: str, name: str) -> ast.Module:
+    """Parse Python with Python's own parser.
+
+    Raises
+    ------
+    ScriptSyntaxError
+        With Python's message, line, column and the line itself.
+    """
+    try:
+        return ast.parse(text, name)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        if not isinstance(error, SyntaxError):
+            raise ScriptSyntaxError(f"{name}: {error}.\nCorrect the text.") from error
+        line, column = error.lineno or 1, error.offset or 1
+        excerpt = (error.text or "").rstrip("\n")
+        raise ScriptSyntaxError(
+            f"{name}:{line}:{column}: {error.msg}\n  {excerpt}\n  {' ' * (column - 1)}^\n"
+            "Correct the text; it is parsed by the Python that runs lipstick."
+        ) from error
