@@ -132,4 +132,4 @@ class Dealerships:
 @cache
 def _workflow() -> Workflow:
     with as_file(files(__package__) / "workflow.yaml") as path:
-        return Workflow.read(path)
+        return Workflow.read(path, imports=[__package__])

@@ -21,6 +21,16 @@ _FILE = click.Path(path_type=Path)
 _FORMATS = (TABLE, JSON)
 
 
+_imports = click.option(
+    "--import",
+    "imports",
+    metavar="MODULE",
+    multiple=True,
+    help="Allow functions of FILE to be imported from this module, and those below it, which runs "
+    "it; may be repeated. Without it no code that FILE names is run.",
+)
+
+
 @click.group()
 def workflow() -> None:
     """Check and run workflows that are written in YAML files."""
@@ -28,13 +38,17 @@ def workflow() -> None:
 
 @workflow.command()
 @click.argument("file", type=_FILE)
-def validate(file: Path) -> None:
-    """Check the workflow in FILE: its structure and its queries. Nothing runs."""
+@_imports
+def validate(file: Path, imports: tuple[str, ...]) -> None:
+    """Check the workflow in FILE: its structure and its queries.
+
+    Nothing runs, but for modules of functions that are allowed to be imported.
+    """
     from lipstick.workflow import Workflow
     from lipstick.workflow.document import load
 
     with reported():
-        found = Workflow.read(file)
+        found = Workflow.read(file, imports=imports)
         with load(file).located():
             found.validate()
     parts = {"node": found.shape.nodes, "module": found.modules, "edge": found.shape.edges}
@@ -44,6 +58,7 @@ def validate(file: Path) -> None:
 
 @workflow.command()
 @click.argument("file", type=_FILE)
+@_imports
 @click.option(
     "--inputs",
     type=_FILE,
@@ -79,6 +94,7 @@ def validate(file: Path) -> None:
 @answer_options()
 def run(
     file: Path,
+    imports: tuple[str, ...],
     inputs: Path,
     store: Path,
     state: Path | None,
@@ -98,7 +114,8 @@ def run(
 
     told = answer(format, output, limit, _FORMATS)
     with reported():
-        read = Workflow.read(file)
+        read = Workflow.read(file, imports=imports)
+        read.check_imports()
         from lipstick.cli.given import read_inputs, read_state
 
         given = read_inputs(inputs, first)

@@ -51,6 +51,10 @@ class QueryError(WorkflowError):
     """Q_state or Q_out does not give what the schemas say, or is no query."""
 
 
+class ImportNotAllowedError(QueryError):
+    """A workflow that was read names code, and the reader has not allowed to import it."""
+
+
 class UnknownRelationError(WorkflowError):
     """A query or an edge names a relation that is not there."""
 

@@ -31,6 +31,9 @@
 
 A module that is the only one of its specification, and has its name, need not be declared, nor a
 node that has the name of its module: ``nodes`` may be a list of modules.
+
+Functions are named by where they are defined. To import a module runs it, so none is imported
+unless whoever reads the file allows it: see :meth:`Workflow.read`.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ from typing import Any
 
 from lipstick.workflow.document import Entry, dump, load
 from lipstick.workflow.document import parse as document_of
+from lipstick.workflow.functions import Imports, place
 from lipstick.workflow.loops import Loop
 from lipstick.workflow.module import Module, Specification
 from lipstick.workflow.query import FrameFunction, Query, StateQuery
@@ -54,24 +58,24 @@ _STATEMENTS = ("delete", "insert")
 _CHANGES = ("relations", "delete", "insert", "replace")
 
 
-def read(path: Path) -> Workflow:
+def read(path: Path, imports: Imports = ()) -> Workflow:
     """Read a workflow; see :meth:`Workflow.read`."""
-    return _workflow(load(path), path.stem)
+    return _workflow(load(path), path.stem, imports)
 
 
-def parse(text: str, path: Path) -> Workflow:
+def parse(text: str, path: Path, imports: Imports = ()) -> Workflow:
     """A workflow of a text, which is called `path` in messages."""
-    return _workflow(document_of(text, path), path.stem)
+    return _workflow(document_of(text, path), path.stem, imports)
 
 
-def _workflow(root: Entry, name: str) -> Workflow:
+def _workflow(root: Entry, name: str, imports: Imports) -> Workflow:
     top = root.mapping(
         ("specifications", "nodes", "inputs", "outputs"),
         ("workflow", "modules", "edges", "loops"),
     )
     with root.located():
         specifications = {
-            name: _specification(name, entry)
+            name: _specification(name, entry, imports)
             for name, entry in top["specifications"].mapping().items()
         }
         modules = _modules(top.get("modules"), specifications)
@@ -92,13 +96,15 @@ def _list(entry: Entry | None) -> list[Entry]:
     return [] if entry is None else entry.sequence()
 
 
-def _specification(name: str, entry: Entry) -> Specification:
+def _specification(name: str, entry: Entry, imports: Imports) -> Specification:
     parts = entry.mapping(("input", "output", "query_output"), _SPECIFICATION)
     query = None
     if "query_state" in parts:
         changes = parts["query_state"].mapping((), _CHANGES)
         given: dict[str, Any] = {
-            part: _named(e) if isinstance(e.value, dict) or part not in _STATEMENTS else e.texts()
+            part: _named(e, imports)
+            if isinstance(e.value, dict) or part not in _STATEMENTS
+            else e.texts()
             for part, e in changes.items()
         }
         with parts["query_state"].located():
@@ -107,14 +113,19 @@ def _specification(name: str, entry: Entry) -> Specification:
         name,
         _relations(parts["input"]),
         _relations(parts["output"]),
-        _named(parts["query_output"]),
+        _named(parts["query_output"], imports),
         state=_relations(parts["state"]) if "state" in parts else {},
         query_state=query,
-        functions=parts["functions"].named() if "functions" in parts else {},
+        functions=_functions(parts["functions"], imports) if "functions" in parts else {},
     )
 
 
-def _named(entry: Entry) -> dict[str, Any]:
+def _functions(entry: Entry, imports: Imports) -> dict[str, str]:
+    """Where functions are defined, by their names."""
+    return {name: place(reference, imports) for name, reference in entry.named().items()}
+
+
+def _named(entry: Entry, imports: Imports) -> dict[str, Any]:
     """Queries by name: SQL, or where a function is defined."""
     found: dict[str, Any] = {}
     for name, query in entry.mapping().items():
@@ -123,7 +134,7 @@ def _named(entry: Entry) -> dict[str, Any]:
             continue
         reference = query.mapping(("function",), ())["function"]
         with reference.located():
-            found[name] = FrameFunction(reference.text())
+            found[name] = FrameFunction(place(reference.text(), imports))
     return found
 
 
@@ -229,7 +240,7 @@ def _specified(specification: Specification) -> dict[str, Any]:
         found["state"] = _schema(specification.state)
     found["output"] = _schema(specification.outputs)
     if specification.functions:
-        found["functions"] = dict(specification.functions)
+        found["functions"] = {name: str(at) for name, at in specification.functions.items()}
     if query:
         parts = {part: getattr(query, part) for part in _CHANGES}
         found["query_state"] = {
@@ -241,7 +252,7 @@ def _specified(specification: Specification) -> dict[str, Any]:
 
 def _queries(queries: Mapping[str, Query]) -> dict[str, Any]:
     return {
-        name: {"function": query.reference} if isinstance(query, FrameFunction) else query.text
+        name: {"function": str(query.reference)} if isinstance(query, FrameFunction) else query.text
         for name, query in queries.items()
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
@@ -13,7 +13,10 @@ from pyspark.util import PythonEvalType
 
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.table_functions import TABLE_FUNCTIONS
-from lipstick.workflow.errors import QueryError
+from lipstick.workflow.errors import ImportNotAllowedError, QueryError
+
+Imports: TypeAlias = Collection[str] | bool
+"""Modules that may be imported from, with those below them; True: all, False: none."""
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _AGGREGATES = tuple(
@@ -23,6 +26,45 @@ _AGGREGATES = tuple(
 )
 """Kinds of functions that are functions of a group's bag."""
 _CALL = re.compile(r"`?([A-Za-z_]\w*)`?\s*\(")
+
+
+class Withheld(str):
+    """A place of a function that a file or a store names, and that may not be imported from.
+
+    It is the text of the place, so that it is written and compared as any other.
+    """
+
+    __slots__ = ()
+
+
+def place(reference: str, imports: Imports) -> str:
+    """Return the place of a function that a file names, withheld unless its module is allowed."""
+    module = reference.partition(":")[0]
+    if isinstance(imports, bool):
+        return reference if imports else Withheld(reference)
+    if isinstance(imports, str):
+        imports = (imports,)
+    allowed = any(module == each or module.startswith(f"{each}.") for each in imports)
+    return reference if allowed else Withheld(reference)
+
+
+def check_allowed(owner: str, name: str, reference: str) -> None:
+    """Refuse a place that may not be imported from.
+
+    Raises
+    ------
+    ImportNotAllowedError
+        When whoever read the workflow has not allowed its module.
+    """
+    if isinstance(reference, Withheld):
+        module = reference.partition(":")[0]
+        raise ImportNotAllowedError(
+            f"{owner}: the function {name} is defined at {reference}, which the file names and "
+            "nobody has allowed: importing a module runs it.\n"
+            f"If you trust {module}, allow it: Workflow.read(path, imports=[{module!r}]), "
+            f"open_run(path, imports=[{module!r}]), or --import {module} on the command line.",
+            ("specifications", owner, "functions", name),
+        )
 
 
 def check_reference(owner: str, name: str, reference: str) -> None:
@@ -68,9 +110,12 @@ def imported(owner: str, name: str, reference: str) -> Any:
 
     Raises
     ------
+    ImportNotAllowedError
+        When that is not allowed.
     QueryError
         When it is not there.
     """
+    check_allowed(owner, name, reference)
     module, _, attribute = reference.partition(":")
     try:
         return getattr(import_module(module), attribute)
@@ -98,6 +143,8 @@ class Aggregates:
             return False
         try:
             return load(self._owner, str(name), reference).evalType in _AGGREGATES
+        except ImportNotAllowedError:
+            raise
         except QueryError:
             return False
 

@@ -18,7 +18,14 @@ from lipstick.workflow.errors import (
     UnknownRelationError,
 )
 from lipstick.workflow.functions import check_reference
-from lipstick.workflow.query import BEFORE, NO_STATE, Query, StateQuery, frozen
+from lipstick.workflow.query import (
+    BEFORE,
+    NO_STATE,
+    FrameFunction,
+    Query,
+    StateQuery,
+    frozen,
+)
 from lipstick.workflow.relation import Relation, is_name
 
 _NAME = re.compile(r"[\w.\-]+")
@@ -90,6 +97,19 @@ class Specification:
         """The relations of the queries that are in no schema, in order."""
         chain = [*self.query_state.relations, *self.query_output]
         return tuple(name for name in chain if name not in self.outputs)
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """Where functions are defined that are imported when it runs, by what they are called."""
+        query = self.query_state
+        queries = (self.query_output, query.relations, query.delete, query.insert, query.replace)
+        frames = {
+            f"of {name}": each.reference
+            for chain in queries
+            for name, each in chain.items()
+            if isinstance(each, FrameFunction) and each.function is None
+        }
+        return {**self.functions, **frames}
 
     def _check_schemas(self) -> None:
         owners: dict[str, tuple[str, str]] = {}

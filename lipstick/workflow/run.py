@@ -21,6 +21,7 @@ from graphquery.store import Snapshot, Store
 from lipstick.sessions import Session
 from lipstick.sessions import session as open_session
 from lipstick.workflow.errors import RunError
+from lipstick.workflow.functions import Imports
 from lipstick.workflow.invocation import Invocation
 from lipstick.workflow.ledger import TYPES, documents, is_done, stored_output, stored_state
 from lipstick.workflow.runner import Runner
@@ -323,7 +324,9 @@ def is_store(path: Path) -> bool:
     return (path / FORMAT_FILE).exists()
 
 
-def open_run(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Run:
+def open_run(
+    path: str | os.PathLike[str], spark: SparkSession | None = None, *, imports: Imports = ()
+) -> Run:
     """Open a run that is stored.
 
     Parameters
@@ -332,6 +335,9 @@ def open_run(path: str | os.PathLike[str], spark: SparkSession | None = None) ->
         The directory that was the store of ``workflow.run``.
     spark
         Outputs and states are data frames of this session; None: Arrow tables.
+    imports
+        Modules whose functions may be imported when its workflow runs again; see
+        :meth:`Workflow.read`. What it has stored is read without any.
 
     Raises
     ------
@@ -346,4 +352,4 @@ def open_run(path: str | os.PathLike[str], spark: SparkSession | None = None) ->
     snapshot = store.snapshot()
     document = documents(snapshot)
     remember_structs(snapshot.records[TYPES])
-    return Run(parse(document["text"], Path(path) / "workflow"), store, spark)
+    return Run(parse(document["text"], Path(path) / "workflow", imports), store, spark)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from lipstick.workflow.conditions import check, flows
 from lipstick.workflow.drawing import svg
+from lipstick.workflow.functions import Imports, check_allowed
 from lipstick.workflow.loops import Loop, unfold
-from lipstick.workflow.module import Module
+from lipstick.workflow.module import Module, Specification
 from lipstick.workflow.shape import Edge, Shape
 
 if TYPE_CHECKING:
@@ -96,6 +97,10 @@ class Workflow:
         """The modules by name."""
         return {module.name: module for module in self.nodes.values()}
 
+    @property
+    def _specifications(self) -> Mapping[str, Specification]:
+        return {m.specification.name: m.specification for m in self.nodes.values()}
+
     def flows(self, edge: Edge) -> Mapping[str, str]:
         """The relations that an edge carries: from S_out of its start to S_in of its end."""
         return flows(self.shape, edge)
@@ -107,6 +112,8 @@ class Workflow:
 
         Raises
         ------
+        ImportNotAllowedError
+            For functions that a file names, from modules that were not allowed.
         WorkflowError
             For queries that read relations they do not have, or do not give what is declared.
         lipstick.errors.QueryError
@@ -114,15 +121,33 @@ class Workflow:
         """
         from lipstick.workflow.queries import check_queries
 
-        found = {m.specification.name: m.specification for m in self.nodes.values()}
-        for specification in found.values():
+        self.check_imports()
+        for specification in self._specifications.values():
             check_queries(specification)
+
+    def check_imports(self) -> None:
+        """Refuse functions that a file names, from modules that its reader has not allowed.
+
+        Raises
+        ------
+        ImportNotAllowedError
+            For the first one.
+        """
+        for specification in self._specifications.values():
+            for name, reference in specification.places.items():
+                check_allowed(specification.name, name, reference)
 
     # -- files -----------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Workflow:
+    def read(cls, path: str | os.PathLike[str], *, imports: Imports = ()) -> Workflow:
         """Read a workflow from a YAML file.
+
+        Parameters
+        ----------
+        imports
+            The modules from which the functions that the file names may be imported, with those
+            below them; True: any. To import a module runs it: allow those that you trust.
 
         Raises
         ------
@@ -133,7 +158,7 @@ class Workflow:
         """
         from lipstick.workflow.file import read
 
-        return read(Path(path))
+        return read(Path(path), imports)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the workflow to a YAML file that :meth:`read` reads."""
@@ -178,6 +203,8 @@ class Workflow:
 
         Raises
         ------
+        ImportNotAllowedError
+            For functions that a file names, from modules that were not allowed.
         InputError
             For inputs or an initial state that do not fit.
         RunError
@@ -185,6 +212,7 @@ class Workflow:
         """
         from lipstick.workflow.run import run
 
+        self.check_imports()
         return run(
             self,
             session,

@@ -13,4 +13,4 @@ def dealership() -> Workflow:
     Source: Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Figure 1.
     """
     with as_file(files(__name__) / "dealership.yaml") as path:
-        return Workflow.read(path)
+        return Workflow.read(path, imports=[__name__])

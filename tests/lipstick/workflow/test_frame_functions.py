@@ -22,7 +22,7 @@ from lipstick.workflow import (
     Workflow,
     open_run,
 )
-from lipstick.workflow.errors import QueryError, UnknownRelationError
+from lipstick.workflow.errors import ImportNotAllowedError, QueryError, UnknownRelationError
 from lipstick.workflow.examples import dealership
 from tests.lipstick.workflow.dealership_frames import dealership_of_frames
 
@@ -60,7 +60,9 @@ def test_a_function_is_known_by_its_place(tmp_path: Path) -> None:
     query = again.modules["m"].specification.query_output["Counts"]
     assert query == FrameFunction(f"{HERE}:counts")
     assert query.text == f"{HERE}:counts"
-    again.validate()
+    with pytest.raises(ImportNotAllowedError, match=rf"of Counts is defined at {HERE}:counts"):
+        again.validate()
+    Workflow.read(tmp_path / "w.yaml", imports=[HERE]).validate()
 
 
 def test_a_function_has_a_place() -> None:
@@ -142,7 +144,9 @@ def test_functions_run_without_provenance_and_again(spark: SparkSession, tmp_pat
     for tracked in (True, False):
         store = tmp_path / f"{tracked}"
         workflow.run(spark, given[:1], store=store, tracked=tracked)
-        run = open_run(store).workflow.run(spark, given, store=store, tracked=tracked)
+        run = open_run(store, imports=[HERE]).workflow.run(
+            spark, given, store=store, tracked=tracked
+        )
         rows = [[tuple(row) for row in run.output(execution).collect()] for execution in (0, 1)]
         assert rows == [[("Civic", 2)], [("Audi", 1)]]
     with pytest.raises(QueryError, match="gives no data frame: int is not a data frame"):
