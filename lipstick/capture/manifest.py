@@ -159,6 +159,8 @@ class Manifest:
         """
         path = directory / MANIFEST
         try:
+            if path.is_symlink():
+                raise CaptureDamagedError(f"The manifest {path} is a link, which no capture has.")
             data = path.read_bytes()
         except (FileNotFoundError, NotADirectoryError) as error:
             raise CaptureError(

@@ -7,6 +7,7 @@ Layout of a derivation::
     parts/8c5a.../rows-31f.../  those that are left since others were overwritten, if they were
     parts/8c5a.../capture/    the capture of the query that made them
     parts/8c5a.../filled/     one row of what columns have that the query does not give, if any
+    parts/8c5a.../v000001.json  the version that made the part known, once more
 
 A version is written last, in one step, and never changed: an INSERT adds a part and another
 version, so that what was made of the older one still has it. Rows without a capture were in the
@@ -30,8 +31,10 @@ from typing import Any
 
 from lipstick.capture.contents import (
     Contents,
+    Fault,
     StoredFile,
     Verified,
+    damaged,
     is_inside,
     stored_files,
 )
@@ -202,6 +205,11 @@ class Derivation:
                 f"{self.path} exists already: {self.name!r} was written by two processes at once.\n"
                 "Write it again, by one."
             ) from error
+        else:
+            # By which it is noticed that the last version is missing.
+            kept = self.directory / "parts" / self.parts[-1].name / self.path.name
+            if kept.parent.is_dir():
+                os.link(unfinished, kept)
         finally:
             unfinished.unlink()
 
@@ -217,6 +225,12 @@ def latest_version(directory: Path) -> int:
         return 0
     matches = (_VERSION.fullmatch(path.name) for path in directory.iterdir())
     return max((int(match[1]) for match in matches if match), default=0)
+
+
+def kept_versions(directory: Path) -> dict[Path, int]:
+    """Return the numbers of versions by the files that parts have of them."""
+    matches = {path: _VERSION.fullmatch(path.name) for path in directory.glob("parts/*/v*.json")}
+    return {path: int(match[1]) for path, match in matches.items() if match}
 
 
 def read_latest(directory: Path) -> Derivation:
@@ -236,6 +250,10 @@ def read_latest(directory: Path) -> Derivation:
             "One is written with the table by q.write, CREATE TABLE AS or INSERT; a write that was "
             "interrupted leaves none: write the table again."
         )
+    missing = [number for number in kept_versions(directory).values() if number > version]
+    if missing:
+        lost = version_path(directory, max(missing))
+        raise damaged(directory, [Fault(lost, "The version is missing.")])
     found = read_version(version_path(directory, version))
     found.check()
     return found
@@ -262,6 +280,8 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
         When it is of format 1.
     """
     try:
+        if path.is_symlink():
+            raise CaptureDamagedError(f"The derivation {path} is a link, which no version is.")
         data = path.read_bytes()
     except OSError as error:
         raise CaptureDamagedError(f"The derivation {path} cannot be read: {error}") from error

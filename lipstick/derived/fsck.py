@@ -13,6 +13,7 @@ from lipstick.capture.write import INCOMPLETE
 from lipstick.derived.derivation import (
     Derivation,
     Part,
+    kept_versions,
     latest_version,
     read_version,
     version_path,
@@ -99,7 +100,8 @@ def check_derivation(path: Path) -> list[Damage]:
     UncheckedWarning
         When a version is of format 1, which says nothing of its files.
     """
-    last = latest_version(path)
+    kept = kept_versions(path)
+    last = max([latest_version(path), *kept.values()])
     if not last:
         return [Damage("There is no version.", str(path), "Write the table again.")]
     found: list[Damage] = []
@@ -117,6 +119,10 @@ def check_derivation(path: Path) -> list[Damage]:
             if (part.name, part.folder) not in looked:
                 found += _part(version, part, again=any(part.name == name for name, _ in looked))
                 looked.add((part.name, part.folder))
+    for copy, number in kept.items():
+        file = version_path(path, number)
+        if copy.is_symlink() or (file.exists() and copy.read_bytes() != file.read_bytes()):
+            found.append(Damage(f"It is not what {file.name} is.", str(copy), _RESTORE))
     if len(versions) == last:  # else what the others name would seem left over
         found += _left_over(path, versions)
     return found
@@ -137,6 +143,10 @@ def _left_over(path: Path, versions: list[Derivation]) -> Iterator[Damage]:
             yield Damage(what, str(folder), _REMOVE, garbage=True)
     for file in sorted(path.glob(".v*")):
         yield Damage("A write was interrupted, or is at work.", str(file), _REMOVE, garbage=True)
+    known = {version.path for version in versions} | kept_versions(path).keys()
+    for file in sorted([*path.glob("*"), *(path / "parts").glob("*/*")]):
+        if file.is_file() and file not in known and not file.name.startswith("."):
+            yield Damage("It is no file of the table's provenance.", str(file), "Remove it.", True)
 
 
 def _contents(contents: Contents) -> Iterator[Damage]:
