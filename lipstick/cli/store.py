@@ -17,6 +17,7 @@ from lipstick.cli.output import JSON, TABLE, answer, answer_options, counted
 if TYPE_CHECKING:
     from graphquery.store import Damage
 
+_RESTORE = "Restore it from a copy of the store."
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -71,14 +72,19 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
 
 def _damages(path: Path) -> list[Damage]:
     """What is wrong with a store, a capture, or the provenance of a table."""
-    from graphquery.store import Damage
+    from graphquery.store import (
+        Damage,
+        StoreDamagedError,
+        StoreError,
+        StoreFormatError,
+    )
     from graphquery.store import fsck as check_store
     from graphquery.store.format import DATA, FORMAT_FILE, LOG
 
+    has_log = (path / LOG).is_dir() and (path / DATA).is_dir()
     if not (path / FORMAT_FILE).exists():
-        if (path / LOG).is_dir() and (path / DATA).is_dir():
-            remedy = "Restore it from a copy of the store."
-            return [Damage("The file is missing.", FORMAT_FILE, remedy)]
+        if has_log:
+            return [Damage("The file is missing.", FORMAT_FILE, _RESTORE)]
         from lipstick.derived.fsck import (
             check_capture,
             check_derivation,
@@ -98,7 +104,14 @@ def _damages(path: Path) -> list[Damage]:
                 f"{path} is not a store: it has no {FORMAT_FILE}. Nor is it a capture or the "
                 "provenance of a table.\nGive the folder of one of these."
             )
-    return check_store(path)
+    try:
+        return check_store(path)
+    except (StoreDamagedError, StoreFormatError):
+        raise
+    except StoreError as error:
+        if not has_log:
+            raise
+        return [Damage(str(error).partition("\n")[0], FORMAT_FILE, _RESTORE)]
 
 
 @click.command()

@@ -8,6 +8,7 @@ Layout of a derivation::
     parts/8c5a.../capture/    the capture of the query that made them
     parts/8c5a.../filled/     one row of what columns have that the query does not give, if any
     parts/8c5a.../v000001.json  the version that made the part known, once more
+    announced-000002.json     a version whose table is being written, or was as a process died
 
 A version is written last, in one step, and never changed: an INSERT adds a part and another
 version, so that what was made of the older one still has it. Rows without a capture were in the
@@ -51,6 +52,7 @@ TUPLE = "_lipstick_tuple"
 """The column of a part's rows with the identity of the captured tuple, a struct."""
 
 _VERSION = re.compile(r"v(\d{6})\.json")
+_ANNOUNCED = re.compile(r"announced-(\d{6})\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,27 @@ class Derivation:
         before = self.parts[: self.parts.index(part)]
         return sum(len(earlier.files) for earlier in before)
 
+    @property
+    def announcement(self) -> Path:
+        """The file that says that this version is being written."""
+        return self.directory / f"announced-{self.version:06}.json"
+
+    def announce(self) -> None:
+        """Say that a table is about to be written, which is of this version when it is."""
+        self._unfinished().replace(self.announcement)
+
+    def _unfinished(self) -> Path:
+        """Write this version under a name that nothing reads."""
+        fields = ("version", "name", "schema", "key", "declared", "fingerprint")
+        document = {field: getattr(self, field) for field in fields}
+        document["parts"] = [_document(part) for part in self.parts]
+        path = self.directory / f".{self.path.name}.{os.getpid()}"
+        with path.open("wb") as file:
+            file.write(seal(_KIND, FORMAT, document))
+            file.flush()
+            os.fsync(file.fileno())
+        return path
+
     def write(self) -> None:
         """Write this version, which makes it known.
 
@@ -190,17 +213,12 @@ class Derivation:
         CaptureError
             When another process was faster.
         """
-        fields = ("version", "name", "schema", "key", "declared", "fingerprint")
-        document = {field: getattr(self, field) for field in fields}
-        document["parts"] = [_document(part) for part in self.parts]
-        unfinished = self.directory / f".{self.path.name}.{os.getpid()}"
-        with unfinished.open("wb") as file:
-            file.write(seal(_KIND, FORMAT, document))
-            file.flush()
-            os.fsync(file.fileno())
+        unfinished = self._unfinished()
         try:
             os.link(unfinished, self.path)
         except FileExistsError as error:
+            if read_version(self.path) == self:
+                return  # another process has finished it
             raise CaptureError(
                 f"{self.path} exists already: {self.name!r} was written by two processes at once.\n"
                 "Write it again, by one."
@@ -212,6 +230,7 @@ class Derivation:
                 os.link(unfinished, kept)
         finally:
             unfinished.unlink()
+        self.announcement.unlink(missing_ok=True)
 
 
 def version_path(directory: Path, version: int) -> Path:
@@ -225,6 +244,21 @@ def latest_version(directory: Path) -> int:
         return 0
     matches = (_VERSION.fullmatch(path.name) for path in directory.iterdir())
     return max((int(match[1]) for match in matches if match), default=0)
+
+
+def read_announced(directory: Path) -> Derivation | None:
+    """Read the version of which the table is being written, or was when a process died.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When it is not what was written.
+    """
+    found = [path for path in directory.glob("announced-*.json") if _ANNOUNCED.fullmatch(path.name)]
+    newest = max(found, default=None)
+    if newest is None or int(newest.stem[-6:]) <= latest_version(directory):
+        return None
+    return read_version(newest)
 
 
 def kept_versions(directory: Path) -> dict[Path, int]:
@@ -306,7 +340,7 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
 
 
 def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
-    version = int(path.stem[1:])
+    version = int(path.stem[-6:])
     if document.get("version", version) != version:
         raise ValueError(f"it is version {document['version']}, under another name")
     return Derivation(

@@ -135,6 +135,11 @@ def _part(version: Derivation, part: Part, *, again: bool) -> Iterator[Damage]:
 
 
 def _left_over(path: Path, versions: list[Derivation]) -> Iterator[Damage]:
+    for version in versions:
+        kept = version.directory / "parts" / version.parts[-1].name / version.path.name
+        if kept.parent.is_dir() and not kept.exists():
+            what = f"The copy of {version.path.name} is missing: a write was interrupted."
+            yield Damage(what, str(kept), "Nothing needs it.", garbage=True)
     named = {part.name for version in versions for part in version.parts}
     named |= {r.part for version in versions for part in version.parts for r in part.replaced}
     what = "No version names it: a write was interrupted, is at work, or the last one is missing."
@@ -143,9 +148,14 @@ def _left_over(path: Path, versions: list[Derivation]) -> Iterator[Damage]:
             yield Damage(what, str(folder), _REMOVE, garbage=True)
     for file in sorted(path.glob(".v*")):
         yield Damage("A write was interrupted, or is at work.", str(file), _REMOVE, garbage=True)
+    for file in sorted(path.glob("announced-*.json")):
+        what = "A table was being written, or is: the next write to it finishes the version."
+        remedy = "Write to the table, or restore it, unless something is at work."
+        yield Damage(what, str(file), remedy, garbage=True)
     known = {version.path for version in versions} | kept_versions(path).keys()
     for file in sorted([*path.glob("*"), *(path / "parts").glob("*/*")]):
-        if file.is_file() and file not in known and not file.name.startswith("."):
+        ours = file in known or file.name.startswith((".", "announced-"))
+        if file.is_file() and not ours:
             yield Damage("It is no file of the table's provenance.", str(file), "Remove it.", True)
 
 

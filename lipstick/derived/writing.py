@@ -1,8 +1,10 @@
 """Writing an answer: capture, rows, table, version, in this order.
 
 The rows are those of the capture, and the table is written from them, so that the table and its
-annotations cannot disagree. The version is written last: where it is missing, or the table is not
-that of its fingerprint, there is an error in place of an answer.
+annotations cannot disagree. The version is announced before the table is written, and written last.
+Where a process dies in between, whoever asks next finishes it, if the table has just the rows that
+were announced (:mod:`lipstick.derived.recovery`). Where the table is not that of the version's
+fingerprint, there is an error in place of an answer.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ from lipstick.derived.derivation import (
     Part,
     Replaced,
     latest_version,
-    read_latest,
     read_version,
 )
+from lipstick.derived.recovery import finished
 from lipstick.derived.rows import (
     captured_rows,
     described,
@@ -117,6 +119,8 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
         parts = _kept_parts(spark, plan, part, made)
         derivation = _named(spark, plan, (*parts, part))
         rows = part_rows(spark, derivation, part)
+        made.append(derivation.announcement)
+        derivation.announce()
         emit(rows.select(*(f"`{name}`" for name in schema_of(derivation).names)))
         written = target.read(spark)
         check_kept(spark, derivation, written.frame)
@@ -126,6 +130,8 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
         derivation.write()
     except BaseException:
         for path in made:
+            if path.is_file():
+                path.unlink()
             shutil.rmtree(path, ignore_errors=True)
         with suppress(OSError):
             plan.parts.rmdir()
@@ -144,7 +150,7 @@ def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
     if target.key is not None:
         target = replace(target, key=named_key(target.name, target.key, columns))
     directory = target.kept_in(session.store)
-    earlier = _earlier(directory, existing, known)
+    earlier = _earlier(spark, directory, existing, known)
     if earlier is not None:
         if target.directory not in (None, earlier.directory):
             raise TrackingError(
@@ -158,12 +164,14 @@ def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
     return plan
 
 
-def _earlier(directory: Path, existing: Source | None, known: Tracked | None) -> Derivation | None:
+def _earlier(
+    spark: SparkSession, directory: Path, existing: Source | None, known: Tracked | None
+) -> Derivation | None:
     if existing is None:
         return None
     if known is not None:
         return None if known.derived is None else read_version(known.derived)
-    return read_latest(directory) if latest_version(directory) else None
+    return finished(spark, directory, existing) if directory.is_dir() else None
 
 
 def _check_current(spark: SparkSession, plan: _Plan) -> None:

@@ -83,6 +83,10 @@ class Subject(ABC):
         """Whether an answer was right before the last change."""
         return False
 
+    def places(self, error: LipstickError, path: Path) -> bool:
+        """Whether an error says where the damage is."""
+        return str(path) in str(error)
+
 
 class ACapture(Subject):
     """The capture of a random query."""
@@ -298,6 +302,10 @@ class AStore(Subject):
         A store whose last entry of the log is gone is what an interrupted commit leaves.
         """
         return any(answer == states[name] for states in self._earlier)
+
+    def places(self, error: LipstickError, path: Path) -> bool:
+        """Whether an error says where the damage is: a path, or a commit."""
+        return str(path) in str(error) or "Commit " in str(error)
 
 
 def _graph(snapshot: Snapshot) -> Any:

@@ -50,8 +50,9 @@ def test_version_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_version_is_written_once(tmp_path: Path) -> None:
     """Of two processes that write one version, the second is told."""
     derivation(tmp_path).write()
+    derivation(tmp_path).write()  # another process finished the same write
     with pytest.raises(CaptureError, match="written by two processes at once"):
-        derivation(tmp_path).write()
+        derivation(tmp_path, 1, replace(PART, name="q")).write()
     assert [path.name for path in tmp_path.iterdir()] == ["v000001.json"]
 
 
