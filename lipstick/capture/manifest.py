@@ -191,19 +191,34 @@ class Manifest:
 
     @classmethod
     def _of(cls, document: Mapping[str, Any]) -> Manifest:
+        root = blocks_from_json(document["blocks"])
+        names = tuple(document["names"])
+        if len(names) != len(root.outputs):
+            raise ValueError(f"it names {len(names)} columns of {len(root.outputs)}")
+        if document["values"] not in ("copy", "reference"):
+            raise ValueError(f"its values are {document['values']!r}")
         return cls(
             query=document["query"],
-            names=tuple(document["names"]),
+            names=names,
             schema=json.dumps(document["schema"]),
             values=document["values"],
-            root=blocks_from_json(document["blocks"]),
+            root=root,
             relations={name: _relation(record) for name, record in document["relations"].items()},
-            counts=document["counts"],
-            schemas=document["schemas"],
-            recursive=document.get("recursive", False),
+            counts=_by_dataset(document["counts"], int),
+            schemas=_by_dataset(document["schemas"], dict),
+            recursive=bool(document.get("recursive", False)),
             pruned=tuple(document["pruned"]),
             files=stored_files(document.get("files")),
         )
+
+
+def _by_dataset(document: Any, kind: type) -> dict[str, dict[str, Any]]:
+    """What is said of each dataset of each block."""
+    found = {block: dict(datasets.items()) for block, datasets in document.items()}
+    others = [each for datasets in found.values() for each in datasets.values()]
+    if not all(isinstance(each, kind) for each in others):
+        raise TypeError(f"of a dataset it says {others[0]!r}")
+    return found
 
 
 def _relation(record: Mapping[str, Any]) -> RelationRecord:

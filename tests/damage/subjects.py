@@ -318,6 +318,9 @@ def _plain(value: Any) -> Any:
     """A value that can be compared."""
     if isinstance(value, pa.Table):
         return repr(value.to_pylist())
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, dict):  # of tables of tokens, in no order
+        return {
+            name: sorted(map(repr, each.to_pylist())) if isinstance(each, pa.Table) else repr(each)
+            for name, each in value.items()
+        }
     return repr(value)

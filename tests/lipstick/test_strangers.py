@@ -1,0 +1,136 @@
+"""Captures of strangers are data: they lead nowhere else, and nothing of them is run."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lipstick.capture.capture import Capture, open_capture
+from lipstick.capture.contents import StoredFile
+from lipstick.capture.manifest import Manifest
+from lipstick.capture.sealed import seal
+from lipstick.errors import CaptureDamagedError, CaptureError
+from tests.damage.subjects import A
+from tests.oracle.database import Database
+from tests.oracle.written import write_capture
+
+SQL = "SELECT k, count(*) AS n, sum(x) AS s FROM a WHERE x > 1 GROUP BY k"
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Path:
+    """A capture of a block with members and rows."""
+    write_capture(SQL, Database({"a": A}), tmp_path / "c")
+    return tmp_path / "c"
+
+
+def _claimed(capture: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    """Write a manifest that says something else, with a checksum that fits."""
+    document = Manifest.read(capture).to_json()
+    change(document)
+    (capture / "manifest.json").write_bytes(seal("capture", 2, document))
+    return capture
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.parquet", "/etc/passwd", "b0/../../x", "b0//x", "C:/x", "b0\\x", "", ".", "a/."]
+)
+def test_no_name_of_a_file_leads_out_of_a_capture(capture: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="describes no file"):
+        StoredFile(name, 1, 1, "0" * 64)
+
+    def renamed(document: dict[str, Any]) -> None:
+        document["files"][0][0] = name
+
+    with pytest.raises(CaptureDamagedError, match="cannot be understood: ValueError"):
+        open_capture(_claimed(capture, renamed))
+
+
+def test_no_name_of_a_block_leads_out_of_a_capture(capture: Path) -> None:
+    def renamed(document: dict[str, Any]) -> None:
+        document["blocks"][-1]["name"] = "../other/b0"
+
+    with pytest.raises(CaptureDamagedError, match=r"has a block called '\.\./other/b0'"):
+        open_capture(_claimed(capture, renamed))
+
+
+def test_no_link_leads_out_of_a_capture(capture: Path) -> None:
+    shutil.move(capture / "b0", capture.parent / "elsewhere")
+    (capture / "b0").symlink_to(capture.parent / "elsewhere")
+    with pytest.raises(CaptureDamagedError, match="It is a link, which no capture has"):
+        open_capture(capture)
+    unopened = Capture(capture, Manifest.read(capture))
+    with pytest.raises(CaptureDamagedError, match="It is a link, which no capture has"):
+        _ = unopened.df
+
+
+@pytest.mark.parametrize(
+    ("scalar", "what"),
+    [
+        ("reflect('java.lang.System', 'exit', 0)", "a call of reflect, which runs a Java method"),
+        ("g.n + `java_method`('java.lang.Runtime', 'getRuntime')", "a call of java_method"),
+        ("system.builtin.try_reflect('java.util.UUID', 'randomUUID')", "a call of try_reflect"),
+        ("(SELECT max(x) FROM parquet.`/etc/x`)", "a query inside of an expression"),
+        ("g.n IN (SELECT x FROM secrets)", "a query inside of an expression"),
+        ("EXISTS (SELECT 1 FROM secrets)", "a query inside of an expression"),
+    ],
+)
+@pytest.mark.parametrize("place", ["outputs", "having", "members"])
+def test_a_manifest_computes_values_and_nothing_else(
+    capture: Path, scalar: str, what: str, place: str
+) -> None:
+    def changed(document: dict[str, Any]) -> None:
+        block = document["blocks"][-1]
+        if place == "outputs":
+            block["outputs"][0][1] = scalar
+        elif place == "having":
+            block["having"] = [scalar]
+        else:
+            block["core"]["select"].append(["more", scalar])
+
+    with pytest.raises(CaptureDamagedError, match=what):
+        open_capture(_claimed(capture, changed))
+
+
+def test_a_manifest_that_makes_no_sense_is_told(capture: Path) -> None:
+    """Whatever is missing in it, or of another kind."""
+    whole = Manifest.read(capture).to_json()
+    for part in whole:
+        for value in (None, 7, "x", [], {}, [[]], {"a": {}}):
+
+            def changed(document: dict[str, Any], part: str = part, value: Any = value) -> None:
+                document.clear()
+                document.update(whole)
+                document[part] = value
+
+            try:
+                open_capture(_claimed(capture, changed)).df.to_pylist()
+            except CaptureError:
+                pass
+            finally:
+                (capture / "manifest.json").write_bytes(seal("capture", 2, whole))
+
+
+def test_what_is_stored_is_never_unpickled() -> None:
+    """Nor run in another way: nothing that reads captures or stores imports what could."""
+    root = Path(__file__).parent.parent.parent
+    folders = ("lipstick/capture", "lipstick/derived", "lipstick/memory", "graphquery/store")
+    runs = {"pickle", "marshal", "shelve", "cloudpickle", "importlib", "runpy"}
+    for path in (each for folder in folders for each in (root / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names = {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names = {(node.module or "").partition(".")[0], *(a.name for a in node.names)}
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                names = {node.func.id} & {"eval", "exec", "compile", "__import__"}
+                assert not names, f"{path}: {names}"
+                continue
+            else:
+                continue
+            assert not names & runs, f"{path}: {names & runs}"
