@@ -12,6 +12,7 @@ import click
 
 from lipstick.cli.demo import demo
 from lipstick.cli.graph import graph
+from lipstick.cli.script import script
 from lipstick.cli.store import compact, fsck, vacuum
 from lipstick.cli.workflow import workflow
 
@@ -32,5 +33,5 @@ def main() -> None:
     """
 
 
-for command in (demo, workflow, graph, fsck, compact, vacuum):
+for command in (demo, workflow, graph, script, fsck, compact, vacuum):
     main.add_command(command)

@@ -123,7 +123,10 @@ class ScriptGraph:
 
     def places(self, node: Node) -> set[Place]:
         """Where a node stands: its lines, and the calls by which it is reached."""
-        found = {node.place, *node.lines}
+        found = set(node.lines)
+        if node.operation not in ("union", "selection"):
+            # Conditions and candidates have places of their own.
+            found.add(node.place)
         instance = node.instance
         while instance:
             own = self.instances[instance - 1]

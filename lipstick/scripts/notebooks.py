@@ -51,7 +51,8 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
     """
     try:
         document = json.loads(text)
-        cells = document["cells"] if "cells" in document else document["worksheets"][0]["cells"]
+        found_in = document if "cells" in document else document["worksheets"][0]
+        cells = list(found_in["cells"])
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise NotebookError(
             f"{name} is not a notebook: it has no list of cells.\nSave it again in nbformat 4."

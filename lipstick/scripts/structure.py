@@ -19,13 +19,13 @@ class Structure:
     heads
         By file and line the first and last line of the head of the innermost compound statement
         that the line stands in, and not in its head.
-    declarations
-        By file and first line of a function's head: the lines in it that declare names global or
-        nonlocal.
+    companions
+        By file and line of a head, further lines that belong to it: those in a function that
+        declare names global or nonlocal, and the heads of the handlers of a `try`.
     """
 
     heads: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
-    declarations: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    companions: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
 
     def closed(self, places: Iterable[Place]) -> set[tuple[int, int]]:
         """The lines of places, and the heads of all that they stand in, as (file, line)."""
@@ -37,7 +37,7 @@ class Structure:
             file, line = waiting.pop()
             head = self.heads.get((file, line))
             more = [] if head is None else list(range(head[0], head[1] + 1))
-            more += self.declarations.get((file, line), ())
+            more += self.companions.get((file, line), ())
             for number in more:
                 if (file, number) not in lines:
                     lines.add((file, number))
@@ -77,6 +77,10 @@ def _add(
                 for line in range(first, last + 1):
                     found.heads[file, line] = (start, start)
             _add(found, file, body, (first, last), declares)
+        if isinstance(statement, ast.Try | ast.TryStar) and statement.handlers:
+            # A `try` without its handlers would be no program.
+            heads = tuple(handler.lineno for handler in statement.handlers)
+            found.companions[file, start] = heads
         if declares and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             declared = tuple(
                 node.lineno
@@ -85,7 +89,7 @@ def _add(
             )
             if declared:
                 for line in range(start, max(start, statement.body[0].lineno - 1) + 1):
-                    found.declarations[file, line] = declared
+                    found.companions[file, line] = declared
 
 
 def _parts(statement: ast.stmt, start: int) -> Iterable[tuple[int, int, list[ast.stmt]]]:

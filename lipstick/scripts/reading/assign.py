@@ -54,7 +54,7 @@ def element_of(context: Context, value: Value) -> Value:
     """An element of a value: of what a loop goes over, or a tuple is taken apart to."""
     kind = context.facts.elements.get(value.kind, "")
     regions = context.inside(value.regions) if kind not in ("text", "number") else frozenset()
-    return Value(value.refs, regions, kind)
+    return Value(value.refs, regions, kind, cls=context.class_of(regions))
 
 
 def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value) -> None:

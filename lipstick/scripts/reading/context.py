@@ -94,6 +94,8 @@ class Context:
     ----------
     contents, aliases
         By region: the regions that its object may refer to, and those that may be the same.
+    made
+        By region the class of the project that its object is an instance of.
     reached
         What `reach` has found, as long as nothing changes it.
     named
@@ -119,6 +121,7 @@ class Context:
     contents: dict[int, set[int]] = field(default_factory=dict)
     aliases: dict[int, set[int]] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
+    made: dict[int, Class | None] = field(default_factory=dict)
     reached: dict[frozenset[int], list[int]] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
@@ -253,8 +256,10 @@ class Context:
             changes = name in loop.assigned or name in self.globals_declared or entry is None
             if changes or entry is None:
                 # What the previous iteration left here is aliased to this region in the end.
-                number = self.fresh()
-                self.graph.names[number] = name
+                number, inner = self.fresh(), self.fresh()
+                self.graph.names[number] = self.graph.names[inner] = name
+                self.contents[number], self.contents[inner] = {inner}, {inner}
+                self.made[number] = self.made[inner] = None
                 regions = frozenset([number]) | (entry.regions if entry else NO_REGIONS)
                 kind = entry.kind if entry and entry.kind != "none" else ""
                 value = Value(refs, regions, kind)
@@ -320,8 +325,14 @@ class Context:
         found: set[int] = set()
         for region in regions:
             for same in self.same(region):
-                found |= self.contents.get(same) or {same}
+                inner = self.contents.get(same)
+                found |= {same} if inner is None else inner
         return frozenset(found)
+
+    def class_of(self, regions: Iterable[int]) -> Class | None:
+        """The class of the project that some objects all are of; None: not known."""
+        classes = {id(c): c for c in (self.made.get(region) for region in regions)}
+        return classes.popitem()[1] if len(classes) == 1 else None
 
     def filled(self, value: Value) -> Value:
         """A value with what was changed in its objects since they were made."""
@@ -371,6 +382,11 @@ class Context:
             if isinstance(key, int):
                 # Objects that all branches leave in the same version are joined once.
                 versions = tuple(None if v is None else v.refs for _, v in candidates)
+                held = [value for _, value in candidates if value is not None]
+                if len(held) == 1 or not any(value.refs for value in held):
+                    # An object that one branch makes, or that none changes.
+                    self.write(key, held[0])
+                    continue
                 if versions not in alike:
                     alike[versions] = self.joined(block, key, candidates)
                 self.write(key, Value(alike[versions].refs))

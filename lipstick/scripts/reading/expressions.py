@@ -32,6 +32,9 @@ _SIGNS = {
     ast.NotIn: "not in",
 }  # fmt: skip
 
+_ARITHMETIC = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+"""Operators whose results hold no parts of what they are applied to."""
+
 _FRAMES = ("frame", "sparkframe", "column", "sparkcolumn", "array")
 
 _CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
@@ -85,7 +88,9 @@ def binary(context: Context, op: ast.operator, left: Value, right: Value, how: s
         # Of lists the result holds the same elements.
         if left.regions or right.regions:
             made = context.region(sign(op))
-            context.keep([made], context.inside(left.regions | right.regions))
+            context.contents[made] = set()
+            if not isinstance(op, _ARITHMETIC):
+                context.keep([made], context.inside(left.regions | right.regions))
             regions = frozenset([made])
     elif kind in COPIED:
         regions = frozenset([context.region(sign(op))])
@@ -172,6 +177,7 @@ def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
     if kind == "tuple" and not inside:
         return context.operate(name, "display", values, kind)
     region = context.region(name)
+    context.contents[region] = set()
     context.keep([region], inside)
     return context.operate(name, "display", values, kind, frozenset([region]))
 
@@ -198,7 +204,8 @@ def element(context: Context, base: Value, index: Value, text: ast.expr) -> Valu
     regions = base.regions if base.kind in COPIED or kind == base.kind else NO_REGIONS
     if not regions and kind not in IMMUTABLE:
         regions = context.inside(base.regions)
-    return context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
+    made = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
+    return Value(made.refs, regions, kind, cls=context.class_of(regions))
 
 
 def _slice(context: Context, node: ast.Slice) -> Value:
@@ -246,7 +253,8 @@ def _await(context: Context, node: ast.Await) -> Value:
 
 def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> Value:
     value = NOTHING if node.value is None else evaluate(context, node.value)
-    context.frame.yields.append(value)
+    made = context.operate("yield", "yield", [value, *context.guards])
+    context.frame.yields.append(Value(made.refs, value.regions))
     return Value(value.refs)
 
 

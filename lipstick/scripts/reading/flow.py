@@ -102,15 +102,24 @@ def match_statement(context: Context, node: ast.Match) -> None:
     subject = context.evaluate(context, node.subject)
     place = context.place
     branches = _Branches()
-    conditions = [subject]
+    conditions: list[Value] = []
     exhaustive = False
     for case in node.cases:
         context.at(case.pattern)
+        if not _catches_all(case.pattern):
+            literals = [
+                context.evaluate(context, inner.value)
+                for inner in ast.walk(case.pattern)
+                if isinstance(inner, ast.MatchValue)
+            ]
+            conditions.append(context.operate("case", "comparison", [subject, *literals]))
 
         def body(case: ast.match_case = case) -> None:
             _bind_pattern(context, case.pattern, subject)
             if case.guard is not None:
-                conditions.append(context.evaluate(context, case.guard))
+                guard = context.evaluate(context, case.guard)
+                conditions.append(guard)
+                context.path.append(guard)
             context.walk(context, case.body)
 
         branches.read(context, "case", list(conditions), body)
@@ -132,8 +141,6 @@ def _bind_pattern(context: Context, pattern: ast.pattern, subject: Value) -> Non
             name = inner.name
         elif isinstance(inner, ast.MatchMapping):
             name = inner.rest
-        elif isinstance(inner, ast.MatchValue):
-            context.evaluate(context, inner.value)
         if name is not None:
             part = element_of(context, subject)
             value = Value(part.refs, part.regions | subject.regions)

@@ -62,11 +62,11 @@ def invoke(
     _bind(context, function, caller, arguments, receiver)
     frame.mark = context.state.mark()
     context.walk(context, list(statements))
-    result = _leave(context, frame, scope, function, callee)
+    value = _leave(context, frame, scope, function)
     context.frames.pop()
     context.guards = guards
     context.place, context.instance, context.dead = place, before, dead
-    return result
+    return _returned(context, function, callee, value, frame.yields)
 
 
 def _not_read(context: Context, function: Function) -> str | None:
@@ -142,8 +142,23 @@ def _held(context: Context, values: list[Value], kind: str) -> Value:
     return Value(refs, frozenset([region]) | inside, kind)
 
 
-def _leave(context: Context, frame: Frame, scope: int, function: Function, callee: Value) -> Value:
-    """Join what all `return`s leave, and add the `return` PE."""
+def _returned(
+    context: Context, function: Function, callee: Value, value: Value, yields: list[Value]
+) -> Value:
+    """Add the `return` PE, which passes to the caller what the function returns."""
+    ratio = "n:n" if yields else None
+    process = context.process("return", "return", [callee, value, *yields], ratio=ratio)
+    made = context.view(process, function.name, intermediate=True)
+    regions = value.regions.union(*(item.regions for item in yields))
+    if yields:
+        return context.filled(Value(made.refs, regions))
+    return context.filled(
+        Value(made.refs, regions, value.kind, value.target, value.cls, value.const)
+    )
+
+
+def _leave(context: Context, frame: Frame, scope: int, function: Function) -> Value:
+    """Join what all `return`s leave."""
     own = list(context.path[frame.path_base :])
     mark = frame.mark
     if not context.dead:
@@ -157,23 +172,14 @@ def _leave(context: Context, frame: Frame, scope: int, function: Function, calle
     exits = [(value, path, _kept(context, changes)) for value, path, changes in frame.exits]
     if not exits:
         # It always raises, or is not read to an end.
-        return Value(callee.refs)
+        return Value()
     if len(exits) == 1:
         value, _, changes = exits[0]
         for key, held in changes.items():
             context.write(key, held)
     else:
         value = _joined(context, exits)
-    inputs = [callee, value, *frame.yields]
-    ratio = "n:n" if frame.yields else None
-    process = context.process("return", "return", inputs, ratio=ratio)
-    made = context.view(process, function.name, intermediate=True)
-    regions = value.regions.union(*(item.regions for item in frame.yields))
-    return context.filled(
-        Value(made.refs, regions, value.kind, value.target, value.cls, value.const)
-        if not frame.yields
-        else Value(made.refs, regions)
-    )
+    return value
 
 
 def _defines(context: Context, function: Function) -> bool:
@@ -266,6 +272,7 @@ def _object(context: Context, cls: Class, callee: Value, given: list[Value]) -> 
     process = context.process(cls.name, "instance", [callee, *given])
     version = context.view(process, cls.name, intermediate=True)
     region = context.region(cls.name)
+    context.made[region] = cls
     inside = frozenset().union(*(value.regions for value in given)) if given else NO_REGIONS
     context.keep([region], inside)
     return Value(version.refs, frozenset([region]), cls=cls)

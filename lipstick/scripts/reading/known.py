@@ -15,6 +15,8 @@ from lipstick.scripts.reading.values import COPIED, IMMUTABLE, MISSING, NO_REGIO
 if TYPE_CHECKING:
     from lipstick.scripts.reading.calls import Arguments
 
+_CONTAINERS = ("list", "dict", "tuple", "set")
+
 ANY_FILE = "?"
 """The file or table whose name is computed."""
 
@@ -138,7 +140,9 @@ def _result(
         if not context.graph.outgoing[process.id]:
             context.view(process, process.name, intermediate=True)
         return Value(((process.id, None, None),), kind="none")
-    made = context.view(process, process.name, intermediate=True, persistent=fact.reads is not None)
+    made = context.view(
+        process, process.name, intermediate=True, persistent=process.kind is NodeKind.SOURCE
+    )
     kind = fact.returns
     if not regions and kind not in IMMUTABLE:
         regions = _regions(context, fact, everything, process)
@@ -156,7 +160,8 @@ def _regions(
         return frozenset([region]) | shared
     if fact.shares:
         context.keep([region], shared | context.inside(shared))
-        if fact.returns in ("", *COPIED) or fact.mutates:
+        # What wraps its arguments, such as a writer of a file, changes them when it is changed.
+        if fact.returns not in _CONTAINERS or fact.mutates:
             return frozenset([region]) | shared | context.inside(shared)
     return frozenset([region])
 

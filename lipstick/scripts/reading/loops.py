@@ -25,7 +25,7 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
         )
         view = context.view(process, ast.unparse(node.target), intermediate=True)
         element = element_of(context, over)
-        item = Value(view.refs, element.regions, element.kind)
+        item = Value(view.refs, element.regions, element.kind, cls=element.cls)
         if isinstance(node.target, ast.Name):
             # The view of the loop is the version of its variable, as V2 in Fig. 7.
             made = context.graph.nodes[view.refs[0][0]]
@@ -149,6 +149,12 @@ def _feed_head(context: Context, loop: Loop, name: str, changed: dict[Key, None]
                 context.link(end, node, Role.ACTIVITY, held)
                 if head.regions and end.regions:
                     context.alias(head.regions | end.regions)
+                    own = {same for region in end.regions for same in context.same(region)}
+                    context.alias(
+                        region
+                        for region in context.reach(head.regions | end.regions)
+                        if region not in own
+                    )
 
 
 def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:

@@ -63,7 +63,7 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
             own = frozenset(argument.arg for argument in _parameters(node))
             names = (own | assigned_names(body)) - declared_names(body)
         _variables(context, function, body, names, found, waiting)
-        _calls(context, body, found, waiting)
+        _calls(context, function, body, found, waiting)
     found.lines = tuple(lines)
     return found
 
@@ -82,7 +82,7 @@ def _variables(
     found: Effects,
     waiting: list[Function],
 ) -> None:
-    changing = _stores(body) or _calls_that_change(context, body)
+    changing = _stores(body) or _calls_that_change(context, function, body)
     found.changes_arguments |= changing
     free, stored = _free(body, own)
     for name in free:
@@ -141,13 +141,24 @@ def methods_of(context: Context, cls: Class) -> list[Function]:
     return found
 
 
-def _calls_that_change(context: Context, body: list[ast.AST]) -> bool:
+def _calls_that_change(context: Context, function: Function, body: list[ast.AST]) -> bool:
     for part in body:
         for node in ast.walk(part):
-            if isinstance(node, ast.Call):
+            if isinstance(node, ast.Call) and not _is_own(context, function, node):
                 fact = _fact(context, node)
                 if fact is None or fact.mutates or fact.inplace:
                     return True
+    return False
+
+
+def _is_own(context: Context, function: Function, node: ast.Call) -> bool:
+    """Whether a call is of a function of the project, whose own body tells what it changes."""
+    if not isinstance(node.func, ast.Name):
+        return False
+    for scope in function.scopes:
+        held = context.state.get((scope, node.func.id))
+        if held is not None:
+            return isinstance(held.target, Function | Class)
     return False
 
 
@@ -177,7 +188,13 @@ def _of_library(context: Context, node: ast.Attribute) -> Fact | None:
     return None
 
 
-def _calls(context: Context, body: list[ast.AST], found: Effects, waiting: list[Function]) -> None:
+def _calls(
+    context: Context,
+    function: Function,
+    body: list[ast.AST],
+    found: Effects,
+    waiting: list[Function],
+) -> None:
     for part in body:
         for node in ast.walk(part):
             if not isinstance(node, ast.Call):
@@ -185,6 +202,8 @@ def _calls(context: Context, body: list[ast.AST], found: Effects, waiting: list[
             if isinstance(node.func, ast.Attribute):
                 waiting.extend(context.methods.get(node.func.attr, []))
             fact = _fact(context, node)
+            if fact is None and _is_own(context, function, node):
+                continue
             if fact is None:
                 waiting.extend(context.escaped.values())
                 continue

@@ -146,7 +146,14 @@ def _return(context: Context, node: ast.Return) -> None:
     if isinstance(node.value, ast.Lambda):
         context.escape(value)
     changes = context.state.changes(frame.mark)
-    frame.exits.append((value, context.jumped("return"), changes))
+    made = context.operate("returns", "returns", [value])
+    value = Value(made.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    path = context.path[frame.path_base :]
+    jump = context.jumped("return")
+    body = frame.function.node.body if frame.function is not None else []
+    # Behind the last statement of a function nothing is skipped.
+    last = isinstance(body, list) and bool(body) and body[-1] is node
+    frame.exits.append((value, path if last else jump, changes))
 
 
 def _raise(context: Context, node: ast.Raise) -> None:

@@ -39,12 +39,13 @@ def loop_over_products(graph: ScriptGraph) -> int:
 def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
     """The source PEs that views lead to; None if they lead to anything else."""
     found: dict[int, Node] = {}
+    names = {graph.nodes[number].name for number in views}
     seen = set(views)
     waiting = list(views)
     while waiting:
         number = waiting.pop()
         after = list(graph.successors(number))
-        if not after and number not in views:
+        if not after and graph.nodes[number].name not in names:
             return None
         for target in after:
             node = graph.nodes[target]
@@ -53,9 +54,11 @@ def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
             elif target not in seen:
                 seen.add(target)
                 waiting.append(target)
-        if len(seen) > _FARTHEST or any(
-            graph.nodes[n].kind is NodeKind.VIEW and not graph.nodes[n].intermediate
-            for n in seen - set(views)
-        ):
+        if len(seen) > _FARTHEST or any(_is_other(graph.nodes[n], names) for n in seen):
             return None
     return list(found.values()) or None
+
+
+def _is_other(node: Node, names: set[str]) -> bool:
+    """Whether a node is a version of another variable than the loop's, which may be read later."""
+    return node.kind is NodeKind.VIEW and not node.intermediate and node.name not in names

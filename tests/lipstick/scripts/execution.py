@@ -91,28 +91,6 @@ def statements(tree: ast.Module) -> list[tuple[ast.stmt, list[ast.stmt], int]]:
     return found
 
 
-def sliced(tree: ast.Module, lines: Iterable[int]) -> ast.Module:
-    """A program without the statements of which no line is among some."""
-    kept = set(lines)
-    tree = copy.deepcopy(tree)
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            body = getattr(node, name, None)
-            if not isinstance(body, list) or not body:
-                continue
-            for place, statement in enumerate(body):
-                if isinstance(statement, ast.stmt) and not _touches(statement, kept):
-                    body[place] = ast.copy_location(ast.Pass(), statement)
-    return tree
-
-
-def _touches(statement: ast.stmt, kept: set[int]) -> bool:
-    first = min(
-        [statement.lineno, *(item.lineno for item in getattr(statement, "decorator_list", ()))]
-    )
-    return any(line in kept for line in range(first, (statement.end_lineno or first) + 1))
-
-
 def changed(
     tree: ast.Module, lines: Iterable[int], random: np.random.Generator
 ) -> tuple[ast.Module, str] | None:

@@ -1,0 +1,257 @@
+"""``lipstick script``: what the variables, files and lines of a Python script depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+
+if TYPE_CHECKING:
+    from lipstick.scripts import Dependence, Line, ScriptProvenance
+
+_EXPORTS = ("dot", "graphml", "prov-json", "prov-n")
+
+Command = Callable[..., None]
+
+
+@click.group()
+def script() -> None:
+    """Tell what a Python script or notebook does, from its text; nothing of it is run.
+
+    A criterion is a variable ('total'), its version at a line ('total@12'), a file or stream that
+    is read or written ('out.csv', '<stdout>'), or a line ('12', 'helpers.py:12').
+    """
+
+
+def _script_options(function: Command) -> Command:
+    for option in (
+        click.option(
+            "--order",
+            type=click.Choice(["position", "executed"]),
+            default="position",
+            show_default=True,
+            help="The order of a notebook's cells.",
+        ),
+        click.option(
+            "--facts",
+            type=click.Path(dir_okay=False, path_type=Path),
+            multiple=True,
+            help="A YAML file with facts about calls; may be repeated.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def _command(*more_formats: str) -> Callable[[Command], Command]:
+    """Make a function of a script's provenance, an `Answer` and its own arguments a command."""
+    formats = (TABLE, JSON, *more_formats)
+
+    def decorate(function: Command) -> Command:
+        @wraps(function)
+        def command(
+            path: Path,
+            facts: tuple[Path, ...],
+            order: str,
+            format: str | None,
+            output: Path | None,
+            limit: int | None,
+            **arguments: Any,
+        ) -> None:
+            with reported():
+                provenance = _opened(path, facts, order)
+                function(provenance, answer(format, output, limit, formats), **arguments)
+
+        argument = click.argument("path", metavar="SCRIPT", type=click.Path(path_type=Path))
+        return argument(_script_options(answer_options(formats)(command)))
+
+    return decorate
+
+
+def _opened(path: Path, facts: tuple[Path, ...], order: str) -> ScriptProvenance:
+    from lipstick.scripts import script_provenance
+
+    return script_provenance(
+        path, facts=facts, order="executed" if order == "executed" else "position"
+    )
+
+
+@script.command()
+@_command()
+@click.option("--to", "kind", type=click.Choice(_EXPORTS), help="Write the graph in this format.")
+@click.option("--zoom-out", metavar="MODULE", multiple=True, help="Hide a function or cell.")
+@click.option("--ask", is_flag=True, help="Ask for the facts that the catalogue lacks.")
+@click.option(
+    "--answers",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("lipstick-facts.yaml"),
+    show_default=True,
+    help="Where --ask keeps the answers.",
+)
+def graph(
+    provenance: ScriptProvenance,
+    answer: Answer,
+    kind: str | None,
+    zoom_out: tuple[str, ...],
+    ask: bool,
+    answers: Path,
+) -> None:
+    """What there is: inputs, outputs, variables, nodes, and what is not followed."""
+    from lipstick.scripts.missing import ask_for_facts, missing_facts
+
+    missing = missing_facts(provenance)
+    if ask:
+        count = ask_for_facts(missing, lambda text: str(click.prompt(text, default="")), answers)
+        click.echo(f"{answers} tells of {counted(count, 'call')}; give it with --facts.", err=True)
+    shown = provenance.graph()
+    if zoom_out:
+        shown = shown.zoom_out(zoom_out)
+    if kind is not None:
+        _export(shown, kind, answer)
+        return
+    document: dict[str, Any] = {
+        "script": provenance.script.main.name,
+        "inputs": provenance.inputs,
+        "outputs": provenance.outputs,
+        "variables": provenance.variables,
+        "initial_nodes": provenance.initial_size,
+        "nodes": len(provenance.final.nodes),
+        "graph_nodes": shown.node_count,
+        "graph_edges": shown.edge_count,
+        "modules": shown.modules,
+        "rules": provenance.applied,
+        "missing_facts": missing,
+        "not_followed": [_line(item.line) | {"why": item.why} for item in provenance.opaque],
+    }
+    if answer.format == JSON:
+        answer.send_json(document)
+        return
+    for name in ("inputs", "outputs", "variables", "modules", "missing_facts"):
+        if document[name]:
+            answer.say(f"{name.replace('_', ' ')}: {', '.join(document[name])}")
+    answer.say(
+        f"{document['initial_nodes']:,} nodes in the initial graph, "
+        f"{document['nodes']:,} in the final one"
+    )
+    answer.table([{"rule": rule, "applied": n} for rule, n in provenance.applied.items() if n])
+    if document["not_followed"]:
+        answer.say("Not followed:")
+        answer.table(document["not_followed"])
+    answer.send_table()
+
+
+def _export(shown: Any, kind: str, answer: Answer) -> None:
+    from graphquery.exchange import to_dot, to_prov, write_graphml
+
+    if kind == "graphml":
+        if answer.file is None:
+            raise Failure("graphml is written to a file: give --output.")
+        write_graphml(shown, answer.file)
+    elif kind == "dot":
+        answer.send(to_dot(shown))
+    else:
+        document = to_prov(shown)
+        text = document.get_provn() if kind == "prov-n" else document.serialize(format="json")
+        answer.send(f"{text}\n")
+
+
+@script.command()
+@_command()
+@click.argument("criteria", metavar="CRITERION", nargs=-1, required=True)
+@click.option("--forward", is_flag=True, help="What it concerns, instead of what it depends on.")
+def depends(
+    provenance: ScriptProvenance, answer: Answer, criteria: tuple[str, ...], forward: bool
+) -> None:
+    """Lines and files that something depends on, or that a change of it concerns."""
+    found = (provenance.concerns if forward else provenance.depends)(*criteria)
+    _send(found, answer, "writes" if forward else "reads")
+
+
+def _send(found: Dependence, answer: Answer, files: str) -> None:
+    document = {
+        "certain": found.certain,
+        "files": found.files,
+        "variables": found.variables,
+        "lines": [_line(line) for line in found.lines],
+        "assumed": [_line(item.line) | {"why": item.why} for item in found.assumptions],
+        "not_followed": [_line(item.line) | {"why": item.why} for item in found.opaque],
+    }
+    if answer.format == JSON:
+        answer.send_json(document)
+        return
+    if found.files:
+        answer.say(f"{files}: {', '.join(found.files)}")
+    if found.variables:
+        answer.say(f"variables: {', '.join(found.variables)}")
+    rows = document["lines"]
+    assert isinstance(rows, list)
+    answer.table(rows[: answer.rows], len(rows))
+    if not found.certain:
+        answer.say("Assumed:")
+        answer.table(document["assumed"])  # type: ignore[arg-type]
+    if found.opaque:
+        answer.say("Not followed:")
+        answer.table(document["not_followed"])  # type: ignore[arg-type]
+    answer.send_table()
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {"file": line.file, "line": line.where, "text": line.text}
+
+
+@script.command(name="slice")
+@_command()
+@click.argument("criteria", metavar="CRITERION", nargs=-1, required=True)
+def slice_command(provenance: ScriptProvenance, answer: Answer, criteria: tuple[str, ...]) -> None:
+    """The text of a script without the lines that something does not depend on."""
+    answer.send(provenance.slice(*criteria))
+
+
+@script.command()
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@_script_options
+@answer_options()
+def diff(
+    old: Path,
+    new: Path,
+    facts: tuple[Path, ...],
+    order: str,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """How two versions of a script differ in what they compute.
+
+    The exit code is 0 whether they differ or not.
+    """
+    with reported():
+        from lipstick.scripts.difference import script_difference
+
+        found = script_difference(_opened(old, facts, order), _opened(new, facts, order))
+        sent = answer(format, output, limit, (TABLE, JSON))
+        document: dict[str, Any] = {
+            "changed": found.changed,
+            "unchanged": found.unchanged,
+            "gone": found.gone,
+            "new": found.new,
+            "removed": [_line(line) for line in found.removed],
+            "added": [_line(line) for line in found.added],
+        }
+        if sent.format == JSON:
+            sent.send_json(document)
+            return
+        for name in ("changed", "unchanged", "gone", "new"):
+            if document[name]:
+                sent.say(f"{name}: {', '.join(document[name])}")
+        for name in ("removed", "added"):
+            if document[name]:
+                sent.say(f"{name}:")
+                sent.table(document[name])
+        sent.send_table()
