@@ -1,88 +1,27 @@
-"""The files of a capture, or of the rows of a written table: described, and checked when read.
+"""The files of a capture, or of the rows of a written table, checked before they are read.
 
-A file is described by its name, size, number of rows and SHA-256, right after it was written: by
-reading it once, in threads, which costs no job of Spark's. Names, sizes and rows are compared when
-a capture is opened, checksums before the rows of a folder are first read, by whatever reads them.
+Names, sizes and rows are compared when a capture is opened, which reads the ends of files;
+checksums before the rows of a folder are first read, by Spark as well as here, which reads its
+files once.
 
 Only files below a folder are ever named: neither a name in a manifest nor a link leads out of it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
 import stat
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from lipstick.capture.described import StoredFile, checksum, is_hidden, mapped, row_count
 from lipstick.errors import CaptureDamagedError
 
-_PART = re.compile(r"(?!\.{1,2}$)[^/\\:\x00-\x1f]+")
-_CHECKSUM = re.compile(r"[0-9a-f]{64}")
 _UNREADABLE = (OSError, ValueError, MemoryError, pa.ArrowException)
-_FEW = 8
-"""Files that are looked at one after the other: threads would take longer to start."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A Parquet file as it was written.
-
-    Parameters
-    ----------
-    name
-        Its path below the folder that it is described in, with ``/``.
-    size
-        In bytes.
-    rows
-        How many.
-    sha256
-        Of its bytes, in hexadecimal.
-
-    Raises
-    ------
-    ValueError
-        For a name that leads elsewhere, and numbers that are none.
-    """
-
-    name: str
-    size: int
-    rows: int
-    sha256: str
-
-    def __post_init__(self) -> None:
-        if not is_inside(self.name) or not _CHECKSUM.fullmatch(self.sha256):
-            raise ValueError(f"{self.name!r} with checksum {self.sha256!r} describes no file")
-        if not (isinstance(self.size, int) and isinstance(self.rows, int)):
-            raise ValueError(f"{self.name!r} has no size")
-
-    def to_json(self) -> list[Any]:
-        """Return what a document keeps of it."""
-        return [self.name, self.size, self.rows, self.sha256]
-
-
-def is_inside(name: str) -> bool:
-    """Whether a path is relative, and stays below the folder that it starts from."""
-    return all(_PART.fullmatch(part) for part in name.split("/"))
-
-
-def stored_files(document: Any) -> tuple[StoredFile, ...] | None:
-    """Return the files that a document describes; None if it is of a version that did not.
-
-    Raises
-    ------
-    ValueError, TypeError
-        When it does not describe files.
-    """
-    return None if document is None else tuple(StoredFile(*each) for each in document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +97,7 @@ class Contents:
         """
         path = self.root / folder
         if self.files is None:
-            found = sorted(file for file in path.glob("*.parquet") if not _is_hidden(file.name))
+            found = sorted(file for file in path.glob("*.parquet") if not is_hidden(file.name))
             if not found:
                 raise damaged(self.root, [Fault(path, "It has no Parquet files.")])
             return found
@@ -216,7 +155,7 @@ class Contents:
             path = self.root / file.name
             return next((what for each in looks if (what := each(path, file)) is not None), None)
 
-        for file, what in zip(files, _mapped(look, files), strict=True):
+        for file, what in zip(files, mapped(look, files), strict=True):
             if what is not None:
                 yield Fault(self.root / file.name, what)
 
@@ -239,7 +178,7 @@ class Contents:
             path = self.root / folder
             try:
                 files = self.read(folder)
-                rows = sum(_mapped(_rows, files))
+                rows = sum(mapped(row_count, files))
             except CaptureDamagedError:
                 yield Fault(path, "It has no Parquet files.")
             except _UNREADABLE as error:
@@ -258,45 +197,6 @@ def damaged(root: Path, faults: Sequence[Fault]) -> CaptureDamagedError:
     )
 
 
-def describe(root: Path, folders: Iterable[str] = ("",)) -> tuple[StoredFile, ...]:
-    """Describe the Parquet files below folders of a folder, as they are now; reads all of them.
-
-    What Hadoop leaves beside the files, and nothing reads, is removed first: its checksums of
-    32 bits are only seen by Spark, and fail there without a word of what is damaged.
-
-    Raises
-    ------
-    OSError, pyarrow.ArrowException
-        When a file cannot be read, or is no Parquet.
-    """
-    names = []
-    for folder in folders:
-        for at, _, files in os.walk(root / folder):
-            for file in files:
-                path = Path(at, file)
-                if _is_hidden(file) or file.endswith(".crc"):
-                    path.unlink()
-                else:
-                    names.append(path.relative_to(root).as_posix())
-    return tuple(_mapped(lambda name: _described(root, name), sorted(names)))
-
-
-def _described(root: Path, name: str) -> StoredFile:
-    path = root / name
-    return StoredFile(name, path.stat().st_size, _rows(path), checksum(path))
-
-
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _rows(path: Path) -> int:
-    rows: int = pq.read_metadata(path).num_rows
-    return rows
-
-
 def _size_fault(path: Path, file: StoredFile) -> str | None:
     try:
         found = path.lstat()
@@ -313,7 +213,7 @@ def _size_fault(path: Path, file: StoredFile) -> str | None:
 
 def _row_fault(path: Path, file: StoredFile) -> str | None:
     try:
-        rows = _rows(path)
+        rows = row_count(path)
     except _UNREADABLE as error:
         return f"The file cannot be read: {error}."
     return None if rows == file.rows else f"The file has {rows} rows, not {file.rows}."
@@ -346,23 +246,9 @@ def _below(root: Path, folder: str) -> Iterator[tuple[str, bool]]:
                 yield name, True
             elif entry.is_dir():
                 waiting.append(name)
-            elif not (_is_hidden(entry.name) or (not at and entry.name == MANIFEST)):
+            elif not (is_hidden(entry.name) or (not at and entry.name == MANIFEST)):
                 yield name, False
 
 
 MANIFEST = "manifest.json"
 """Beside the files of a capture, and none of them."""
-
-
-def _is_hidden(name: str) -> bool:
-    """Whether Spark and this process pass over a file."""
-    if name.endswith(".parquet.crc"):
-        return False  # Hadoop compares it
-    return name.startswith(".") or (name.startswith("_") and "=" not in name)
-
-
-def _mapped(function: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
-    if len(items) <= _FEW:
-        return map(function, items)
-    with ThreadPoolExecutor(min(_FEW, os.cpu_count() or 1)) as threads:
-        return iter(list(threads.map(function, items)))

@@ -25,14 +25,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lipstick.capture.contents import (
-    MANIFEST,
-    Contents,
-    StoredFile,
-    checksum,
-    describe,
-    stored_files,
-)
+from lipstick.capture.contents import MANIFEST, Contents
+from lipstick.capture.described import StoredFile, checksum, describe, stored_files
 from lipstick.capture.foreign import check_harmless
 from lipstick.capture.sealed import altered, seal, unseal
 from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning

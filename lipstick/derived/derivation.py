@@ -26,83 +26,50 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lipstick.capture.contents import (
-    Contents,
-    Fault,
-    StoredFile,
-    Verified,
-    damaged,
-    is_inside,
-    stored_files,
-)
+from lipstick.capture.contents import Contents, Fault, Verified, damaged
 from lipstick.capture.sealed import altered, seal, unseal
+from lipstick.derived.parts import (
+    FILLED_FILES,
+    ROWS,
+    Part,
+    Replaced,
+    below,
+    document_of,
+    part_of,
+)
 from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from lipstick.source import FileState
 
+__all__ = [
+    "CAPTURE",
+    "FILLED_FILES",
+    "FORMAT",
+    "ROWS",
+    "TUPLE",
+    "Derivation",
+    "Part",
+    "Replaced",
+    "kept_versions",
+    "latest_version",
+    "read_announced",
+    "read_latest",
+    "read_version",
+    "shared_files",
+    "version_path",
+]
+
 FORMAT = 2
 _KIND = "derivation"
-ROWS = "rows"
 CAPTURE = "capture"
-FILLED_FILES = "filled"
 TUPLE = "_lipstick_tuple"
 """The column of a part's rows with the identity of the captured tuple, a struct."""
 
 _VERSION = re.compile(r"v(\d{6})\.json")
 _ANNOUNCED = re.compile(r"announced-(\d{6})\.json")
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """That rows were overwritten which are in a partition.
-
-    Also those that the query would have made: they are not among its hypothetical rows.
-    """
-
-    part: str
-    """The name of the part that took their place, which is filled with the partition's values."""
-    columns: tuple[str, ...]
-    """The columns that tell the partition."""
-    stored: tuple[StoredFile, ...] | None = None
-    """The files that it is filled from, below its folder; None: not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Rows that one statement wrote, or that were there before."""
-
-    name: str
-    columns: tuple[str, ...]
-    """Columns of the table, in the order of the query's; the others are filled."""
-    schema: str
-    """Spark's JSON of the schema of the rows."""
-    files: tuple[str, ...]
-    """Names of the files of the rows, in the order of their numbers."""
-    captured: bool
-    """Whether a query made them."""
-    folder: str = ROWS
-    """Where the rows are."""
-    replaced: tuple[Replaced, ...] = ()
-    """Which rows were overwritten since."""
-    stored: tuple[StoredFile, ...] | None = None
-    """The files of its rows, and of what it is filled with, below its folder; None: not known."""
-    manifest: str | None = None
-    """The checksum of the manifest of its capture; None: not known."""
-
-    def replacing(self, columns: Sequence[str]) -> Replaced:
-        """Return that rows of a partition were overwritten by this part."""
-        return Replaced(self.name, tuple(columns), _below(self.stored, FILLED_FILES))
-
-    def gives(self, columns: Sequence[str]) -> bool:
-        """Whether its query gives all of these columns."""
-        return set(self.columns).issuperset(columns)
-
-    def gives_any(self, columns: Sequence[str]) -> bool:
-        """Whether its query gives one of these columns."""
-        return not set(self.columns).isdisjoint(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +126,7 @@ class Derivation:
     def contents(self, part: Part) -> Contents:
         """Return the files of a part, but for its capture."""
         stored = part.stored or ()
-        filled = (FILLED_FILES,) if _below(stored, FILLED_FILES) else ()
+        filled = (FILLED_FILES,) if below(stored, FILLED_FILES) else ()
         root = self.directory / "parts" / part.name
         folders = (part.folder, *filled)
         return Contents(root, part.stored, folders=folders, verified=self.verified)
@@ -197,7 +164,7 @@ class Derivation:
         """Write this version under a name that nothing reads."""
         fields = ("version", "name", "schema", "key", "declared", "fingerprint")
         document = {field: getattr(self, field) for field in fields}
-        document["parts"] = [_document(part) for part in self.parts]
+        document["parts"] = [document_of(part) for part in self.parts]
         path = self.directory / f".{self.path.name}.{os.getpid()}"
         with path.open("wb") as file:
             file.write(seal(_KIND, FORMAT, document))
@@ -313,9 +280,11 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
     UncheckedWarning
         When it is of format 1.
     """
+    if path.is_symlink() or not (_VERSION.fullmatch(path.name) or _ANNOUNCED.fullmatch(path.name)):
+        raise CaptureDamagedError(
+            f"The derivation {path} is no version of a table: it has another name, or is a link."
+        )
     try:
-        if path.is_symlink():
-            raise CaptureDamagedError(f"The derivation {path} is a link, which no version is.")
         data = path.read_bytes()
     except OSError as error:
         raise CaptureDamagedError(f"The derivation {path} cannot be read: {error}") from error
@@ -350,53 +319,9 @@ def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
         schema=document["schema"],
         key=tuple(document["key"]),
         declared=document["declared"],
-        parts=tuple(_part(part) for part in document["parts"]),
+        parts=tuple(part_of(part) for part in document["parts"]),
         fingerprint=tuple((f[0], f[1], f[2]) for f in document["fingerprint"]),
     )
-
-
-def _part(document: Mapping[str, Any]) -> Part:
-    return Part(
-        name=_inside(document["name"]),
-        columns=tuple(document["columns"]),
-        schema=document["schema"],
-        files=tuple(map(_inside, document["files"])),
-        captured=document["captured"],
-        folder=_inside(document["folder"]),
-        replaced=tuple(
-            Replaced(_inside(r["part"]), tuple(r["columns"]), stored_files(r.get("stored")))
-            for r in document["replaced"]
-        ),
-        stored=stored_files(document.get("stored")),
-        manifest=document.get("manifest"),
-    )
-
-
-def _document(part: Part) -> dict[str, Any]:
-    """What a version keeps of a part."""
-    found = asdict(part)
-    found["stored"] = _listed(part.stored)
-    for document, replaced in zip(found["replaced"], part.replaced, strict=True):
-        document["stored"] = _listed(replaced.stored)
-    return found
-
-
-def _listed(stored: tuple[StoredFile, ...] | None) -> list[Any] | None:
-    return None if stored is None else [file.to_json() for file in stored]
-
-
-def _inside(name: str) -> str:
-    """A name of a file or folder, which leads nowhere else."""
-    if "/" in name or not is_inside(name):
-        raise ValueError(f"{name!r} names no file of a derivation")
-    return name
-
-
-def _below(stored: Sequence[StoredFile] | None, *folders: str) -> tuple[StoredFile, ...] | None:
-    """The files that are in some folders."""
-    if stored is None:
-        return None
-    return tuple(file for file in stored if file.name.split("/")[0] in folders)
 
 
 def shared_files(one: Sequence[FileState], other: Sequence[FileState]) -> bool:

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lipstick.capture.contents import describe
+from lipstick.capture.described import describe
 from lipstick.derived.columns import FILLED, written_as
 from lipstick.derived.derivation import (
     FILLED_FILES,

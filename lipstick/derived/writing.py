@@ -21,7 +21,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lipstick.capture.contents import MANIFEST, checksum
+from lipstick.capture.contents import MANIFEST
+from lipstick.capture.described import checksum
 from lipstick.derived.checks import check_kept, check_target
 from lipstick.derived.columns import FILLED, filling
 from lipstick.derived.derivation import (

@@ -22,7 +22,8 @@ import sqlglot
 from graphquery import ProvenanceGraph
 from graphquery.store import Snapshot, Store, StoreError
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.contents import MANIFEST, checksum
+from lipstick.capture.contents import MANIFEST
+from lipstick.capture.described import checksum
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.derived.derivation import CAPTURE, ROWS, TUPLE, Derivation, Part, read_latest
 from lipstick.derived.rows import described

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.contents import StoredFile
+from lipstick.capture.described import StoredFile
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.sealed import seal
 from lipstick.errors import CaptureDamagedError, CaptureError
