@@ -16,6 +16,7 @@ from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Node, Place
 from lipstick.scripts.naming import Criterion, resolve
 from lipstick.scripts.reading.read import Reading, read
+from lipstick.scripts.reading.values import Reference
 from lipstick.scripts.rules import rewrite
 from lipstick.scripts.store import Stored, stored
 from lipstick.scripts.structure import Structure, structure
@@ -209,7 +210,7 @@ class ScriptProvenance:
         found = [self.final.nodes[number] for number in reached]
         return Dependence(
             self._lines(found),
-            self._files(found, forwards),
+            self._files(found, set(reached), forwards),
             self._variables(set(reached)),
             self._assumptions(set(reached)),
             self._opaque(found),
@@ -224,18 +225,20 @@ class ScriptProvenance:
             for f, number in sorted(lines)
         )
 
-    def _files(self, found: Iterable[Node], forwards: bool) -> tuple[str, ...]:
+    def _files(self, found: Iterable[Node], reached: set[int], forwards: bool) -> tuple[str, ...]:
         names = {n for node in found for n in (node.writes if forwards else node.reads)}
+        if forwards:
+            # Whether something is written may depend on it where what is written does not.
+            known = self.reading.files
+            names |= {name for name in self.outputs if self._is_in(known.get(name, ()), reached)}
         return tuple(sorted(names))
 
+    def _is_in(self, refs: Iterable[Reference], reached: set[int]) -> bool:
+        return not reached.isdisjoint(self.final.resolve((n, key) for n, key, _ in refs))
+
     def _variables(self, reached: set[int]) -> tuple[str, ...]:
-        return tuple(
-            sorted(
-                name
-                for name, refs in self.reading.variables.items()
-                if not reached.isdisjoint(self.final.resolve((n, k) for n, k, _ in refs))
-            )
-        )
+        known = self.reading.variables
+        return tuple(sorted(name for name, refs in known.items() if self._is_in(refs, reached)))
 
     def _assumptions(self, reached: set[int]) -> tuple[Assumption, ...]:
         found: dict[Assumption, None] = {}

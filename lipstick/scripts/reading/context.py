@@ -166,6 +166,8 @@ class Context:
             number = self.fresh()
             self.named[name] = number
             self.graph.names[number] = name
+            # It was there before the script, in whatever branch it is first named.
+            self.state.current[number] = Value()
         return self.named[name]
 
     # -- nodes ---------------------------------------------------------------------------------

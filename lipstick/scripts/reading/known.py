@@ -90,6 +90,11 @@ def _read_files(context: Context, fact: Fact, arguments: Arguments, owner: Value
         found.names, found.regions = files(context, fact.reads, arguments, owner)
     if fact.opens is not None and mode_of(fact, arguments)[0] in "ra+":
         found.names, found.regions = files(context, fact.opens, arguments, owner)
+    if found.names and found.names[0] != ANY_FILE:
+        written = context.lookup(found.regions[0])
+        if written is not None and written.refs and all(key is None for _, key, _ in written.refs):
+            # What the script itself has written, whatever way it came here, is no input of it.
+            found.names = ()
     return found
 
 

@@ -76,6 +76,9 @@ CASES = {
         "import pandas as pd\na = pd.DataFrame([1])\na.to_csv('f')\nb = pd.read_csv('f')\n",
         "b", {1, 2, 3, 4},
     ),
+    "what is printed under a condition": (
+        "a = 1\nb = 2\nif a:\n    print(b)\n", "<stdout>", {1, 2, 3, 4},
+    ),
     "random numbers": (
         "import random\nrandom.seed(1)\na = random.random()\nb = random.random()\n",
         "b", {1, 2, 3, 4},
@@ -110,6 +113,14 @@ def test_what_is_concerned_is_told_forwards() -> None:
     assert provenance.concerns(3).variables == ("b", "c")
     assert provenance.concerns(3).files == ()
     assert (provenance.inputs, provenance.outputs) == (("in.csv",), ("out.csv",))
+
+
+def test_what_a_script_has_written_is_no_input_of_it() -> None:
+    start = "import pandas as pd\na = pd.DataFrame([1])\n"
+    written = text_provenance(start + "a.to_csv('f')\nb = pd.read_csv('f')\n")
+    assert (written.inputs, written.outputs) == ((), ("f",))
+    perhaps = text_provenance(start + "if len(a):\n    a.to_csv('f')\nb = pd.read_csv('f')\n")
+    assert perhaps.inputs == ("f",)
 
 
 def test_unknown_calls_are_marked_and_their_edges_assumed() -> None:
