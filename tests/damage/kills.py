@@ -18,10 +18,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.damage.killed import KINDS, Place, check, work
 
@@ -83,11 +84,13 @@ class Kills:
     ----------
     place
         Where the processes work.
+    whole
+        How many steps processes of a kind take; one that is not there is run to its end first.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, whole: Mapping[str, int] = MappingProxyType({})) -> None:
         self._place = place
-        self._whole: dict[str, int] = {}
+        self._whole = dict(whole)
         self.outcomes: Counter[str] = Counter()
         _CONTEXT.set_forkserver_preload(["tests.damage.killed"])
 
