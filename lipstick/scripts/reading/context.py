@@ -134,6 +134,7 @@ class Context:
     classes: dict[int, Class] = field(default_factory=dict)
     closed_scopes: set[int] = field(default_factory=set)
     defining: dict[int, bool] = field(default_factory=dict)
+    bodies: dict[int, Any] = field(default_factory=dict)
     invocations: dict[str, int] = field(default_factory=dict)
     opaque: list[tuple[Place, str]] = field(default_factory=list)
     place: Place = field(default_factory=partial(Place, 0, 1, 1))
@@ -291,13 +292,17 @@ class Context:
         if known is not None:
             return known
         found: dict[int, None] = {}
+        joined: set[int] = set()
         waiting = list(start)
         while waiting:
             region = waiting.pop()
             if region in found:
                 continue
             found[region] = None
-            waiting.extend(self.aliases.get(region, ()))
+            same = self.aliases.get(region)
+            if same is not None and id(same) not in joined:
+                joined.add(id(same))
+                waiting.extend(same)
             waiting.extend(self.contents.get(region, ()))
         self.reached[start] = list(found)
         return self.reached[start]
@@ -325,8 +330,8 @@ class Context:
     def inside(self, regions: Iterable[int]) -> frozenset[int]:
         """The objects that parts of others may be; the others, where that is not known."""
         found: set[int] = set()
-        for region in regions:
-            for same in self.same(region):
+        for each in {id(self.same(region)): self.same(region) for region in regions}.values():
+            for same in each:
                 inner = self.contents.get(same)
                 found |= {same} if inner is None else inner
         return frozenset(found)

@@ -10,7 +10,7 @@ from lipstick.scripts.model import Key, Node, NodeKind, Role
 from lipstick.scripts.reading.attributes import class_member
 from lipstick.scripts.reading.context import Changes, Context, Frame
 from lipstick.scripts.reading.names import assigned_names, declared_names
-from lipstick.scripts.reading.opaque import effects, methods_of
+from lipstick.scripts.reading.opaque import effects, methods_of, parameters
 from lipstick.scripts.reading.values import NO_REGIONS, NOTHING, Class, Function, Value
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def invoke(
     scope = context.fresh()
     body = function.node.body
     statements = body if isinstance(body, list) else [ast.Return(body, lineno=body.lineno)]
-    names = frozenset(a.arg for a in _parameters(function.node)) | assigned_names(statements)
+    names = frozenset(a.arg for a in parameters(function.node)) | assigned_names(statements)
     frame = Frame(
         (scope, *function.scopes),
         function.file,
@@ -84,12 +84,6 @@ def _qualified(context: Context, function: Function) -> str:
     return name if function.file == 0 else f"{context.script.files[function.file].name}:{name}"
 
 
-def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
-    args = node.args
-    more = [argument for argument in (args.vararg, args.kwarg) if argument is not None]
-    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
-
-
 def _bind(
     context: Context,
     function: Function,
@@ -114,7 +108,7 @@ def _bind(
     if args.kwarg is not None:
         bound[args.kwarg.arg] = _held(context, [*named.values(), *arguments.spread], "dict")
     defaults = Value(((function.view, None, None),))
-    for parameter in _parameters(function.node):
+    for parameter in parameters(function.node):
         value = bound.get(parameter.arg, _ABSENT)
         if value is _ABSENT:
             # Its default stands in the definition; with `*` and `**` it may be given, too.

@@ -12,7 +12,26 @@ from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import assigned_names, declared_names
 from lipstick.scripts.reading.values import Bound, Class, Function, Library, Value
 
-_CHANGING = (ast.Subscript, ast.Attribute)
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What the text of a function has, whatever the state it is called in.
+
+    Attributes
+    ----------
+    free, stored
+        Names that are not its own, and those of them that it assigns.
+    stores
+        Whether it stores into objects.
+    calls
+        All calls in it.
+    """
+
+    free: tuple[str, ...]
+    stored: frozenset[str]
+    stores: bool
+    calls: tuple[ast.Call, ...]
+    place: Place | None
 
 
 @dataclass(slots=True)
@@ -44,8 +63,6 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
     """What running some functions, and all that they may call, may do; nothing is missed."""
     found = Effects()
     waiting = list(functions)
-    if not waiting:
-        return found
     seen: set[int] = set()
     lines: dict[Place, None] = {}
     while waiting:
@@ -53,22 +70,54 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
         if id(function.node) in seen:
             continue
         seen.add(id(function.node))
-        node = function.node
-        if isinstance(node, ast.Lambda):
-            body: list[ast.AST] = [node.body]
-            names = frozenset(argument.arg for argument in _parameters(node))
-        else:
-            body = list(node.body)
-            lines[Place(function.file, node.lineno, node.end_lineno or node.lineno)] = None
-            own = frozenset(argument.arg for argument in _parameters(node))
-            names = (own | assigned_names(body)) - declared_names(body)
-        _variables(context, function, body, names, found, waiting)
+        body = _body(context, function)
+        if body.place is not None:
+            lines[body.place] = None
+        _variables(context, function, body, found, waiting)
         _calls(context, function, body, found, waiting)
     found.lines = tuple(lines)
     return found
 
 
-def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
+def _body(context: Context, function: Function) -> Body:
+    known: Body | None = context.bodies.get(id(function.node))
+    if known is not None:
+        return known
+    node = function.node
+    place = None
+    own = frozenset(argument.arg for argument in parameters(node))
+    parts: list[ast.AST]
+    if isinstance(node, ast.Lambda):
+        parts = [node.body]
+    else:
+        parts = list(node.body)
+        own = (own | assigned_names(parts)) - declared_names(parts)
+        place = Place(function.file, node.lineno, node.end_lineno or node.lineno)
+    free: dict[str, None] = {}
+    stored: set[str] = set()
+    stores = False
+    calls = []
+    for inner in (inner for part in parts for inner in ast.walk(part)):
+        match inner:
+            case ast.Name(id=name, ctx=use) if name not in own:
+                free[name] = None
+                if not isinstance(use, ast.Load):
+                    stored.add(name)
+            case ast.Subscript(ctx=use) | ast.Attribute(ctx=use):
+                stores |= not isinstance(use, ast.Load)
+            case ast.AugAssign():
+                stores = True
+            case ast.Call():
+                calls.append(inner)
+            case _:
+                pass
+    made = Body(tuple(free), frozenset(stored), stores, tuple(calls), place)
+    context.bodies[id(node)] = made
+    return made
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
+    """All parameters of a function, those that take the rest last."""
     args = node.args
     more = [argument for argument in (args.vararg, args.kwarg) if argument is not None]
     return [*args.posonlyargs, *args.args, *args.kwonlyargs, *more]
@@ -77,15 +126,13 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> li
 def _variables(
     context: Context,
     function: Function,
-    body: list[ast.AST],
-    own: frozenset[str],
+    body: Body,
     found: Effects,
     waiting: list[Function],
 ) -> None:
-    changing = _stores(body) or _calls_that_change(context, function, body)
+    changing = body.stores or _calls_that_change(context, function, body)
     found.changes_arguments |= changing
-    free, stored = _free(body, own)
-    for name in free:
+    for name in body.free:
         key = next(((s, name) for s in function.scopes if context.state.get((s, name))), None)
         if key is None:
             continue
@@ -104,32 +151,8 @@ def _variables(
                 pass
         if changing:
             found.changed.update(context.reach(value.regions))
-        if name in stored:
+        if name in body.stored:
             found.assigned[key] = None
-
-
-def _stores(body: list[ast.AST]) -> bool:
-    """Whether a body changes some object in place by storing into it."""
-    for part in body:
-        for node in ast.walk(part):
-            if isinstance(node, _CHANGING) and isinstance(node.ctx, ast.Store | ast.Del):
-                return True
-            if isinstance(node, ast.AugAssign):
-                return True
-    return False
-
-
-def _free(body: list[ast.AST], own: frozenset[str]) -> tuple[dict[str, None], set[str]]:
-    """The names of a body that are not its own, and those of them that it assigns."""
-    free: dict[str, None] = {}
-    stored: set[str] = set()
-    for part in body:
-        for node in ast.walk(part):
-            if isinstance(node, ast.Name) and node.id not in own:
-                free[node.id] = None
-                if not isinstance(node.ctx, ast.Load):
-                    stored.add(node.id)
-    return free, stored
 
 
 def methods_of(context: Context, cls: Class) -> list[Function]:
@@ -141,13 +164,12 @@ def methods_of(context: Context, cls: Class) -> list[Function]:
     return found
 
 
-def _calls_that_change(context: Context, function: Function, body: list[ast.AST]) -> bool:
-    for part in body:
-        for node in ast.walk(part):
-            if isinstance(node, ast.Call) and not _is_own(context, function, node):
-                fact = _fact(context, node)
-                if fact is None or fact.mutates or fact.inplace:
-                    return True
+def _calls_that_change(context: Context, function: Function, body: Body) -> bool:
+    for node in body.calls:
+        if not _is_own(context, function, node):
+            fact = _fact(context, node)
+            if fact is None or fact.mutates or fact.inplace:
+                return True
     return False
 
 
@@ -189,30 +211,21 @@ def _of_library(context: Context, node: ast.Attribute) -> Fact | None:
 
 
 def _calls(
-    context: Context,
-    function: Function,
-    body: list[ast.AST],
-    found: Effects,
-    waiting: list[Function],
+    context: Context, function: Function, body: Body, found: Effects, waiting: list[Function]
 ) -> None:
-    for part in body:
-        for node in ast.walk(part):
-            if not isinstance(node, ast.Call):
-                continue
-            if isinstance(node.func, ast.Attribute):
-                waiting.extend(context.methods.get(node.func.attr, []))
-            fact = _fact(context, node)
-            if fact is None and _is_own(context, function, node):
-                continue
-            if fact is None:
+    for node in body.calls:
+        if isinstance(node.func, ast.Attribute):
+            waiting.extend(context.methods.get(node.func.attr, []))
+        fact = _fact(context, node)
+        if fact is None:
+            if not _is_own(context, function, node):
                 waiting.extend(context.escaped.values())
-                continue
-            names = [*fact.state, *fact.observes]
-            files = [n for n in context.named if n[:1] != "<"]
-            if fact.reads is not None or fact.writes is not None or fact.opens is not None:
-                names += [*files, "?"]
-            for name in names:
-                region = context.named_region(name)
-                found.inputs.append(context.filled(Value(regions=frozenset([region]))))
-                if name in fact.state or fact.writes is not None or fact.opens is not None:
-                    found.changed.add(region)
+            continue
+        names = [*fact.state, *fact.observes]
+        if fact.reads is not None or fact.writes is not None or fact.opens is not None:
+            names += [*(name for name in context.named if name[:1] != "<"), "?"]
+        for name in names:
+            region = context.named_region(name)
+            found.inputs.append(context.filled(Value(regions=frozenset([region]))))
+            if name in fact.state or fact.writes is not None or fact.opens is not None:
+                found.changed.add(region)
