@@ -330,10 +330,9 @@ class Context:
     def inside(self, regions: Iterable[int]) -> frozenset[int]:
         """The objects that parts of others may be; the others, where that is not known."""
         found: set[int] = set()
-        for each in {id(self.same(region)): self.same(region) for region in regions}.values():
-            for same in each:
-                inner = self.contents.get(same)
-                found |= {same} if inner is None else inner
+        for same in set().union(*(self.same(region) for region in regions)):
+            inner = self.contents.get(same)
+            found |= {same} if inner is None else inner
         return frozenset(found)
 
     def class_of(self, regions: Iterable[int]) -> Class | None:
