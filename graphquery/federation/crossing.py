@@ -180,20 +180,14 @@ def import_rows(
         _check_rows(offer, segment, table, rows)
     name = IMPORT + offer.channel
     document = transaction.get(name)
-    added = transaction.add_segment(segment, table)
-    part = Part(added.name, rows)
-    if document is not None:
-        known = Import.from_json(document, f"Record {name}")
-        said = (offer.store, offer.name, offer.version, offer.commit, offer.count)
-        if (known.store, known.name, known.version, known.commit, known.count) != said:
-            raise CrossingError(
-                f"{offer.name} {offer.version} was imported before, and was described otherwise: "
-                f"{known.count} rows of commit {known.commit}, now {offer.count} of "
-                f"{offer.commit}.\nThe exporting store was replaced or restored: ask its owner."
-            )
-        made = replace(known, parts=(*known.parts, part))
-    else:
+    known = None if document is None else Import.from_json(document, f"Record {name}")
+    if known is not None:
+        _check_same(offer, known)
+    part = Part(transaction.add_segment(segment, table).name, rows)
+    if known is None:
         made = _new_import(transaction, offer, part)
+    else:
+        made = replace(known, parts=(*known.parts, part))
     transaction.put(name, made.to_json())
     return offer.channel
 
@@ -219,6 +213,17 @@ def stored_sketches(snapshot: Snapshot, channels: Iterable[str]) -> dict[str, Sk
         if record is not None and record.sketches is not None:
             found[channel] = Sketches.from_arrow(snapshot.read(record.sketches), record.blocks)
     return found
+
+
+def _check_same(offer: Offer, known: Import) -> None:
+    """Raise unless an offer says the same as an earlier one of its channel."""
+    said = (offer.store, offer.name, offer.version, offer.commit, offer.count)
+    if (known.store, known.name, known.version, known.commit, known.count) != said:
+        raise CrossingError(
+            f"{offer.name} {offer.version} was imported before, and was described otherwise: "
+            f"{known.count} rows of commit {known.commit}, now {offer.count} of {offer.commit}.\n"
+            "The exporting store was replaced or restored: ask its owner."
+        )
 
 
 def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:

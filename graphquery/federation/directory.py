@@ -98,13 +98,28 @@ class Directory:
         alias = self.exporters.get(channel)
         return None if alias is None else self.heads[alias].exports[channel]
 
+    def may_export(self, alias: str, channel: str) -> bool:
+        """Whether a channel is a member's, or may be one that its head does not have yet."""
+        if channel in self.exporters:
+            return self.exporters[channel] == alias
+        owners = {
+            head.imports[channel].store for head in self.heads.values() if channel in head.imports
+        }
+        return not owners or self.identities.get(alias) in owners
+
     def reason(self, importer: str, rows: Rows) -> Iterable[Missing]:
         """Why rows that a member imports cannot be followed to who exports them."""
         aliases = {store: alias for alias, store in self.identities.items()}
         for channel, numbers in rows.items():
             taken = self.heads[importer].imports[channel]
             alias = aliases.get(taken.store)
-            if alias is None:
+            unknown = [each for each in self.absent if each not in self.identities]
+            if alias is None and unknown:
+                # Who has not said which store it is may be this one.
+                for each in unknown:
+                    failure = self.absent[each]
+                    yield Missing(each, failure.reason, channel, numbers, failure.message)
+            elif alias is None:
                 message = f"{taken.name} is of a store that is no member"
                 yield Missing(taken.store, OUTSIDE, channel, numbers, message)
             elif alias in self.absent:

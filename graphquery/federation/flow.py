@@ -72,7 +72,7 @@ def flow(
     """
     state = Flow(question.by_alias(sources), question.by_alias(targets))
     lost = bool(question.missing)
-    state.known = not lost
+    state.known = not lost and not _behind(question, state)
     if not lost and not _chained(question, state):
         shared = state.sources.keys() & state.targets.keys()
         if not shared:
@@ -138,13 +138,30 @@ def _chained(question: Question, state: Flow) -> bool:
     """Whether channels lead from a source's store to a target's; they say so without a request."""
     if any(question.zoomed.values()):
         return True
-    heads = question.directory.heads
-    made = {channel for alias in state.sources for channel in heads[alias].exports}
     return any(
-        channel in made or not made.isdisjoint(taken.channels)
-        for alias in state.targets
-        for channel, taken in heads[alias].imports.items()
+        question.directory.may_export(alias, channel)
+        for channel in _behind_targets(question, state)
+        for alias in state.sources
     )
+
+
+def _behind(question: Question, state: Flow) -> bool:
+    """Whether a source's store may have exported more on the way than its head says."""
+    directory = question.directory
+    return any(
+        channel not in directory.exporters and directory.may_export(alias, channel)
+        for channel in _behind_targets(question, state)
+        for alias in state.sources
+    )
+
+
+def _behind_targets(question: Question, state: Flow) -> set[str]:
+    """The channels that the stores of the targets import, and those that these are made of."""
+    found = set()
+    for alias in state.targets:
+        for channel, taken in question.directory.heads[alias].imports.items():
+            found.update([channel, *taken.channels])
+    return found
 
 
 def _ends(question: Question, state: Flow) -> Frontier:

@@ -96,7 +96,7 @@ class _Join:
         file = f"nodes/{len(self.segments)}"
         if keys is None or list(keys.column_names) != key:
             key = [ORDINAL]
-            self.columns[file, ORDINAL] = pa.array(ordinals)
+            self.columns[file, ORDINAL] = pa.array(np.where(ordinals < 0, -1 - ordinals, ordinals))
         else:
             for column in key:
                 self.columns[file, column] = keys.column(column).take(pa.array(chosen))

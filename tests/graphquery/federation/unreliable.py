@@ -1,0 +1,59 @@
+"""Transports that fail as networks and servers do, when they are told to."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphquery.federation.answer import UNREACHABLE
+from graphquery.federation.disclosure import Disclosure
+from graphquery.federation.transport import LocalTransport, TransportError
+from graphquery.federation.wire import Read
+
+
+class Unreliable(LocalTransport):
+    """A folder that can be down, stop within a reply, or send bytes that were altered.
+
+    Attributes
+    ----------
+    down
+        Whether it cannot be reached.
+    stop_after
+        Bytes of a reply after which it stops; None for none.
+    flip
+        The byte of a reply that arrives altered; None for none.
+    asked
+        How many requests it was sent.
+    sent
+        All bytes of its replies, one after the other.
+    """
+
+    def __init__(self, path: Path, level: Disclosure = Disclosure.NODES) -> None:
+        super().__init__(path, level)
+        self.down = False
+        self.stop_after: int | None = None
+        self.flip: int | None = None
+        self.asked = 0
+        self.sent = b""
+
+    @contextlib.contextmanager
+    def exchange(self, request: bytes, timeout: float | None) -> Iterator[Read]:
+        self.asked += 1
+        if self.down:
+            raise TransportError(UNREACHABLE, "it is down")
+        with super().exchange(request, timeout) as read:
+            data = bytearray(read(-1))
+            self.sent += data
+            if self.flip is not None:
+                data[self.flip % len(data)] ^= 1
+            reply = bytes(data[: self.stop_after])
+            place = 0
+
+            def reading(size: int) -> bytes:
+                nonlocal place
+                part = reply[place : place + size]
+                place += len(part)
+                return part
+
+            yield reading
