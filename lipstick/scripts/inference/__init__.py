@@ -1,0 +1,47 @@
+"""Fine-grained provenance by inference: which input tuples an output was made of, from times alone.
+
+References
+----------
+Huq, Apers, Wombacher, *An Inference-Based Framework to Manage Data Provenance in Geoscience
+Applications*, IEEE TGRS, section V.
+"""
+
+from __future__ import annotations
+
+from lipstick.scripts.inference.choice import Choice, Method, Situation, choose
+from lipstick.scripts.inference.distribution import Distribution
+from lipstick.scripts.inference.element import ProcessingElement
+from lipstick.scripts.inference.infer import (
+    basic,
+    by_sequence,
+    multi_step,
+    one_to_one,
+    posterior,
+    probabilistic,
+    trigger_origin,
+)
+from lipstick.scripts.inference.offset import Offset, offset_accuracy, optimal_offset
+from lipstick.scripts.inference.ranges import Ranges, Score
+from lipstick.scripts.inference.view import View
+
+__all__ = [
+    "Choice",
+    "Distribution",
+    "Method",
+    "Offset",
+    "ProcessingElement",
+    "Ranges",
+    "Score",
+    "Situation",
+    "View",
+    "basic",
+    "by_sequence",
+    "choose",
+    "multi_step",
+    "offset_accuracy",
+    "one_to_one",
+    "optimal_offset",
+    "posterior",
+    "probabilistic",
+    "trigger_origin",
+]
