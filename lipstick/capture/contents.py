@@ -15,10 +15,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
-from lipstick.capture.described import StoredFile, checksum, is_hidden, mapped, row_count
+from lipstick.capture.described import (
+    StoredFile,
+    checksum,
+    is_hidden,
+    mapped,
+    row_count,
+    spark_schema,
+)
+from lipstick.capture.foreign import check_types
 from lipstick.errors import CaptureDamagedError
 
 _UNREADABLE = (OSError, ValueError, MemoryError, pa.ArrowException)
@@ -97,15 +106,20 @@ class Contents:
         """
         path = self.root / folder
         if self.files is None:
-            found = sorted(file for file in path.glob("*.parquet") if not is_hidden(file.name))
+            found = self._present(folder)
             if not found:
                 raise damaged(self.root, [Fault(path, "It has no Parquet files.")])
+            self.verified.once(path, "", lambda: self._check_types(found))
             return found
         mine = self._of(folder)
         if not mine:
             raise damaged(self.root, [Fault(path, "It has no files.")])
         self.verified.once(path, mine[0].sha256, lambda: self._verify(folder, mine))
         return [self.root / file.name for file in mine]
+
+    def _present(self, folder: str) -> list[Path]:
+        files = (self.root / folder).glob("*.parquet")
+        return sorted(file for file in files if not is_hidden(file.name))
 
     def check(self) -> None:
         """Compare the names and sizes of all files, and their numbers of rows.
@@ -145,6 +159,21 @@ class Contents:
         faults += self._looked_at(files, (_size_fault, _checksum_fault))
         if faults:
             raise damaged(self.root, faults)
+        self._check_types([self.root / file.name for file in files])
+
+    def _check_types(self, files: Sequence[Path]) -> None:
+        """Refuse files whose schema, which Spark keeps in them, names classes."""
+
+        def look(path: Path) -> Any:
+            try:
+                return spark_schema(path)
+            except _UNREADABLE as error:
+                raise damaged(
+                    self.root, [Fault(path, f"The file cannot be read: {error}.")]
+                ) from error
+
+        for path, schema in zip(files, mapped(look, files), strict=True):
+            check_types(path, schema)
 
     def _looked_at(
         self, files: Sequence[StoredFile], looks: Sequence[Callable[[Path, StoredFile], str | None]]
@@ -176,11 +205,12 @@ class Contents:
     def _count_faults(self) -> Iterator[Fault]:
         for folder, expected in self.counts.items():
             path = self.root / folder
-            try:
-                files = self.read(folder)
-                rows = sum(mapped(row_count, files))
-            except CaptureDamagedError:
+            files = self._present(folder)
+            if not files:
                 yield Fault(path, "It has no Parquet files.")
+                continue
+            try:
+                rows = sum(mapped(row_count, files))
             except _UNREADABLE as error:
                 yield Fault(path, f"It cannot be read: {error}.")
             else:

@@ -7,6 +7,7 @@ instructions for SHA-256, the checksum that stores have too.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 
 _PART = re.compile(r"(?!\.{1,2}$)[^/\\:\x00-\x1f]+")
 _CHECKSUM = re.compile(r"[0-9a-f]{64}")
+_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
 _FEW = 8
 """Files that are looked at one after the other: threads would take longer to start."""
 
@@ -114,6 +116,18 @@ def row_count(path: Path) -> int:
     """Return the number of rows of a Parquet file, from its footer."""
     rows: int = pq.read_metadata(path).num_rows
     return rows
+
+
+def spark_schema(path: Path) -> Any:
+    """Return the JSON of the schema that Spark keeps in a Parquet file; None where it is none.
+
+    Raises
+    ------
+    OSError, ValueError, pyarrow.ArrowException
+        When it cannot be read.
+    """
+    kept = pq.read_metadata(path).metadata or {}
+    return json.loads(kept.get(_SCHEMA, b"null"))
 
 
 def is_hidden(name: str) -> bool:

@@ -1,10 +1,12 @@
 """What no manifest may say: a capture of a stranger's is data, and opening it runs nothing.
 
 The scalars of a manifest become parts of statements that Spark runs. They read rows of the capture
-by functions of Spark's, and of those that the session has registered by itself. So three things are
+by functions of Spark's, and of those that the session has registered by itself. So four things are
 refused: functions that call whatever Java method their arguments name, where they would be called
-again; queries inside of scalars, which would read other tables and files; and names of blocks that
-are paths. A capture of one's own has none of them.
+again; queries inside of scalars, which would read other tables and files; names of blocks that are
+paths; and types of values that are of a class (UDT), which PySpark imports, or unpickles, and Java
+makes one of, when it reads the schema. A capture of one's own has none of them, but for types that
+are Spark's own.
 """
 
 from __future__ import annotations
@@ -49,6 +51,42 @@ def check_harmless(path: Path, root: Block, values: str) -> None:
             what = _more_than_values(scalar)
             if what is not None:
                 raise _refused(path, what)
+
+
+def named_class(document: Any) -> str | None:
+    """Return the class that some type in the JSON of a schema names; None: none, but for Spark's.
+
+    To read such a schema runs the code of the class.
+    """
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            if value.get("type") == "udt" and not _is_of_spark(value):
+                return str(value.get("pyClass") or value.get("class"))
+            waiting += value.values()
+    return None
+
+
+def _is_of_spark(udt: dict[str, Any]) -> bool:
+    python, java = str(udt.get("pyClass", "pyspark.")), str(udt.get("class", "org.apache.spark."))
+    of_spark = python.startswith("pyspark.") and java.startswith("org.apache.spark.")
+    return of_spark and "serializedClass" not in udt
+
+
+def check_types(path: Path, document: Any) -> None:
+    """Refuse the JSON of a schema that names classes.
+
+    Raises
+    ------
+    CaptureDamagedError
+        When it does.
+    """
+    name = named_class(document)
+    if name is not None:
+        raise _refused(path, f"values of the class {name}, whose code would be run to read them")
 
 
 def _more_than_values(scalar: Scalar) -> str | None:

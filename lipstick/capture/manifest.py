@@ -27,7 +27,7 @@ from typing import Any
 
 from lipstick.capture.contents import MANIFEST, Contents
 from lipstick.capture.described import StoredFile, checksum, describe, stored_files
-from lipstick.capture.foreign import check_harmless
+from lipstick.capture.foreign import check_harmless, check_types
 from lipstick.capture.sealed import altered, seal, unseal
 from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from rewriter.blocks import Block
@@ -174,6 +174,7 @@ class Manifest:
                 "It was altered, or something else wrote it."
             ) from error
         check_harmless(path, found.root, found.values)
+        check_types(path, [json.loads(found.schema), dict(found.schemas)])
         if sealed.version == 1:
             warnings.warn(
                 f"{directory} is a capture of format 1, which says nothing of its files: whether "

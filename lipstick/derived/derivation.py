@@ -22,6 +22,7 @@ format 1 say nothing of files.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import warnings
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from lipstick.capture.contents import Contents, Fault, Verified, damaged
+from lipstick.capture.foreign import check_types
 from lipstick.capture.sealed import altered, seal, unseal
 from lipstick.derived.parts import (
     FILLED_FILES,
@@ -293,11 +295,13 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
     sealed = unseal(path, data, _KIND, FORMAT)
     try:
         found = _derivation(path, sealed.content)
+        schemas = [json.loads(each) for each in (found.schema, *(p.schema for p in found.parts))]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise CaptureDamagedError(
             f"The derivation {path} cannot be understood: {error!r}.\n"
             "It was altered, or something else wrote it."
         ) from error
+    check_types(path, schemas)
     if sealed.version == 1:
         warnings.warn(
             f"{path} is of format 1, which says nothing of the files of {found.name!r}: whether "

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql.types import BooleanType, NullType, StructField, StructType
 
+from lipstick.capture.foreign import named_class
 from lipstick.memory.keys import distinct
 from lipstick.source import read_source
 from lipstick.workflow.errors import InputError, RunError
@@ -40,6 +41,12 @@ def struct_of(relation: Relation) -> StructType:
 def remember_structs(structs: Mapping[str, Any]) -> None:
     """Take from a record what Spark read in texts, so that Spark is not needed to read them."""
     for ddl, document in structs.items():
+        name = named_class(document)
+        if name is not None:
+            raise RunError(
+                f"The store has values of the class {name}, whose code would be run to read them.\n"
+                "lipstick stores none: ask whoever made the store for one that it wrote."
+            )
         _structs.setdefault(ddl, StructType.fromJson(document))
 
 

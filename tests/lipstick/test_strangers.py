@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from lipstick.capture.capture import Capture, open_capture
-from lipstick.capture.described import StoredFile
+from lipstick.capture.described import StoredFile, describe
+from lipstick.capture.foreign import named_class
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.sealed import seal
+from lipstick.derived.derivation import read_latest
 from lipstick.errors import CaptureDamagedError, CaptureError
-from tests.damage.subjects import A
+from lipstick.workflow.errors import RunError
+from lipstick.workflow.tables import remember_structs
+from tests.damage.subjects import A, ATable
 from tests.oracle.database import Database
 from tests.oracle.written import write_capture
 
@@ -95,6 +102,76 @@ def test_a_manifest_computes_values_and_nothing_else(
 
     with pytest.raises(CaptureDamagedError, match=what):
         open_capture(_claimed(capture, changed))
+
+
+UDT = {
+    "type": "udt",
+    "pyClass": "lipstick_test_stranger.Evil",
+    "serializedClass": "gASVCgAAAAAAAACMBm9z",
+    "sqlType": "string",
+}
+_STRUCT = {
+    "type": "struct",
+    "fields": [{"name": "v", "type": {"type": "array", "elementType": UDT}}],
+}
+
+
+@pytest.mark.parametrize(
+    "udt",
+    [
+        UDT,
+        {"type": "udt", "class": "com.example.Evil", "sqlType": "string"},
+        {"type": "udt", "pyClass": "os.path", "class": "org.apache.spark.X", "sqlType": "string"},
+        {**UDT, "pyClass": "pyspark.ml.linalg.VectorUDT"},
+    ],
+)
+@pytest.mark.parametrize("place", ["schema", "schemas"])
+def test_no_type_brings_a_class(capture: Path, udt: dict[str, Any], place: str) -> None:
+    """PySpark would import it, or unpickle what the manifest says that it is."""
+    schema = {"type": "struct", "fields": [{"name": "v", "type": udt}]}
+    found = schema if place == "schema" else {"b0": {"members": schema}}
+
+    def changed(document: dict[str, Any]) -> None:
+        document[place] = found
+
+    with pytest.raises(CaptureDamagedError, match=r"has values of the class .*, whose code would"):
+        open_capture(_claimed(capture, changed))
+
+
+def test_types_of_sparks_own_are_read() -> None:
+    vector = {"type": "udt", "class": "org.apache.spark.ml.linalg.VectorUDT", "sqlType": {}}
+    assert named_class([vector, {**vector, "pyClass": "pyspark.ml.linalg.VectorUDT"}]) is None
+
+
+def test_no_file_brings_a_class(capture: Path) -> None:
+    """Spark reads the schema of a file that nothing else says from what the file says of it."""
+    [path] = (capture / "b0" / "members").iterdir()
+    table = pq.read_table(path)
+    kept = {"org.apache.spark.sql.parquet.row.metadata": json.dumps(_STRUCT)}
+    pq.write_table(table.replace_schema_metadata(kept), path)
+    manifest = Manifest.read(capture)
+    for files in (None, describe(capture, ["b0"])):
+        claimed = replace(manifest, files=files)
+        with pytest.raises(CaptureDamagedError, match=r"of the class lipstick_test_stranger\.Evil"):
+            claimed.contents(capture).read("b0/members")
+
+
+def test_no_version_of_a_table_brings_a_class(tmp_path: Path) -> None:
+    table = ATable(tmp_path / "w", 1)
+    version = read_latest(table.path)
+    part = replace(version.parts[0], schema=json.dumps(_STRUCT))
+    for other in (
+        replace(version, version=3, schema=json.dumps(_STRUCT)),
+        replace(version, version=4, parts=(part,)),
+    ):
+        other.write()
+        with pytest.raises(CaptureDamagedError, match="has values of the class"):
+            read_latest(table.path)
+
+
+def test_no_store_of_a_run_brings_a_class() -> None:
+    with pytest.raises(RunError, match=r"values of the class lipstick_test_stranger\.Evil"):
+        remember_structs({"v array<string>": _STRUCT})
 
 
 def test_a_manifest_that_makes_no_sense_is_told(capture: Path) -> None:
