@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from graphquery.federation import open_federation as federation
     from lipstick.capture.capture import Capture
     from lipstick.capture.capture import open_capture as open
     from lipstick.errors import LipstickError
@@ -52,6 +53,7 @@ __all__ = [
     "WhatIfMany",
     "Workflow",
     "each",
+    "federation",
     "of_row",
     "open",
     "open_run",
@@ -74,6 +76,7 @@ _ORIGINS = {
     "WhatIf": ("lipstick.whatif", "WhatIf"),
     "WhatIfMany": ("lipstick.memory", "WhatIfMany"),
     "each": ("lipstick.scenarios", "each"),
+    "federation": ("graphquery.federation", "open_federation"),
     "of_row": ("lipstick.valuation", "of_row"),
     "Workflow": ("lipstick.workflow", "Workflow"),
     "open": ("lipstick.capture.capture", "open_capture"),

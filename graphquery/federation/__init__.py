@@ -1,0 +1,65 @@
+"""Many stores asked as one: what crosses between them, and questions that follow it.
+
+A federation's answers equal those of the merged graph of its stores, or say what they lack; see
+``docs/federation.md``. The model is that of Gehani, Kim, Malik, *Efficient Querying of Distributed
+Provenance Stores* (CLADE 2010), with boundary graphs beside its sketches.
+"""
+
+from __future__ import annotations
+
+from graphquery.federation.answer import (
+    Answer,
+    Cost,
+    Missing,
+    NodesAnswer,
+    PathsAnswer,
+    ValuesAnswer,
+    Verdict,
+    VerdictAnswer,
+)
+from graphquery.federation.crossing import Summaries, export, import_rows
+from graphquery.federation.disclosure import Disclosure
+from graphquery.federation.errors import (
+    CrossingError,
+    CutOffError,
+    FederationError,
+    IncompleteError,
+    MessageError,
+)
+from graphquery.federation.federation import Federation, open_federation
+from graphquery.federation.members import Member, read_members
+from graphquery.federation.merged import merged_graph
+from graphquery.federation.offer import Offer, offer_of
+from graphquery.federation.question import Options
+from graphquery.federation.transport import LocalTransport, Transport, TransportError
+
+__all__ = [
+    "Answer",
+    "Cost",
+    "CrossingError",
+    "CutOffError",
+    "Disclosure",
+    "Federation",
+    "FederationError",
+    "IncompleteError",
+    "LocalTransport",
+    "Member",
+    "MessageError",
+    "Missing",
+    "NodesAnswer",
+    "Offer",
+    "Options",
+    "PathsAnswer",
+    "Summaries",
+    "Transport",
+    "TransportError",
+    "ValuesAnswer",
+    "Verdict",
+    "VerdictAnswer",
+    "export",
+    "import_rows",
+    "merged_graph",
+    "offer_of",
+    "open_federation",
+    "read_members",
+]

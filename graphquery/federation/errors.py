@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CrossingError",
     "CutOffError",
-    "DisclosureError",
     "FederationError",
     "IncompleteError",
     "MessageError",
@@ -25,10 +24,6 @@ class FederationError(LipstickError):
 
 class CrossingError(FederationError):
     """Exports and imports that do not fit each other."""
-
-
-class DisclosureError(FederationError):
-    """Something that a store does not tell."""
 
 
 class MessageError(FederationError):

@@ -47,7 +47,7 @@ class Maker:
         for number in range(stores):
             alias = f"S{number}"
             self.paths[alias] = self.root / alias
-            store_of(self.paths[alias])
+            store_of(self.paths[alias], self.random.bytes(16).hex())
             self.numbers[alias] = 0
         for number in range(commits):
             alias = f"S{number % stores if number < stores else self.random.integers(stores)}"

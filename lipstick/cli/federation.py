@@ -1,0 +1,284 @@
+"""``lipstick federation``: many stores asked as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.opened import store_argument
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+
+if TYPE_CHECKING:
+    from graphquery.federation import Answer as Answered
+    from graphquery.federation import Federation, NodesAnswer
+
+Command = Callable[..., None]
+
+
+@click.group()
+def federation() -> None:
+    """Ask many stores as one.
+
+    FILE names the members of a federation: a TOML file with a table [members.NAME] for each, and
+    its location in it. Nodes are called MEMBER::NODE. What of an answer is missing, and why, is
+    said with it; questions that can be answered by yes or no may have the answer unknown.
+    """
+
+
+def federation_command(function: Command) -> Command:
+    """Make a function of a `Federation`, an `Answer` and its own arguments a command."""
+
+    @wraps(function)
+    def command(
+        file: Path,
+        strict: bool,
+        sketches: bool,
+        boundary: bool,
+        timeout: float | None,
+        home: str | None,
+        zoom_out: tuple[str, ...],
+        format: str | None,
+        output: Path | None,
+        limit: int | None,
+        **arguments: Any,
+    ) -> None:
+        from graphquery.federation import Options, open_federation
+
+        with reported():
+            options = Options(sketches=sketches, boundary=boundary, strict=strict)
+            opened = open_federation(file, options=options, timeout=timeout, home=home)
+            opened = opened.zoom_out(*zoom_out) if zoom_out else opened
+            function(opened, answer(format, output, limit, (TABLE, JSON)), **arguments)
+
+    made: Command = answer_options()(command)
+    for option in (
+        click.option(
+            "--zoom-out",
+            metavar="MEMBER::MODULE",
+            multiple=True,
+            help="Zoom out of this module first; may be repeated.",
+        ),
+        click.option("--home", metavar="MEMBER", help="Asking this member costs nothing."),
+        click.option("--timeout", type=float, metavar="SECONDS", help="That one reply may take."),
+        click.option(
+            "--boundary/--no-boundary", default=True, help="Whether to use boundary graphs."
+        ),
+        click.option("--sketches/--no-sketches", default=True, help="Whether to use sketches."),
+        click.option("--strict", is_flag=True, help="Fail unless the answer is complete."),
+    ):
+        made = option(made)
+    argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+    return argument(made)
+
+
+@federation.command()
+@federation_command
+def members(opened: Federation, told: Answer) -> None:
+    """The members, their versions, and how much they export and import."""
+    directory = opened.directory
+    rows: list[dict[str, Any]] = []
+    for alias in opened.members:
+        if alias in directory.absent:
+            failure = directory.absent[alias]
+            rows.append({"member": alias, "missing": failure.reason, "why": failure.message})
+            continue
+        head = directory.heads[alias]
+        rows.append(
+            {
+                "member": alias,
+                "store": head.store,
+                "version": head.version,
+                "exports": len(head.exports),
+                "imports": len(head.imports),
+            }
+        )
+    if told.format == JSON:
+        told.send_json(rows)
+        return
+    told.table(rows)
+    told.send_table()
+
+
+@federation.command()
+@federation_command
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.option("--distance", type=click.IntRange(min=0), help="Edges to go back at most.")
+def ancestors(
+    opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
+) -> None:
+    """What NODEs are made of, in whatever store."""
+    _send_nodes(opened, told, opened.ancestors(nodes, distance))
+
+
+@federation.command()
+@federation_command
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.option("--distance", type=click.IntRange(min=0), help="Edges to go at most.")
+def descendants(
+    opened: Federation, told: Answer, nodes: tuple[str, ...], distance: int | None
+) -> None:
+    """What is made of NODEs, in whatever store."""
+    _send_nodes(opened, told, opened.descendants(nodes, distance))
+
+
+@federation.command()
+@federation_command
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+def delete(opened: Federation, told: Answer, nodes: tuple[str, ...]) -> None:
+    """What is gone without NODEs, in whatever store."""
+    _send_nodes(opened, told, opened.delete(nodes))
+
+
+@federation.command()
+@federation_command
+@click.argument("node")
+@click.argument("others", metavar="OTHER...", nargs=-1, required=True)
+def depends(opened: Federation, told: Answer, node: str, others: tuple[str, ...]) -> None:
+    """Whether NODE would be gone without the OTHERs, taken together."""
+    found = opened.depends(node, others)
+    document = {"node": node, "on": list(others), "depends": found.verdict.value}
+    _send(told, found, document, found.verdict.value)
+
+
+@federation.command()
+@federation_command
+@click.argument("source")
+@click.argument("target")
+def flow(opened: Federation, told: Answer, source: str, target: str) -> None:
+    """Whether data could have flowed from SOURCE to TARGET: yes, no or unknown."""
+    found = opened.flow(source, target)
+    document = {"source": source, "target": target, "flow": found.verdict.value}
+    _send(told, found, document, found.verdict.value)
+
+
+@federation.command()
+@federation_command
+@click.argument("source")
+@click.argument("target")
+@click.option("--longest", type=click.IntRange(min=0), help="Edges of a path at most.")
+def path(opened: Federation, told: Answer, source: str, target: str, longest: int | None) -> None:
+    """Paths from SOURCE to TARGET, the shortest first; 10 unless --limit says otherwise."""
+    limit = 10 if told.limit is None else told.limit
+    found = opened.paths(source, target, limit, longest)
+    document = {"verdict": found.verdict.value, "paths": [list(each) for each in found.paths]}
+    lines = [" → ".join(each) for each in found.paths] or [found.verdict.value]
+    _send(told, found, document, *lines)
+
+
+@federation.command()
+@federation_command
+@click.argument("nodes", metavar="NODE...", nargs=-1, required=True)
+@click.option("--semiring", "name", default="Counting", show_default=True)
+@click.option(
+    "--value", "given", metavar="NODE=VALUE", multiple=True, help="Of a token; 1 for all others."
+)
+def evaluate(
+    opened: Federation, told: Answer, nodes: tuple[str, ...], name: str, given: tuple[str, ...]
+) -> None:
+    """The annotations of NODEs in a semiring."""
+    from semiring import semirings
+
+    known = {each.name: each for each in semirings.ALL}
+    if name not in known:
+        raise Failure(f"There is no semiring {name!r}; there are {', '.join(sorted(known))}.")
+    found = opened.evaluate(known[name], nodes, _valuation(given) or None)
+    texts = {node: known[name].render(value) for node, value in found.values.items()}
+    lines = [f"{node}: {text}" for node, text in texts.items()]
+    _send(told, found, {"semiring": name, "values": texts}, *lines)
+
+
+@federation.command()
+@store_argument
+@click.argument("segment")
+@click.argument("name")
+@click.option("--version", "version", default="1", show_default=True, help="Of the dataset.")
+@click.option(
+    "--beside", type=click.Path(path_type=Path, file_okay=False), help="Describe it in this folder."
+)
+@click.option("--sketches/--no-sketches", default=True, help="Whether rows get sketches.")
+@click.option("--boundary/--no-boundary", default=True, help="Whether the boundary graph grows.")
+def export(
+    store: Path,
+    segment: str,
+    name: str,
+    version: str,
+    beside: Path | None,
+    sketches: bool,
+    boundary: bool,
+) -> None:
+    """Let others import the nodes of a SEGMENT of a STORE, as the dataset NAME."""
+    from graphquery.federation import Summaries, offer_of
+    from graphquery.federation import export as export_segment
+    from graphquery.store import Store
+
+    with reported():
+        opened = Store.open(store)
+        with opened.writer() as writer:
+            summaries = Summaries(sketches=sketches, boundary=boundary)
+            channel = export_segment(writer, segment, name, version, summaries=summaries)
+        if beside is not None:
+            offer_of(opened.snapshot(), channel).write(beside)
+    click.echo(channel)
+
+
+def _valuation(given: Sequence[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for text in given:
+        node, separator, value = text.rpartition("=")
+        if not separator:
+            raise Failure(f"{text!r} is no value of a node.\nWrite NODE=VALUE.")
+        for kind in (int, float):
+            try:
+                values[node] = kind(value)
+                break
+            except ValueError:
+                values[node] = value
+    return values
+
+
+def _send_nodes(opened: Federation, told: Answer, found: NodesAnswer) -> None:
+    names = opened.names(found, told.rows)
+    if told.format == JSON:
+        _send(told, found, {"count": len(found), "nodes": names})
+        return
+    told.table([{"node": name} for name in names], len(found))
+    _send(told, found, {}, counted(len(found), "node"))
+
+
+def _send(told: Answer, found: Answered, document: dict[str, Any], *lines: str) -> None:
+    """Send an answer with what it lacks and what it cost."""
+    missing = [
+        {
+            "store": each.store,
+            "reason": each.reason,
+            "channel": each.channel,
+            "rows": len(each.rows) if each.channel else None,
+            "message": each.message,
+        }
+        for each in found.missing
+    ]
+    cost = found.cost
+    if told.format == JSON:
+        told.send_json(
+            document
+            | {
+                "complete": found.complete,
+                "missing": missing,
+                "versions": dict(found.versions),
+                "cost": {"requests": cost.requests, "rounds": cost.rounds, "bytes": cost.bytes},
+            }
+        )
+        return
+    for line in lines:
+        told.say(line)
+    if missing:
+        told.say("Missing:")
+        told.table(missing)
+    rounds = counted(cost.rounds, "round")
+    told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
+    told.send_table()
