@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,7 @@ def work(
     if kind == "insert":
         _write(session, place, number, FIRST, "error")
     log.write_text("begun")
+    start = time.monotonic()
     killer.arm(step, seconds)
     if kind == "save":
         session.sql(QUERY).save(place.folder / f"c{number}")
@@ -144,7 +146,7 @@ def work(
         _write(session, place, number, FIRST, "error")
     else:
         _write(session, place, number, MORE, "append")
-    log.write_text(f"done in {killer.steps}")
+    log.write_text(f"done in {killer.steps} {time.monotonic() - start}")
     os._exit(0)
 
 

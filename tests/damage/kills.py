@@ -17,16 +17,22 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeAlias
 
 from tests.damage.killed import KINDS, Place, check, work
 
 _CONTEXT = multiprocessing.get_context("forkserver")
+Whole: TypeAlias = tuple[int, float]
+
+_SETTLED = 1.0
+"""Seconds in which a server does to its end what a client had asked that was killed."""
 _LONGEST = 240
 """Seconds after which a process is taken to hang."""
 
@@ -85,10 +91,11 @@ class Kills:
     place
         Where the processes work.
     whole
-        How many steps processes of a kind take; one that is not there is run to its end first.
+        How many steps processes of a kind take, and seconds; one that is not there is run to its
+        end first.
     """
 
-    def __init__(self, place: Place, whole: Mapping[str, int] = MappingProxyType({})) -> None:
+    def __init__(self, place: Place, whole: Mapping[str, Whole] = MappingProxyType({})) -> None:
         self._place = place
         self._whole = dict(whole)
         self.outcomes: Counter[str] = Counter()
@@ -104,25 +111,30 @@ class Kills:
         """
         kind = KINDS[seed % len(KINDS)]
         if kind not in self._whole:
-            self._whole[kind] = self._work(kind, -1 - KINDS.index(kind), None, None)
+            whole = self._work(kind, 10_000 + KINDS.index(kind), None, None)
+            assert whole is not None
+            self._whole[kind] = whole
+        steps, longest = self._whole[kind]
         chance = random.Random(seed)
         step = seconds = None
-        if chance.random() < 0.6:
-            step = chance.randint(1, self._whole[kind])
+        if chance.random() < 0.5:
+            step = chance.randint(1, steps)
         else:
-            seconds = chance.uniform(0, 4)
+            seconds = chance.uniform(0, longest)
         where = f"seed {seed}, {kind}, " + (f"step {step}" if step else f"after {seconds:.2f} s")
         number = self.outcomes.total()
-        self._work(kind, number, step, seconds)
-        outcome = self._checked(kind, number, where)
+        ended = self._work(kind, number, step, seconds) is not None
+        time.sleep(_SETTLED)
+        outcome = self._checked(kind, number, where) + (", at its end" if ended else "")
         self.outcomes[f"{kind} {outcome}"] += 1
         return f"{where}: {outcome}"
 
-    def _work(self, kind: str, number: int, step: int | None, seconds: float | None) -> int:
-        """Run a process, and return how many steps it took if it came to its end."""
+    def _work(
+        self, kind: str, number: int, step: int | None, seconds: float | None
+    ) -> Whole | None:
+        """Run a process; return the steps and seconds it took if it was not killed."""
         log = self._place.folder / "log"
         log.unlink(missing_ok=True)
-        number = 10_000 - number if number < 0 else number
         process = _CONTEXT.Process(
             target=work, args=(self._place, kind, number, step, seconds, log)
         )
@@ -131,8 +143,10 @@ class Kills:
         code = process.exitcode
         assert code in (0, -signal.SIGKILL), f"the process ended with {code}"
         said = log.read_text()
-        assert said.startswith("done in ") == (code == 0), said
-        return int(said.rpartition(" ")[2]) if code == 0 else 0
+        if code:
+            return None
+        _, _, steps, took = said.split()
+        return int(steps), float(took)
 
     def _checked(self, kind: str, number: int, where: str) -> str:
         mine, its = _CONTEXT.Pipe()

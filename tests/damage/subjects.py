@@ -318,10 +318,15 @@ def _graph(snapshot: Snapshot) -> Any:
 def _plain(value: Any) -> Any:
     """A value that can be compared."""
     if isinstance(value, pa.Table):
-        return repr(value.to_pylist())
+        return repr(_rows(value))
     if isinstance(value, dict):  # of tables of tokens, in no order
         return {
-            name: sorted(map(repr, each.to_pylist())) if isinstance(each, pa.Table) else repr(each)
+            name: sorted(map(repr, _rows(each))) if isinstance(each, pa.Table) else repr(each)
             for name, each in value.items()
         }
     return repr(value)
+
+
+def _rows(table: pa.Table) -> list[Any]:
+    """Rows of a table, of which several columns may have one name."""
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -16,6 +16,8 @@ from tests.damage.kills import Kills, server
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
+WHOLE = {"save": (14, 3.0), "ctas": (40, 4.0), "insert": (40, 4.0)}
+"""Steps and seconds of processes that come to their end, about: none has to do so first."""
 SEEDS = (12, 20)
 """A save, and rows that are added to a table."""
 
@@ -25,8 +27,7 @@ def kills(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kills]:
     """Kills of clients of one Spark."""
     folder = tmp_path_factory.mktemp("kills")
     with server(folder) as remote:
-        # Steps of processes that come to their end, about: none has to do so first.
-        yield Kills(Place(folder, remote), {"save": 14, "ctas": 40, "insert": 40})
+        yield Kills(Place(folder, remote), WHOLE)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -37,7 +38,7 @@ def test_a_killed_process_leaves_all_or_nothing(kills: Kills, seed: int) -> None
 @pytest.mark.slow
 def test_a_process_that_is_killed_with_its_spark(tmp_path: Path) -> None:
     """What it was writing may be there in part: then an error says so."""
-    kills = Kills(Place(tmp_path, None), {"save": 14, "ctas": 40, "insert": 40})
+    kills = Kills(Place(tmp_path, None), WHOLE)
     for seed in (2, 12, 28):
         kills.kill(seed)
     assert kills.outcomes.total() == 3
