@@ -24,18 +24,18 @@ class _Blocks:
         self.blocks = {node.id: node for node in graph.of_operation(*_BLOCKS)}
         self.branches = {node.id for node in graph.of_operation("branch")}
         self.candidates: dict[tuple[int, Key | None], list[tuple[Edge, str | None]]] = {}
+        self.conditions: dict[int, list[tuple[Edge, str | None]]] = {}
         for branch in self.branches:
+            conditions = self.conditions.setdefault(branch, [])
             for edge, reason in graph.incoming[branch].items():
                 if edge.role is Role.ACTIVITY:
                     self.candidates.setdefault((branch, edge.key), []).append((edge, reason))
+                elif edge.role is Role.CONDITION:
+                    conditions.append((edge, reason))
 
     def replace(self) -> int:
         graph = self.graph
-        readers: dict[Reference, list[Edge]] = {}
-        for block in self.blocks:
-            for edge in graph.outgoing[block]:
-                if edge.variable is not None:
-                    readers.setdefault((block, edge.variable), []).append(edge)
+        readers = self._readers()
         waiting = [
             reference
             for reference, edges in readers.items()
@@ -51,8 +51,8 @@ class _Blocks:
             for source in self._replace(reference):
                 if source[0] in self.blocks and source not in done:
                     waiting.append(source)
-        for reference in done:
-            self._redirect(reference)
+        for reference, edges in self._readers().items():
+            self._redirect(reference, edges)
         for node in [*self.branches, *self.blocks]:
             graph.remove(node)
         return len(done)
@@ -89,7 +89,7 @@ class _Blocks:
         graph = self.graph
         node = graph.nodes[branch]
         back = Role.BACK if role is Role.BACK else Role.DATA
-        conditions = [(e, r) for e, r in graph.incoming[branch].items() if e.role is Role.CONDITION]
+        conditions = self.conditions[branch]
         if not conditions and role is not Role.BACK:
             for edge, reason in held:
                 graph.link(Edge(edge.source, union.id, Role.DATA, edge.variable), reason)
@@ -107,11 +107,19 @@ class _Blocks:
     def _add(self, like: Node, kind: NodeKind, name: str, operation: str, **more: str) -> Node:
         return self.graph.add(kind, name, operation, like.place, instance=like.instance, **more)
 
-    def _redirect(self, reference: Reference) -> None:
+    def _readers(self) -> dict[Reference, list[Edge]]:
+        """The edges that leave blocks, by block and variable."""
+        found: dict[Reference, list[Edge]] = {}
+        for block in self.blocks:
+            for edge in self.graph.outgoing[block]:
+                if edge.variable is not None:
+                    found.setdefault((block, edge.variable), []).append(edge)
+        return found
+
+    def _redirect(self, reference: Reference, edges: list[Edge]) -> None:
         """Let the readers of a variable of a block read what stands for it."""
-        graph, (block, key) = self.graph, reference
-        edges = [edge for edge in graph.outgoing[block] if edge.variable == key]
-        sources = graph.resolve([reference])
+        graph = self.graph
+        sources = [n for n in graph.resolve([reference]) if n not in self.blocks]
         for edge in edges:
             reason = graph.unlink(edge)
             if edge.target in self.branches:
