@@ -26,6 +26,7 @@ from graphquery.store.staging import Staging
 from graphquery.store.state import State
 from graphquery.store.transaction import Transaction
 from graphquery.store.vacuum import remove_unfinished, vacuum
+from graphquery.store.verified import verify
 
 if TYPE_CHECKING:
     from graphquery.store.store import Store
@@ -127,10 +128,18 @@ class Writer:
         """Merge data files of fewer than `small` bytes into files of about `target` bytes.
 
         See `graphquery.store.compaction`. Transactions may go on meanwhile in other threads.
+
+        Raises
+        ------
+        StoreDamagedError
+            When a file is not what was committed: a merged file would have a checksum that fits.
         """
         with self._mutex:
             groups = plan(self.state, small, target)
+            entries = {name: self.state.files[name] for group in groups for name in group}
         for group in groups:
+            for name in group:
+                verify(self.root / name, entries[name])
             merge(self, group)
         return Compaction(sum(map(len, groups)), len(groups))
 

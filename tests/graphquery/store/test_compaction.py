@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from graphquery.model import EdgeSet, Kind, Segment
-from graphquery.store import Compaction, Store, StoreError, fsck
+from graphquery.store import Compaction, Store, StoreDamagedError, StoreError, fsck
 from tests.graphquery.store.workload import NOW, add, check, content
 
 
@@ -144,3 +144,18 @@ def test_edges_of_one_file(store: Store) -> None:
     assert [each.offset for each in snapshot.edges] == list(range(9))
     found = [[end.tolist() for end in snapshot.ordinals(each)] for each in snapshot.edges]
     assert found == [[[row], [row + 1]] for _ in range(3) for row in range(3)]
+
+
+def test_damage_is_not_merged(filled: Store) -> None:
+    """A file with another value in it would get a checksum that fits."""
+    file = sorted(data_files(filled))[0]
+    path = filled.path / file
+    table = pq.read_table(path)
+    pq.write_table(table.take(list(reversed(range(len(table))))), path)
+    before = filled.snapshot().version
+    with (
+        filled.writer() as writer,
+        pytest.raises(StoreDamagedError, match="not what was committed"),
+    ):
+        writer.compact()
+    assert filled.snapshot().version == before
