@@ -151,7 +151,7 @@ def test_damage_is_not_merged(filled: Store) -> None:
     file = sorted(data_files(filled))[0]
     path = filled.path / file
     table = pq.read_table(path)
-    pq.write_table(table.take(list(reversed(range(len(table))))), path)
+    pq.write_table(pa.concat_tables([table.slice(1), table.slice(0, 1)]), path)
     before = filled.snapshot().version
     with (
         filled.writer() as writer,
