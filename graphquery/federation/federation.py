@@ -22,8 +22,10 @@ from graphquery.federation.boundary import BoundaryGraph, relation_of_table
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, MessageError
 from graphquery.federation.head import Head
+from graphquery.federation.http import HttpTransport
 from graphquery.federation.members import Member, read_members
 from graphquery.federation.merged import SEPARATOR, merged_graph
+from graphquery.federation.peers import read_token
 from graphquery.federation.question import Options, Question
 from graphquery.federation.relation import Relation
 from graphquery.federation.transport import Exchange, Failure, LocalTransport, Transport
@@ -78,6 +80,17 @@ class Federation:
         self._zoomed: Mapping[str, frozenset[str]] = MappingProxyType({})
         self._directory = Directory({}, {}, {})
         self.refresh()
+
+    def __enter__(self) -> Federation:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close connections to servers; another question opens them again."""
+        for transport in self._transports.values():
+            transport.close()
 
     # -- what there is ---------------------------------------------------------------------
 
@@ -382,7 +395,8 @@ def open_federation(
 def transport_to(member: Member) -> Transport:
     """The way to a member."""
     if member.remote:
-        raise FederationError(f"{member.alias}: servers are not asked yet.")
+        token = None if member.token_file is None else read_token(member.token_file)
+        return HttpTransport(member.location, token, member.certificate)
     return LocalTransport(member.location, member.disclosure)
 
 

@@ -12,6 +12,7 @@ from graphquery.federation.answer import DAMAGED, Cost, Missing
 from graphquery.federation.boundary import BoundaryGraph
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, MessageError
+from graphquery.federation.replies import fault
 from graphquery.federation.rows import Rows
 from graphquery.federation.transport import Exchange, Failure
 from graphquery.federation.wire import Message
@@ -107,10 +108,12 @@ class Question:
         replies = self.exchange.round(list(requests.items()))
         found = {}
         for (alias, request), reply in zip(requests.items(), replies, strict=True):
-            if isinstance(reply, Failure):
-                self.lose(alias, reply, _rows_asked(request))
-            else:
+            wrong = None if isinstance(reply, Failure) else fault(request, reply)
+            failure = reply if isinstance(reply, Failure) else Failure(DAMAGED, wrong or "")
+            if isinstance(reply, Message) and wrong is None:
                 found[alias] = reply
+            else:
+                self.lose(alias, failure, _rows_asked(request))
         return found
 
     def lose(self, alias: str, failure: Failure, rows: Rows | None = None) -> None:

@@ -58,6 +58,10 @@ class Transport(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Give back what is kept for the next request."""
+        ...
+
 
 class LocalTransport:
     """To a store in a folder that this process can read; what is said is as if it were sent.
@@ -89,6 +93,11 @@ class LocalTransport:
             raise TransportError(reasons.UNREACHABLE, str(error)) from error
         asked = received(reader(request), REQUEST)
         yield io.BytesIO(self._responder.answer(asked, self.level).to_bytes()).read
+
+    def close(self) -> None:
+        """See `Transport`."""
+        with self._mutex:
+            self._responder = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Messages between a federation and its stores: a header, tables, and an end that seals them.
 
 A message is a sequence of frames, each a letter, a length and bytes: ``H`` a JSON object, ``T`` a
-table as an Arrow IPC stream behind its name, ``E`` how many tables and rows there were and a
-checksum of all bytes before. What has no end was cut off, whatever it says.
+table as an Arrow IPC stream behind its name, compressed if it is large, ``E`` how many tables and
+rows there were and a checksum of all bytes before. What has no end was cut off, whatever it says.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -62,7 +63,7 @@ class Message:
 
     def frames(self) -> Iterator[bytes]:
         """The message as bytes, piece by piece."""
-        digest = hashlib.blake2b(digest_size=16)
+        digest = hashlib.sha256()
         text = json.dumps(self.header, ensure_ascii=False, separators=(",", ":"))
         frames = [(b"H", text.encode())]
         frames += [(b"T", _packed(name, table)) for name, table in self.tables.items()]
@@ -90,7 +91,7 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
     MessageError
         Bytes that are no message, or more than is allowed.
     """
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.sha256()
     header: dict[str, Any] | None = None
     tables: dict[str, pa.Table] = {}
     left = limits.size
@@ -112,7 +113,8 @@ def received(read: Read, limits: Limits = REPLY) -> Message:
         if kind == b"H" and header is None:
             header = _json(content)
         elif kind == b"T" and header is not None and len(tables) < limits.tables:
-            name, table = _unpacked(content)
+            name, table, size = _unpacked(content, left)
+            left -= size
             tables[name] = table
         else:
             raise MessageError("The bytes are no message of a federation.")
@@ -137,25 +139,87 @@ def _exactly(read: Read, count: int) -> bytes:
 
 def _packed(name: str, table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="zstd" if table.nbytes > _SMALL else None)
-    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+    with pa.ipc.new_stream(sink, table.schema) as writer:
         for batch in table.combine_chunks().to_batches():
             writer.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    size = 0
+    if len(data) > _SMALL:
+        size, data = len(data), pa.Codec("zstd").compress(data, asbytes=True)
     encoded = name.encode()
-    content: bytes = sink.getvalue().to_pybytes()
-    return bytes([len(encoded)]) + encoded + content
+    return bytes([len(encoded)]) + encoded + size.to_bytes(8, "little") + data
 
 
-def _unpacked(content: bytes) -> tuple[str, pa.Table]:
+def _unpacked(content: bytes, limit: int) -> tuple[str, pa.Table, int]:
+    """A table with its name, and how many bytes it was compressed from."""
     try:
-        length = content[0]
-        name = content[1 : 1 + length].decode()
-        with pa.ipc.open_stream(pa.py_buffer(content[1 + length :])) as stream:
-            table = stream.read_all()
-        table.validate(full=True)
-    except (IndexError, UnicodeDecodeError, pa.ArrowException, OSError) as error:
+        start = 9 + content[0]
+        name = content[1 : start - 8].decode()
+        size = int.from_bytes(content[start - 8 : start], "little")
+        data = content[start:]
+        if size > limit:
+            raise MessageError(f"A table of {size:,} bytes is more than is read at once.")
+        if size:
+            data = pa.Codec("zstd").decompress(data, size, asbytes=True)
+        table = _stream(data)
+    except (IndexError, UnicodeDecodeError, ValueError, pa.ArrowException, OSError) as error:
         raise MessageError(f"A table of the message cannot be read: {error!r}.") from error
-    return name, table
+    return name, table, size
+
+
+def _stream(data: bytes) -> pa.Table:
+    """An Arrow IPC stream, none of whose buffers may grow in being read."""
+    source = pa.BufferReader(data)
+    with contextlib.suppress(EOFError):
+        while True:
+            metadata = pa.ipc.read_message(source).metadata
+            if _is_compressed(metadata.to_pybytes()):
+                raise MessageError("Tables of a message are compressed whole, not by column.")
+    with pa.ipc.open_stream(pa.py_buffer(data)) as stream:
+        batches = []
+        for batch in stream:
+            # Columns without buffers may claim any number of rows.
+            if batch.num_rows > 8 * len(data):
+                raise MessageError("A table of the message has more rows than bytes for them.")
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, stream.schema)
+    table.validate(full=True)
+    return table
+
+
+def _is_compressed(metadata: bytes) -> bool:
+    """Whether a message of Arrow IPC says that its buffers are compressed.
+
+    References
+    ----------
+    Apache Arrow, *Message.fbs*: the fourth field of a record batch; in a dictionary batch, the
+    record batch is the second field.
+    """
+    root = _offset(metadata, 0)
+    kind = _slot(metadata, root, 1)
+    header = _slot(metadata, root, 2)
+    if not kind or not header or metadata[kind] not in (2, 3):
+        return False
+    batch = _offset(metadata, header)
+    if metadata[kind] == 2:
+        inner = _slot(metadata, batch, 1)
+        if not inner:
+            return False
+        batch = _offset(metadata, inner)
+    return _slot(metadata, batch, 3) > 0
+
+
+def _offset(data: bytes, place: int) -> int:
+    return place + int.from_bytes(data[place : place + 4], "little")
+
+
+def _slot(data: bytes, table: int, field: int) -> int:
+    """Where a field of a flatbuffer's table is; 0 if it is not there."""
+    start = table - int.from_bytes(data[table : table + 4], "little", signed=True)
+    if start < 0 or int.from_bytes(data[start : start + 2], "little") < 6 + 2 * field:
+        return 0
+    shift = int.from_bytes(data[start + 4 + 2 * field : start + 6 + 2 * field], "little")
+    return table + shift if shift else 0
 
 
 def _json(content: bytes) -> dict[str, Any]:

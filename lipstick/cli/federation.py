@@ -51,9 +51,9 @@ def federation_command(function: Command) -> Command:
 
         with reported():
             options = Options(sketches=sketches, boundary=boundary, strict=strict)
-            opened = open_federation(file, options=options, timeout=timeout, home=home)
-            opened = opened.zoom_out(*zoom_out) if zoom_out else opened
-            function(opened, answer(format, output, limit, (TABLE, JSON)), **arguments)
+            told = answer(format, output, limit, (TABLE, JSON))
+            with open_federation(file, options=options, timeout=timeout, home=home) as opened:
+                function(opened.zoom_out(*zoom_out) if zoom_out else opened, told, **arguments)
 
     made: Command = answer_options()(command)
     for option in (
@@ -282,3 +282,80 @@ def _send(told: Answer, found: Answered, document: dict[str, Any], *lines: str) 
     rounds = counted(cost.rounds, "round")
     told.say(f"{counted(cost.requests, 'request')} in {rounds}, {cost.bytes:,} bytes")
     told.send_table()
+
+
+@federation.command()
+@store_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", type=int, default=0, help="Where to listen.  [default: one that is free]")
+@click.option(
+    "--peers",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file of whom to tell what.",
+)
+@click.option(
+    "--disclosure",
+    default="nodes",
+    show_default=True,
+    help="Without --peers, what everyone on this machine is told.",
+)
+@click.option(
+    "--certificate", type=click.Path(path_type=Path, dir_okay=False), help="For TLS, in PEM."
+)
+@click.option("--private-key", type=click.Path(path_type=Path, dir_okay=False), help="Of it.")
+@click.option(
+    "--seconds", type=float, default=60.0, show_default=True, help="That a request may take."
+)
+@click.option("--verbose", is_flag=True, help="Log every request to standard error.")
+def serve(
+    store: Path,
+    host: str,
+    port: int,
+    peers: Path | None,
+    disclosure: str,
+    certificate: Path | None,
+    private_key: Path | None,
+    seconds: float,
+    verbose: bool,
+) -> None:
+    """Answer questions of federations about a STORE, until interrupted.
+
+    Anybody on this machine may ask unless --peers says who may. At another address than this
+    machine's own, it needs a certificate, and peers with tokens.
+    """
+    import logging
+
+    from graphquery.federation import Disclosure
+    from graphquery.federation.peers import Peers, read_peers
+    from graphquery.federation.server import Server, Settings
+
+    if verbose:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    with reported():
+        known = Peers(Disclosure.named(disclosure)) if peers is None else read_peers(peers)
+        server = Server(
+            store,
+            known,
+            host=host,
+            port=port,
+            certificate=certificate,
+            private_key=private_key,
+            settings=Settings(seconds=seconds),
+        )
+    click.echo(f"{store} is served at {server.address}")
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        click.echo("stopped", err=True)
+    finally:
+        server.close()
+
+
+@federation.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+def token(file: Path) -> None:
+    """Write a new token to FILE, for a peer; what is printed belongs in the server's --peers."""
+    from graphquery.federation.peers import new_token
+
+    with reported():
+        click.echo(f'token_sha256 = "{new_token(file)}"')

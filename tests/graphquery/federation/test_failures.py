@@ -62,11 +62,11 @@ def test_partial_answers_are_part_of_the_whole_and_verdicts_hold(
         federation = federation or Federation(transports, options=options)
         nodes, others = drawn(graph, random, 3), drawn(graph, random, 2)
         what = f"seed {seed}, {when}, {number}: {failing} fail, {nodes}, {others}"
-        partial += _check(federation, graph, nodes, others, what, reasons)
+        partial += check_partial(federation, graph, nodes, others, what, reasons)
     assert partial > 10
 
 
-def _check(
+def check_partial(
     federation: Federation,
     graph: ProvenanceGraph,
     nodes: list[str],

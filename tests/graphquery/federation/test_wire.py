@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -67,3 +71,56 @@ def test_larger_messages_than_allowed_are_not_read(limits: Limits, message: str)
 def test_other_bytes_are_no_message(data: bytes) -> None:
     with pytest.raises(MessageError):
         received(reader(data))
+
+
+def _message(table: bytes, size: int = 0) -> bytes:
+    """The bytes of a message whose only table is given as it travels."""
+    digest = hashlib.sha256()
+    pieces = []
+    content = b"\x01a" + size.to_bytes(8, "little") + table
+    for kind, part in ((b"H", b"{}"), (b"T", content)):
+        pieces.append(kind + len(part).to_bytes(8, "little") + part)
+        digest.update(pieces[-1])
+    end = {"tables": 1, "rows": 1, "checksum": digest.hexdigest()}
+    part = json.dumps(end, separators=(",", ":")).encode()
+    return b"".join([*pieces, b"E", len(part).to_bytes(8, "little"), part])
+
+
+def _stream(table: pa.Table, compression: str | None = None) -> bytes:
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (_message(_stream(pa.table({"x": [1] * 9000}), "zstd")), "compressed whole, not by column"),
+        (_message(_stream(pa.table({"x": pa.nulls(10**9)}))), "more rows than bytes"),
+        (_message(pa.Codec("zstd").compress(bytes(10**7), asbytes=True), 10**7), "than is read"),
+        (_message(pa.Codec("zstd").compress(bytes(10**7), asbytes=True), 10), "cannot be read"),
+        (_message(b"\xff" * 200), "cannot be read"),
+    ],
+)
+def test_small_messages_that_grow_in_being_read_are_refused(data: bytes, message: str) -> None:
+    assert len(data) < 20_000
+    with pytest.raises(MessageError, match=message):
+        received(reader(data), Limits(size=10**6))
+
+
+def test_tables_that_are_written_here_are_known_not_to_be_compressed_inside() -> None:
+    text = pa.table({"d": pa.array(["a", "b"]).dictionary_encode(), "x": [1, 2]})
+    data = _message(_stream(text)).replace(b'"rows":1', b'"rows":2')
+    assert received(reader(data)).tables["a"].equals(text)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_random_bytes_in_a_table_are_refused_or_read_but_never_harm(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    data = bytearray(_stream(pa.table({"x": np.arange(20), "s": ["é"] * 20})))
+    for place in random.integers(0, len(data), 3):
+        data[place] = random.integers(256)
+    with contextlib.suppress(MessageError):
+        received(reader(_message(bytes(data)).replace(b'"rows":1', b'"rows":20')))

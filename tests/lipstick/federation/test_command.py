@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +120,44 @@ def test_wrong_input_is_told(file: Path, arguments: list[str], message: str) -> 
 
 def test_federations_are_opened_from_python(file: Path) -> None:
     assert len(lipstick.federation(file).ancestors("D::d3")) == 20
+
+
+def test_a_store_is_served_to_who_has_a_token(file: Path, tmp_path: Path) -> None:
+    line = run("token", tmp_path / "token").output.strip()
+    peers = tmp_path / "peers.toml"
+    peers.write_text(f'format = 1\n[peers.d]\n{line}\ndisclosure = "nodes"\n')
+    command = [sys.executable, "-m", "lipstick.cli", "federation", "serve", str(file.parent / "B")]
+    command += ["--peers", str(peers)]
+    served = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert served.stdout is not None
+        address = served.stdout.readline().split()[-1]
+        member = f'location = "{address}"\ntoken_file = "{tmp_path / "token"}"'
+        remote = file.with_name("remote.toml")
+        remote.write_text(file.read_text().replace('location = "B"', member))
+        assert told("ancestors", remote, "D::d3", "--timeout", "60")["count"] == 20
+        remote.write_text(remote.read_text().replace(f'token_file = "{tmp_path / "token"}"', ""))
+        found = told("ancestors", remote, "D::d3")
+        assert (found["count"], found["missing"][0]["reason"]) == (14, "refused")  # type: ignore[index]
+    finally:
+        served.terminate()
+        served.wait()
+        assert served.stdout is not None
+        served.stdout.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--host", "0.0.0.0"], "is not this machine alone"),
+        (["--disclosure", "all"], "There is no disclosure 'all'"),
+        (["--peers", "none.toml"], "cannot be read"),
+    ],
+)
+def test_servers_that_would_tell_too_much_do_not_start(
+    file: Path, arguments: list[str], message: str
+) -> None:
+    command = ["federation", "serve", str(file.parent / "B"), *arguments]
+    result = CliRunner().invoke(main, command)
+    assert result.exit_code == 2
+    assert message in result.output
