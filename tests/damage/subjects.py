@@ -25,7 +25,15 @@ from lipstick.capture.capture import Capture, open_capture
 from lipstick.capture.contents import MANIFEST
 from lipstick.capture.described import checksum
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.derived.derivation import CAPTURE, ROWS, TUPLE, Derivation, Part, read_latest
+from lipstick.derived.derivation import (
+    CAPTURE,
+    FILLED_FILES,
+    ROWS,
+    TUPLE,
+    Derivation,
+    Part,
+    read_latest,
+)
 from lipstick.derived.rows import described
 from lipstick.errors import CaptureError, SourceChangedError
 from rewriter.blocks import topological
@@ -218,7 +226,10 @@ class ATable(Subject):
     def _rows(self, path: Path) -> Any:
         capture = self._open(path)
         derivation = capture.ancestry.derivation(capture.manifest.relations["w"])
-        return [_rows_of(derivation.rows(part)) for part in derivation.parts]
+        return [
+            (_rows_of(derivation.rows(part)), _rows_of(derivation.filled(part)))
+            for part in derivation.parts
+        ]
 
     def _makers(self, path: Path) -> Any:
         capture = self._open(path)
@@ -251,6 +262,8 @@ def _part(path: Path, name: str, sql: str, files: int) -> Part:
     for number in range(files):
         file = place / ROWS / f"part-{number:05}.parquet"
         pq.write_table(rows.slice(number * size, size), file)
+    (place / FILLED_FILES).mkdir()
+    pq.write_table(pa.table({"filled": [7]}), place / FILLED_FILES / "part-0.parquet")
     part = described(Part(name, ("id", "k", "x"), _SCHEMA, (), True), place)
     return replace(part, manifest=checksum(place / CAPTURE / MANIFEST))
 
