@@ -82,5 +82,5 @@ def _of_library(context: Context, base: Value, library: str, name: str) -> Value
     kind = context.facts.attributes.get((library, name), "")
     state = context.named.get(f"<{library.split('.', maxsplit=1)[0]}>")
     regions = NO_REGIONS if state is None else frozenset([state])
-    value = Value(base.refs, regions, kind, Library(full))
+    value = Value(base.refs, regions, kind, None if kind else Library(full))
     return context.filled(value) if regions else value

@@ -12,6 +12,9 @@ from lipstick.scripts.reading.values import Library, Value
 
 _BUILTINS = frozenset(dir(builtins)) | {"raw_input", "__ipython__"}
 
+_OF_MODULES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
+"""Names that every module has."""
+
 
 def key_for_reading(context: Context, name: str, frame: Frame | None = None) -> Key | None:
     """The variable that a name reads here; None: a built-in name, or one that nothing defines."""
@@ -50,11 +53,12 @@ def read_name(context: Context, name: str) -> Value:
         value = context.lookup(key)
     if value is not None:
         return context.filled(value)
+    if name in _OF_MODULES:
+        return Value(kind="text")
     if name in _BUILTINS:
         return Value(target=Library(name))
     why = f"{name} is defined by nothing that is read"
-    if not name.startswith("__"):
-        context.not_followed(why)
+    context.not_followed(why)
     process = context.process(name, "undefined", kind=NodeKind.SOURCE, unknown=why)
     made = context.view(process, name)
     return Value(made.refs, frozenset([context.named_region(f"<{name}>")]))
