@@ -18,6 +18,7 @@ from graphquery.federation.answer import (
     VerdictAnswer,
 )
 from graphquery.federation.crossing import Summaries, export, import_rows
+from graphquery.federation.dataset import export_dataset, read_dataset
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import (
     CrossingError,
@@ -57,9 +58,11 @@ __all__ = [
     "Verdict",
     "VerdictAnswer",
     "export",
+    "export_dataset",
     "import_rows",
     "merged_graph",
     "offer_of",
     "open_federation",
+    "read_dataset",
     "read_members",
 ]

@@ -351,9 +351,8 @@ class Federation:
                 )
             version = self._directory.heads[alias].version
             snapshots[alias] = Store.open(transport.path).snapshot(version)
-        graph = merged_graph(snapshots)
         modules = [f"{a}{SEPARATOR}{module}" for a, each in self._zoomed.items() for module in each]
-        return graph.zoom_out(modules) if modules else graph
+        return merged_graph(snapshots, modules)
 
     def _question(self) -> Question:
         return Question(

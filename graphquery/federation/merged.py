@@ -6,7 +6,7 @@ to each token imported as it. Names of segments and modules are ``alias::name``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,17 +16,26 @@ from graphquery.federation.errors import CrossingError
 from graphquery.federation.relation import imported_rows
 from graphquery.federation.site import joined_segments
 from graphquery.graph import ProvenanceGraph
-from graphquery.model import EdgeSet, Ordinals, Segment
+from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.crossing import exports, imports
 from graphquery.store.snapshot import Snapshot
 
 SEPARATOR = "::"
+_OUTSIDE = "\0out "
 
 
-def merged_graph(snapshots: Mapping[str, Snapshot]) -> ProvenanceGraph:
+def merged_graph(
+    snapshots: Mapping[str, Snapshot], zoomed: Collection[str] = ()
+) -> ProvenanceGraph:
     """The merged graph of snapshots by alias, in their order.
 
     An import whose exporter is not among them is of tokens that nothing is known of.
+
+    Parameters
+    ----------
+    zoomed
+        Modules that are zoomed out. What is exported serves whoever may import it, and is not
+        hidden as a constant that is used inside alone.
 
     Raises
     ------
@@ -48,6 +57,10 @@ def merged_graph(snapshots: Mapping[str, Snapshot]) -> ProvenanceGraph:
             if channel in exporters:
                 raise CrossingError(f"Two stores export channel {channel}, one of them {alias}.")
             exporters[channel] = (_name(alias, export.segment), export.count)
+    for channel, (name, count) in exporters.items() if zoomed else ():
+        outside = f"{_OUTSIDE}{channel}"
+        segments.append(Segment(outside, Kind.DERIVED, "+", count))
+        edge_sets.append(EdgeSet(name, outside, count, Ordinals.ALL, Ordinals.ALL))
     for alias, snapshot in snapshots.items():
         for edges, numbers in _crossing_edges(alias, snapshot, exporters):
             columns[edges.file or ""] = numbers
@@ -59,7 +72,20 @@ def merged_graph(snapshots: Mapping[str, Snapshot]) -> ProvenanceGraph:
         alias, _, own = file.partition(SEPARATOR)
         return snapshots[alias].column(own, name)
 
-    return ProvenanceGraph.build(segments, edge_sets, column)
+    graph = ProvenanceGraph.build(segments, edge_sets, column)
+    return _zoomed(graph, zoomed) if zoomed else graph
+
+
+def _zoomed(graph: ProvenanceGraph, modules: Collection[str]) -> ProvenanceGraph:
+    """The graph with modules zoomed out, without the nodes that stand for what is outside."""
+    zoomed = graph.zoom_out(modules)
+    assert zoomed.visible is not None  # of a zoomed graph
+    visible = zoomed.visible.copy()
+    storage = graph.storage
+    for place, segment in enumerate(storage.segments):
+        if segment.name.startswith(_OUTSIDE):
+            visible[storage.ids_of(place)] = False
+    return zoomed.viewed(replace(zoomed.view, visible=visible))
 
 
 def _crossing_edges(

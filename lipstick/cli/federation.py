@@ -198,7 +198,14 @@ def evaluate(
 @click.argument("name")
 @click.option("--version", "version", default="1", show_default=True, help="Of the dataset.")
 @click.option(
-    "--beside", type=click.Path(path_type=Path, file_okay=False), help="Describe it in this folder."
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the values of the nodes to this new folder, with the manifest beside them.",
+)
+@click.option(
+    "--beside",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="Write the manifest to this folder, beside data that is there.",
 )
 @click.option("--sketches/--no-sketches", default=True, help="Whether rows get sketches.")
 @click.option("--boundary/--no-boundary", default=True, help="Whether the boundary graph grows.")
@@ -207,12 +214,13 @@ def export(
     segment: str,
     name: str,
     version: str,
+    data: Path | None,
     beside: Path | None,
     sketches: bool,
     boundary: bool,
 ) -> None:
     """Let others import the nodes of a SEGMENT of a STORE, as the dataset NAME."""
-    from graphquery.federation import Summaries, offer_of
+    from graphquery.federation import Summaries, export_dataset, offer_of
     from graphquery.federation import export as export_segment
     from graphquery.store import Store
 
@@ -220,7 +228,11 @@ def export(
         opened = Store.open(store)
         with opened.writer() as writer:
             summaries = Summaries(sketches=sketches, boundary=boundary)
-            channel = export_segment(writer, segment, name, version, summaries=summaries)
+            if data is None:
+                channel = export_segment(writer, segment, name, version, summaries=summaries)
+            else:
+                arguments = (writer, segment, name, version, data)
+                channel = export_dataset(*arguments, summaries=summaries)
         if beside is not None:
             offer_of(opened.snapshot(), channel).write(beside)
     click.echo(channel)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from graphquery.federation.dataset import is_dataset, read_dataset
 from lipstick.capture.files import arrow_of
 from lipstick.workflow.errors import InputError
+from lipstick.workflow.ledger import EXPORTED
 from lipstick.workflow.module import Module
+from lipstick.workflow.relation import Relation
 from lipstick.workflow.shape import Shape
 from lipstick.workflow.tables import as_table, check_key, struct_of
 
@@ -41,10 +45,27 @@ def given_input(
                     )
                 found[node, name] = schema.empty_table()
                 continue
-            table = as_table(spark, rows[node, name], declared, schema, where)
+            table = from_elsewhere(spark, rows[node, name], declared, schema, where)
             check_key(table, declared.key, where, "Give every key once.")
             found[node, name] = table
     return found
+
+
+def from_elsewhere(
+    spark: SparkSession, given: Any, relation: Relation, schema: pa.Schema, where: str
+) -> pa.Table:
+    """As `as_table`; a dataset that another store exported is marked with where it is.
+
+    Raises
+    ------
+    CrossingError
+        For data that is not what its manifest describes.
+    """
+    if not is_dataset(given):
+        return as_table(spark, given, relation, schema, where)
+    rows, _ = read_dataset(given)
+    table = as_table(spark, rows, relation, schema, where)
+    return table.replace_schema_metadata({EXPORTED: os.fspath(given)})
 
 
 def _by_node(
@@ -103,7 +124,7 @@ def given_state(
                 )
             where = f"The initial state {name} of {module}"
             schema = arrow_of(struct_of(declared))
-            table = as_table(spark, rows, declared, schema, where)
+            table = from_elsewhere(spark, rows, declared, schema, where)
             check_key(table, declared.key, where, "Give every key once.")
             found.setdefault(module, {})[name] = table
     return found

@@ -20,12 +20,15 @@ Relations without tuples have no segment.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from graphquery.federation.crossing import import_rows
+from graphquery.federation.offer import Offer
 from graphquery.model import Kind, Segment
 from graphquery.store import Snapshot, Transaction
 from lipstick.capture.files import arrow_of
@@ -38,6 +41,8 @@ from lipstick.workflow.state import StateRelation, ranges, spread
 from lipstick.workflow.tables import conform, struct_of
 
 WORKFLOW = "workflow"
+EXPORTED = b"lipstick.exported"
+"""In the schema of a table: the folder of the dataset that it was read from."""
 STATE = "state"
 TYPES = "types"
 
@@ -83,7 +88,7 @@ def put_tokens(
     module: str | None = None,
     execution: int | None = None,
 ) -> None:
-    """Store tuples that come from outside."""
+    """Store tuples that come from outside; those that another store exported are imported."""
     if not table.num_rows:
         return
     segment = Segment(
@@ -97,7 +102,16 @@ def put_tokens(
         key=declared.key,
         file="",
     )
-    transaction.add_segment(segment, table)
+    folder = (table.schema.metadata or {}).get(EXPORTED)
+    if folder is None:
+        transaction.add_segment(segment, table)
+        return
+    import_rows(
+        transaction,
+        Offer.read(os.fsdecode(folder)),
+        segment,
+        table.replace_schema_metadata(None),
+    )
 
 
 def put_outcome(transaction: Transaction, invocation: Invocation, outcome: Outcome) -> None:
