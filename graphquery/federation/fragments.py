@@ -70,7 +70,9 @@ class _Join:
         self.count = 0
         self.ids: dict[str, Array] = {}
         """By alias, the id of each node of the fragment, in its order."""
-        self.names: dict[str, pa.Table] = {}
+        self.names: dict[int, list[str]] = {}
+        """By the id of the first node of a segment, the names of all its nodes."""
+        self.taken: dict[str, int] = {}
         self.edges: list[tuple[Array, Array, Array]] = []
         self.entries: dict[str, list[tuple[Array, Array]]] = {}
         self.exits: dict[str, list[tuple[Array, Array]]] = {}
@@ -91,7 +93,8 @@ class _Join:
         self, name: str, place: int, ordinals: Array, chosen: Array, reply: Message, alias: str
     ) -> None:
         attributes = reply.header["attributes"][str(place)]
-        kind, label, module, invocation, execution, relation, key = attributes
+        kind, label, module, invocation, execution, relation, key, count = attributes
+        self._name(alias, name, ordinals, bool(key), int(count), reply)
         keys = reply.tables.get(f"keys {place}")
         file = f"nodes/{len(self.segments)}"
         if keys is None or list(keys.column_names) != key:
@@ -117,6 +120,27 @@ class _Join:
         )
         self.count += len(chosen)
 
+    def _name(
+        self, alias: str, name: str, ordinals: Array, keyed: bool, count: int, reply: Message
+    ) -> None:
+        """Name the nodes of a segment: by its name and their ordinals, or as the reply says."""
+        if "names" not in reply.tables:
+            return
+        if keyed:
+            start = self.taken.get(alias, 0)
+            self.taken[alias] = start + len(ordinals)
+            texts = reply.tables["names"].column("name").slice(start, len(ordinals)).to_pylist()
+            names = [f"{alias}{SEPARATOR}{text}" for text in texts]
+        elif count == 1:
+            names = [name] * len(ordinals)
+        else:
+            numbers = np.where(ordinals < 0, -1 - ordinals, ordinals).tolist()
+            plain, zoomed = name.removesuffix(ZOOMED_SUFFIX), name.endswith(ZOOMED_SUFFIX)
+            names = [f"{plain}[{n}]{ZOOMED_SUFFIX if zoomed else ''}" for n in numbers]
+        if len(names) != len(ordinals):
+            raise MessageError("A fragment has fewer names than nodes.")
+        self.names[self.count] = names
+
     def add_edges(self, alias: str, reply: Message) -> None:
         ids, edges = self.ids[alias], reply.tables["edges"]
         source, target = (edges.column(end).to_numpy() for end in ("source", "target"))
@@ -130,8 +154,6 @@ class _Join:
             for each in np.unique(number).tolist():
                 chosen = number == each
                 kept.setdefault(channels[each], []).append((row[chosen], ids[node[chosen]]))
-        if "names" in reply.tables:
-            self.names[alias] = reply.tables["names"]
 
     def cross(self) -> None:
         """Add an edge from every exported node to the tokens that it was imported as."""
@@ -152,10 +174,6 @@ class _Join:
         graph = ProvenanceGraph.build(
             self.segments, edge_sets, lambda file, column: self.columns[file, column]
         )
-        names = np.empty(self.count, dtype=object)
-        for alias, table in self.names.items():
-            own = [f"{alias}{SEPARATOR}{name}" for name in table.column("name").to_pylist()]
-            names[self.ids[alias]] = own
         ends = {
             end: {
                 alias: _placed(self.ids[alias], np.array(reply.header[end], dtype=np.int64))
@@ -163,7 +181,7 @@ class _Join:
             }
             for end in ("sources", "targets")
         }
-        listed: list[str] = names.tolist() if self.names else []
+        listed = [name for start in sorted(self.names) for name in self.names[start]]
         return Joined(graph, listed, ends["sources"], ends["targets"])
 
     def _edge_sets(self) -> list[EdgeSet]:

@@ -172,6 +172,7 @@ def _fragment(
             segment.execution,
             segment.relation,
             list(segment.key),
+            segment.count,
         ]
     made = {"nodes": nodes, "edges": pa.table({k: pa.array(v) for k, v in edges.items()})}
     for name, near, crossings in (
@@ -182,7 +183,11 @@ def _fragment(
         channels, table = _crossed(crossings, near.nodes, owners, wanted)
         reply[name], made[name] = channels, table
     if header.get("named"):
-        made["names"] = pa.table({"name": pa.array(graph.names(ids), pa.string())})
+        # The others are called by their segment and ordinal, which are there.
+        keyed = [bool(storage.segments[number].key) for number, _ in parts]
+        chosen = np.repeat(np.array(keyed, dtype=np.bool_), [len(part) for _, part in parts])
+        texts = graph.names(ids[chosen])
+        made["names"] = pa.table({"name": pa.array(texts, pa.string())})
     if header.get("keys"):
         for number, ordinals in parts:
             segment = storage.segments[number]
@@ -201,7 +206,9 @@ def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple
     there[there] = crossings.ids[order][where[there]] == ends[there]
     there &= wanted[ends]
     places = order[where[there]]
-    number = np.searchsorted(crossings.bases, places, side="right") - 1
+    used, number = np.unique(
+        np.searchsorted(crossings.bases, places, side="right") - 1, return_inverse=True
+    )
     table = pa.table(
         {
             "channel": pa.array(number.astype(np.uint16)),
@@ -209,7 +216,7 @@ def _crossed(crossings: Any, ends: Array, owners: Array, wanted: Array) -> tuple
             "node": pa.array(owners[there]),
         }
     )
-    return list(crossings.channels), table
+    return [crossings.channels[each] for each in used.tolist()], table
 
 
 def stored(site: Site, rows: Rows) -> Sketches:

@@ -67,6 +67,4 @@ def _lengths(request: Message, reply: Message) -> dict[str, int]:
         }
     if request.header["op"] == "names":
         return {"names": len(request.tables["nodes"])}
-    if request.header.get("named"):
-        return {"names": len(reply.tables["nodes"])}
     return {}

@@ -21,7 +21,7 @@ import pyarrow as pa
 from graphquery.federation.errors import CutOffError, MessageError
 
 _FRAME = struct.Struct("<cQ")
-_SMALL = 4096
+_SMALL = 400
 """Bytes of a table up to which it is not compressed."""
 
 Read = Callable[[int], bytes]
