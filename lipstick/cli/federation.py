@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lipstick.cli.errors import Failure, reported
+from lipstick.cli.federation_demo import demo
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 
@@ -28,6 +29,9 @@ def federation() -> None:
     its location in it. Nodes are called MEMBER::NODE. What of an answer is missing, and why, is
     said with it; questions that can be answered by yes or no may have the answer unknown.
     """
+
+
+federation.add_command(demo)
 
 
 def federation_command(function: Command) -> Command:

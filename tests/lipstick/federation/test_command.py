@@ -161,3 +161,13 @@ def test_servers_that_would_tell_too_much_do_not_start(
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_the_demonstration_names_the_server_that_was_killed() -> None:
+    lines = run("demo").output.splitlines()
+    assert "What is reports::page:total made of? 6 nodes, complete:" in lines
+    assert "What is reports::page:total made of? 1 nodes, not complete:" in lines
+    missing = [line for line in lines if "missing: warehouse: " in line]
+    assert len(missing) == 1
+    flows = [line.rsplit(" ", 1)[1] for line in lines if line.startswith("Could")]
+    assert flows == ["yes", "no", "yes", "no"]
