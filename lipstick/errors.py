@@ -9,6 +9,7 @@ __all__ = [
     "CapabilityError",
     "CaptureDamagedError",
     "CaptureError",
+    "InternalError",
     "LipstickError",
     "NotUnderstoodError",
     "QueryError",
@@ -32,6 +33,10 @@ class SourceError(TrackingError):
 
 class SourceChangedError(LipstickError):
     """A source that is not what it was when it was tracked."""
+
+
+class InternalError(UnsupportedError):
+    """A query whose reading ended in an error of this project's own: a defect, to be reported."""
 
 
 class CaptureError(LipstickError):

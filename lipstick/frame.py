@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from lipstick import display
 from lipstick.analysis import Analyses
+from lipstick.answers import with_names
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
 from lipstick.capture.write import Progress, copy_capture, write_capture
@@ -128,10 +129,10 @@ class AnnotatedFrame(Analyses):
         if self._decided_once:
             return self.capture.annotated()
         frame = self._session.spark.sql(self.rewritten_sql)
-        return frame.toDF(*self._schema.names, "_prov")
+        return with_names(frame, [*self._schema.names, "_prov"])
 
     def _named(self, frame: DataFrame) -> DataFrame:
-        return frame.toDF(*self._schema.names)
+        return with_names(frame, self._schema.names)
 
     # -- captures --------------------------------------------------------------------------
 

@@ -191,6 +191,15 @@ def volatile_literals(spark: SparkSession, expression: dialect.Query) -> dialect
     return dialect.with_literals(expression, values)
 
 
+def constant_bounds(spark: SparkSession, expression: dialect.Query) -> dialect.Query:
+    """Return a copy in which LIMIT and OFFSET of constant expressions are the numbers they are."""
+    written = dialect.computed_bounds(expression)
+    if not written:
+        return expression
+    row = spark.sql(f"SELECT {', '.join(f'CAST({bound} AS INT)' for bound in written)}").head()
+    return dialect.with_bounds(expression, [int(value) for value in row or ()])
+
+
 def _explanation(spark: SparkSession, sql: str, args: Arguments) -> str:
     row = _sql(spark, f"EXPLAIN EXTENDED\n{sql}", args).head()
     return str(row[0]) if row else ""

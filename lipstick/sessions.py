@@ -14,6 +14,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from lipstick import display
 from lipstick.catalog import RegisteredFunctions, SessionCatalog
@@ -28,15 +29,18 @@ from lipstick.frame import AnnotatedFrame
 from lipstick.guard import (
     analysed_schema,
     check_deterministic,
+    constant_bounds,
     understand,
     volatile_literals,
 )
+from lipstick.reading import reading
 from lipstick.recursion import unfolded
 from lipstick.settings import check_settings
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
+from rewriter import dialect
 from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, Query, bind, substitute
 from rewriter.bind.functions import OF_SPARK
@@ -255,15 +259,31 @@ class Session:
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
         # First, as what is no query would be run by Spark's analysis.
-        expression = volatile_literals(self.spark, understand(self.spark, query, args))
+        with reading(query):
+            understood = understand(self.spark, query, args)
         schema = analysed_schema(self.spark, query, args)
+        # Spark accepts the text: whatever it refuses from here on is ours.
+        with reading(query, accepted=True):
+            return self._bound(query, args, shown, understood, schema)
+
+    def _bound(
+        self,
+        query: str,
+        args: Arguments,
+        shown: str,
+        expression: dialect.Query,
+        schema: StructType,
+    ) -> AnnotatedFrame:
+        """Bind and lower a query that is understood."""
+        expression = volatile_literals(self.spark, expression)
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
+        expression = constant_bounds(self.spark, expression)
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
         sources = {t.name: t.token_source for t in self._tracked.values()}
 
-        def understood(converted: Conversions) -> Query:
+        def bound_with(converted: Conversions) -> Query:
             return unfolded(
                 self.spark,
                 lambda levels: bind(
@@ -280,7 +300,7 @@ class Session:
             )
 
         bound, root = lowered(
-            self.spark, understood, lambda bound, types: lower(bound.root, sources, query, types)
+            self.spark, bound_with, lambda bound, types: lower(bound.root, sources, query, types)
         )
         if functions.used:
             drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
+from traceback import walk_tb
 
 import sqlglot
 from sqlglot import Token, exp
@@ -104,3 +105,17 @@ def _keywords(sql: str, words: tuple[str, ...]) -> Iterator[Token]:
     for token in _tokens(sql):
         if token.text.upper() in words and sql[token.start] not in quoted:
             yield token
+
+
+def place_of_error(error: BaseException, sql: str) -> Span | None:
+    """Return the place in the text that code was at when an error arose; None if none is known.
+
+    It is that of the innermost node that a function on the stack had in hand.
+    """
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    for frame in reversed(frames):
+        for value in reversed(frame.f_locals.values()):
+            span = span_of(value, sql) if isinstance(value, exp.Expr) else None
+            if span is not None:
+                return span
+    return None

@@ -38,7 +38,7 @@ _NULL_OF_NULL = (
 _COUNTS = frozenset({"approx_count_distinct", "count", "count_if", "regr_count"})
 """Aggregates that are 0 over no rows."""
 
-_COLLECTIONS = frozenset({"array_agg", "collect_list", "collect_set"})
+_COLLECTIONS = frozenset({"array_agg", "collect_list", "collect_set", "collect_union"})
 """Aggregates that are an empty array over no rows."""
 
 _BITMAPS = frozenset(

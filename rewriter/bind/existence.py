@@ -27,7 +27,8 @@ def is_membership(node: exp.Expr) -> TypeGuard[exp.In | exp.Exists]:
 
 def membership_value(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
     """Return whether a row is in a subquery."""
-    _refuse_null(node, binder)
+    if _is_null_in(node):
+        return _null_in(node, binder)
 
     def make() -> list[Membership]:
         return [is_in(node, binder) if isinstance(node, exp.In) else exists(node, binder)]
@@ -60,8 +61,9 @@ def _compared(node: exp.EQ | exp.NEQ, binder: ScalarBinder) -> Scalar | None:
 
 def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     operand = unwrap(node.this)
+    if _is_in(operand) and _is_null_in(operand):
+        return exp.Not(this=exp.paren(_null_in(operand, binder)))
     if _is_in(operand):
-        _refuse_null(operand, binder)
         reasons = binder.subqueries.found(node, lambda: not_in(operand, binder))
         anyone = exp.or_(*(reason.column() for reason in reasons), copy=False)
         return exp.Not(this=exp.paren(anyone) if len(reasons) > 1 else anyone)
@@ -83,11 +85,15 @@ def _negation(node: exp.Not, binder: ScalarBinder) -> Scalar | None:
     return None
 
 
-def _refuse_null(node: exp.In | exp.Exists, binder: ScalarBinder) -> None:
-    """Refuse NULL IN (...), which Spark replaces by NULL before it is an existence join."""
-    if isinstance(node, exp.In) and isinstance(unwrap(node.this), exp.Null):
-        problem = "NULL IN (subquery) as a value is not supported"
-        raise binder.context.source.unsupported(problem, "Write NULL.", node)
+def _is_null_in(node: exp.In | exp.Exists) -> bool:
+    return isinstance(node, exp.In) and isinstance(unwrap(node.this), exp.Null)
+
+
+def _null_in(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
+    """Return NULL IN (subquery): NULL where that has rows, else false, as Spark has it."""
+    query = node.args["query"].this if isinstance(node, exp.In) else node.this
+    there = exp.Exists(this=query.copy())
+    return binder.bind(exp.Case().when(there, exp.null()).else_(exp.false()))
 
 
 def _has_in(node: exp.Expr) -> bool:

@@ -11,6 +11,7 @@ from rewriter.algebra import Scalar, bracketed, references
 from rewriter.bind.carried import keeps_a_row
 from rewriter.bind.context import Context, Members
 from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.generators import selected_generator
 from rewriter.bind.grouping import Grouping
 from rewriter.bind.groups import is_grouped, without_keys
 from rewriter.bind.items import Item, bind_items
@@ -54,6 +55,12 @@ def bind_members(
         return Members(
             bound.relation, tuple(entry.attribute.column() for entry in bound.scope.entries), ()
         )
+    computed = next(filter(_is_of_rows, select.expressions), None)
+    if exists and not grouped and not (computed and selected_generator(computed)):
+        return Members(rows.relation, (), rows.correlated)
+    if computed is not None:
+        problem = "a window function or generator in a correlated subquery is not supported"
+        raise context.source.untied(problem, "Write the subquery as a join.", computed)
     items = bind_items(rows.binder("the select list", None), select, rows.relation)
     if grouped:
         return _members_of_groups(rows, items, exists=exists)
@@ -62,6 +69,11 @@ def bind_members(
     scalars = tuple(item.scalar for item in items)
     relation, values = rows.subqueries.attach(rows.relation, scalars)
     return Members(relation, values, rows.correlated)
+
+
+def _is_of_rows(item: exp.Expr) -> bool:
+    """Whether an item is computed of several rows, or makes several."""
+    return selected_generator(item) or item.find(exp.Window) is not None
 
 
 def without_limit(query: exp.Query) -> exp.Query:

@@ -1,5 +1,6 @@
 """Spark SQL as Spark reads it: text to sqlglot trees and back, with nothing changed between."""
 
+from rewriter.dialect.bounds import computed_bounds, with_bounds
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
 from rewriter.dialect.identifiers import name_identifiers
 from rewriter.dialect.literals import literals
@@ -38,6 +39,7 @@ __all__ = [
     "TableArgument",
     "TypedLiteral",
     "Write",
+    "computed_bounds",
     "emit",
     "literals",
     "name_identifiers",
@@ -45,5 +47,6 @@ __all__ = [
     "read_write",
     "tokenize",
     "volatile_calls",
+    "with_bounds",
     "with_literals",
 ]

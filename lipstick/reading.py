@@ -1,0 +1,74 @@
+"""Errors of our own while a query is read: refusals to the user, reports to who mends them."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+
+from pyspark.errors import PySparkException
+
+from lipstick.errors import InternalError, LipstickError
+from rewriter.position import place_of_error
+
+logger = logging.getLogger("lipstick")
+
+_PACKAGES = ("pyspark", "sqlglot", "pyarrow")
+
+
+@contextmanager
+def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
+    """Turn what goes wrong in reading a query into a refusal of it, and log what a report needs.
+
+    Parameters
+    ----------
+    query
+        The text as the user gave it.
+    accepted
+        Spark has accepted the text, so that an error of Spark's is one of a text of ours. Else it
+        is the user's, and passes.
+
+    Raises
+    ------
+    InternalError
+        With the text, and where in this code the error arose; the cause is the error itself.
+    """
+    try:
+        yield
+    except LipstickError:
+        raise
+    except Exception as error:
+        if isinstance(error, PySparkException) and not accepted:
+            raise
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        ours = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame)]
+        where = ours[-1] if ours else where
+        versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+        logger.error(
+            "internal error in reading a query; please report this.\n%s\nPython %s, %s",
+            query,
+            platform.python_version(),
+            versions,
+            exc_info=error,
+        )
+        summary = str(error).strip().split("\n", 1)[0]
+        problem = (
+            f"an internal error ended the reading of this query: {type(error).__name__}: {summary}"
+        )
+        advice = (
+            f"Run it with spark.sql, and please report the text and the log of 'lipstick' (it"
+            f" arose in {where.name} of {_module(where.filename)}, line {where.lineno})."
+        )
+        raise InternalError(problem, advice, query, place_of_error(error, query)) from error
+
+
+def _is_ours(frame: traceback.FrameSummary) -> bool:
+    return "site-packages" not in frame.filename
+
+
+def _module(filename: str) -> str:
+    """Return the end of a path: the folder and the file."""
+    return "/".join(filename.replace("\\", "/").rsplit("/", 2)[-2:])
