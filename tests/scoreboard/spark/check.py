@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow as pa
 from pyspark.errors import PySparkException
 
 import lipstick
 from lipstick.errors import LipstickError, NeedsSparkError
+from lipstick.tracking import ROW_COLUMN
 from tests.oracle.bag import PROVENANCE
 from tests.oracle.database import Deletion, Key
 from tests.oracle.deletion import OFFLINE, check_offline
@@ -103,7 +105,7 @@ def _ask(
     changed = bool(difference(before.rows, expected.rows))
     outcome = replace(outcome, deletions=outcome.deletions + 1, changed=outcome.changed + changed)
     with _stage("deletion"):
-        w = q.what_if(delete=deletion.argument())
+        w = q.what_if(delete=_as_arrow(deletion))
         if w.method == "rerun":
             raise AssertionError(f"the query was run again, {what}")
         _assert_same(expected, rows_of(w.df), f"w.df by {w.method}, {what}")
@@ -116,12 +118,21 @@ def _ask(
 def _check_failure(q: Any, deletion: Deletion, condition: str | None, what: str) -> None:
     """Hold a what-if to the error of the query over what the deletion leaves."""
     try:
-        q.what_if(delete=deletion.argument()).df.collect()
+        q.what_if(delete=_as_arrow(deletion)).df.collect()
     except PySparkException as error:
         if error.getCondition() != condition:
             raise AssertionError(f"{error.getCondition()}, not {condition}: {what}") from error
     else:
         raise AssertionError(f"the query fails by {condition}, the what-if does not: {what}")
+
+
+def _as_arrow(deletion: Deletion) -> dict[str, pa.Table]:
+    """Return the places of deleted rows as tables: Spark starts no Python to read these."""
+    return {
+        name: pa.table({ROW_COLUMN: pa.array([place for (place,) in keys], pa.int64())})
+        for name, keys in deletion.keys.items()
+        if keys
+    }
 
 
 @contextmanager

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,6 +32,7 @@ CASES = Path(__file__).parent.parent / "cases"
 @click.option("--again", multiple=True, type=click.Choice([*Verdict, "all"]), help="Run also these")
 @click.option("--reading", is_flag=True, help="Only read the statements: no oracle is asked.")
 @click.option("--compiled", is_flag=True, help="Let Spark compile its plans, as it usually does.")
+@click.option("--seconds", type=float, help="End after so long, to go on another time.")
 @click.option("--findings", "report", type=click.Path(path_type=Path), help="What failed, by cause")
 def spark(
     files: Sequence[Path],
@@ -36,12 +40,14 @@ def spark(
     again: Collection[str],
     reading: bool,
     compiled: bool,
+    seconds: float | None,
     report: Path | None,
 ) -> None:
     """Put the statements of FILES, or of all cases, to the oracles.
 
     Statements whose outcome OUTPUT has already are not run again.
     """
+    end = time.monotonic() + (math.inf if seconds is None else seconds)
     kept = output / "spark.jsonl"
     scripts = [read_script(path) for path in files or sorted(CASES.glob("*.sql"))]
     known = read(kept)
@@ -55,14 +61,20 @@ def spark(
     left = [script for script in scripts if set(_keys(script)) - done]
     if left:
         with _spark(compiled) as session:
-            for script in left:
-                for outcome in _run(session, script, done, not reading):
-                    append(kept, outcome)
+            for outcome in chain.from_iterable(
+                _run(session, script, done, not reading) for script in left
+            ):
+                append(kept, outcome)
+                if time.monotonic() > end:
+                    break
     known = read(kept)
-    ours = [known[key] for script in scripts for key in dict.fromkeys(_keys(script))]
+    keys = [key for script in scripts for key in dict.fromkeys(_keys(script))]
+    ours = [known[key] for key in keys if key in known]
     text = table(ours)
     (output / "spark.md").write_text(text)
     print(text)
+    if len(ours) < len(keys):
+        print(f"{len(keys) - len(ours)} statements are left: run this again.")
     if report is not None:
         report.write_text(f"At {_commit()}, {len(ours)} statements\n\n{findings(ours)}")
 

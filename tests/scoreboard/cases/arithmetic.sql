@@ -1,0 +1,50 @@
+-- Numbers: operators, decimals, mathematics, bits.
+CREATE TEMPORARY VIEW nums AS SELECT * FROM VALUES
+  (1, 7, 2.50, 0.5D, 12L), (2, -7, 3.125, -1.5D, 10L), (3, 0, NULL, 2.0D, -3L), (4, NULL, 100.00, 9.0D, 255L), (5, 15, 0.01, NULL, 0L)
+  AS nums(id, i, d, f, l);
+CREATE TABLE prices(id INT, a DECIMAL(5, 2), b DECIMAL(38, 18), c DECIMAL(10, 0)) USING parquet;
+INSERT INTO prices VALUES (1, 100.25, 1.123456789012345678, 7), (2, -0.05, 99999999999999.5, 12), (3, NULL, 3, NULL), (4, 999.99, 0.000000000000000001, 0);
+
+SELECT id, i + 1, i - id, i * id, i / 2, i DIV 2, i % 3, mod(i, 4), pmod(i, 4), -i FROM nums;
+SELECT id, abs(i), sign(i), signum(f), negative(i), positive(i), factorial(id) FROM nums;
+SELECT id, round(d), round(d, 1), bround(d), ceil(d), ceiling(f), floor(d), floor(f), rint(f) FROM nums;
+SELECT id, round(i, -1), ceil(d, 1), floor(d, 1) FROM nums;
+SELECT id, sqrt(f * f), cbrt(f), exp(f), ln(id), log(id), log2(id), log10(id), log(2, id), log1p(id), expm1(id) FROM nums;
+SELECT id, power(id, 2), pow(f, 2), sin(f), cos(f), tan(f), asin(0), acos(1), atan(f), atan2(f, 1) FROM nums;
+SELECT id, sinh(f), cosh(f), tanh(f), cot(id), sec(id), csc(id), degrees(f), radians(f), pi(), e() FROM nums;
+SELECT id, hypot(f, 2), greatest(i, id, 3), least(i, id), width_bucket(f, 0, 10, 5) FROM nums;
+SELECT id, l & 6, l | 3, l ^ 5, ~l, bit_count(l), getbit(l, 1), bit_get(l, 0) FROM nums;
+SELECT id, shiftleft(id, 2), shiftright(l, 1), shiftrightunsigned(l, 1), id << 1, l >> 1 FROM nums;
+SELECT bit_and(l), bit_or(l), bit_xor(l), bit_and(i) FROM nums;
+SELECT id, hex(l), bin(l), conv(l, 10, 16), unhex(hex(l)) FROM nums;
+SELECT id, d + 1, d * 2, d / 3, d % 1, d + f, d - i FROM nums;
+SELECT id, a + b, a - b, a * c, a / c FROM prices WHERE c <> 0;
+SELECT id, b * b AS bb FROM prices WHERE id = 1;
+SELECT sum(a), avg(a), sum(c), avg(c), max(b), min(b) FROM prices;
+SELECT sum(a * c), sum(DISTINCT a), avg(a + c) FROM prices;
+SELECT c, sum(a) FROM prices GROUP BY c;
+SELECT id FROM prices WHERE a > 99.99 OR b = 3;
+SELECT id, CAST(a AS DECIMAL(4, 1)), CAST(b AS DECIMAL(20, 5)), CAST(a AS DOUBLE), round(b, 3) FROM prices;
+SELECT p.id, q.id AS qid FROM prices p JOIN prices q ON p.a > q.c AND p.id <> q.id;
+SELECT a, sum(a) OVER (ORDER BY id) AS run, a / sum(a) OVER () AS share FROM prices;
+SELECT id, isnan(f), nanvl(f, 0), f / 2 > 1 AS big FROM nums;
+SELECT sum(f), avg(f), product, stddev FROM nums, (SELECT 1 AS product, 2 AS stddev) GROUP BY product, stddev;
+SELECT exp(sum(ln(id))) AS product FROM nums;
+SELECT id, rand(1) BETWEEN 0 AND 1 AS r, randn(1) IS NOT NULL AS n, uniform(0, 1, 3) IS NOT NULL AS u FROM nums;
+SELECT id, i = 7 AS a, i <> 7 AS b, i != 7 AS c, i <=> NULL AS d, i >= 0 AS e FROM nums;
+SELECT id, (i > 0) = (f > 0) AS same, NOT (i > 0) AS no FROM nums;
+SELECT i % 2 AS m, sum(id) FROM nums GROUP BY i % 2 HAVING sum(id) > 2;
+SELECT id, try_add(i, 1), try_subtract(i, 1), try_multiply(i, 2), try_divide(i, id - 2), try_mod(i, id - 3) FROM nums;
+SELECT id, 1 / nullif(i, 0) AS inv FROM nums;
+SELECT id FROM nums WHERE 10 / nullif(i, 0) > 1;
+SELECT id, format_number(d, 1), to_char(i, 'S99') FROM nums;
+SELECT id, i + 2147483640L AS big, CAST(i AS BIGINT) * 3000000000 AS huge FROM nums;
+SELECT id, crc32(CAST(l AS BINARY)), hash(i), xxhash64(i, f) FROM nums;
+SELECT max(i) - min(i) AS span, (max(f) + min(f)) / 2 AS mid FROM nums;
+SELECT id, div(i, 2) AS q FROM nums;
+SELECT id, zeroifnull(i), nullifzero(i) FROM nums;
+SELECT id, i, sum(i) OVER (ORDER BY f NULLS LAST) FROM nums ORDER BY f DESC NULLS FIRST, id;
+SELECT sum(l) / count(l) = avg(l) AS same FROM nums;
+SET spark.sql.decimalOperations.allowPrecisionLoss=false;
+SELECT id, a * c AS ac, a / 3 AS third FROM prices;
+SET spark.sql.decimalOperations.allowPrecisionLoss=true;

@@ -1,0 +1,65 @@
+-- EXISTS and NOT EXISTS.
+CREATE TEMPORARY VIEW emps AS SELECT * FROM VALUES
+  (100, 'e1', DATE '2005-01-01', 100.0D, 10), (100, 'e1', DATE '2005-01-01', 100.0D, 10), (200, 'e2', DATE '2003-01-01', 200.0D, 10),
+  (300, 'e3', DATE '2002-01-01', 300.0D, 20), (500, 'e5', DATE '2001-01-01', 400.0D, NULL), (600, 'e6', DATE '2010-01-01', 150.0D, 90)
+  AS emps(id, nm, hired, pay, d);
+CREATE TEMPORARY VIEW depts AS SELECT * FROM VALUES (10, 'd1', 'CA'), (20, 'd2', 'NY'), (30, 'd3', 'TX'), (90, 'd9', 'CA') AS depts(d, dn, st);
+CREATE TEMPORARY VIEW perks AS SELECT * FROM VALUES ('e1', 10.0D), ('e1', 20.0D), ('e2', 300.0D), ('e7', 1.0D) AS perks(nm, amt);
+CREATE TEMPORARY VIEW t1(c1, c2) AS VALUES (0, 1), (1, 2);
+CREATE TEMPORARY VIEW t2(c1, c2) AS VALUES (0, 2), (0, 3);
+
+SELECT * FROM emps WHERE EXISTS (SELECT 1 FROM depts WHERE depts.d > 10 AND depts.d < 30);
+SELECT * FROM emps WHERE EXISTS (SELECT depts.dn FROM depts WHERE emps.d = depts.d);
+SELECT * FROM emps WHERE NOT EXISTS (SELECT depts.dn FROM depts WHERE emps.d = depts.d);
+SELECT * FROM emps WHERE EXISTS (SELECT 1 FROM depts WHERE emps.d = depts.d OR emps.d IS NULL);
+SELECT DISTINCT nm FROM emps WHERE NOT EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d OR st = 'NY');
+SELECT nm FROM emps WHERE EXISTS (SELECT max(d) FROM depts WHERE depts.d = emps.d);
+SELECT nm FROM emps WHERE EXISTS (SELECT max(d) FROM depts WHERE depts.d = emps.d GROUP BY st);
+SELECT nm FROM emps WHERE NOT EXISTS (SELECT st, count(*) FROM depts WHERE depts.d <= emps.d GROUP BY st HAVING count(*) > 1);
+SELECT d, count(*) FROM emps WHERE EXISTS (SELECT 1 FROM perks WHERE perks.nm = emps.nm AND amt > 15) GROUP BY d;
+SELECT d, sum(pay) FROM emps GROUP BY d HAVING EXISTS (SELECT dn FROM depts WHERE depts.d = emps.d);
+SELECT d, sum(pay) AS s FROM emps GROUP BY d HAVING NOT EXISTS (SELECT 1 FROM perks WHERE amt > 250);
+SELECT d FROM depts GROUP BY d HAVING EXISTS (SELECT max(pay) FROM emps WHERE emps.d = depts.d HAVING max(pay) > 150);
+SELECT nm, EXISTS (SELECT 1 FROM depts WHERE depts.d > 10 AND depts.d < 30) AS any_dept FROM emps;
+SELECT nm, EXISTS (SELECT 1 FROM depts WHERE emps.d = depts.d) AS known FROM emps;
+SELECT sum(pay), sum(pay) FILTER (WHERE EXISTS (SELECT 1 FROM depts WHERE depts.d > 80)) FROM emps;
+SELECT sum(pay), sum(pay) FILTER (WHERE EXISTS (SELECT 1 FROM depts WHERE emps.d = depts.d)) FROM emps;
+SELECT sum(pay) FILTER (WHERE EXISTS (SELECT 1 FROM depts WHERE emps.d = depts.d) OR EXISTS (SELECT 1 FROM perks WHERE perks.nm = emps.nm)) FROM emps;
+SELECT nm, sum(pay) OVER (PARTITION BY EXISTS (SELECT 1 FROM depts WHERE emps.d = depts.d)) AS s FROM emps;
+SELECT emps.nm, depts.st FROM emps, depts WHERE emps.d = depts.d AND EXISTS (SELECT * FROM perks WHERE perks.nm = emps.nm);
+SELECT emps.nm, depts.st FROM emps LEFT JOIN depts ON emps.d = depts.d WHERE NOT EXISTS (SELECT * FROM perks WHERE perks.nm = emps.nm);
+SELECT * FROM perks WHERE EXISTS (SELECT * FROM emps JOIN depts ON depts.d = emps.d WHERE perks.nm = emps.nm);
+SELECT * FROM perks WHERE EXISTS (SELECT * FROM emps RIGHT JOIN depts ON depts.d = emps.d WHERE perks.nm = emps.nm);
+SELECT * FROM perks WHERE EXISTS (SELECT st, max(pay) FROM emps JOIN depts ON depts.d = emps.d WHERE perks.nm = emps.nm GROUP BY st ORDER BY st);
+SELECT nm, sum(amt) FROM perks WHERE NOT EXISTS (SELECT nm, max(pay) FROM emps WHERE perks.nm = emps.nm GROUP BY nm HAVING count(*) > 1) GROUP BY nm;
+SELECT * FROM emps WHERE EXISTS (SELECT * FROM depts WHERE d < 20 UNION SELECT * FROM depts WHERE d >= 90);
+SELECT * FROM emps WHERE EXISTS (SELECT * FROM depts WHERE d < 20 INTERSECT SELECT * FROM depts WHERE d > 20);
+SELECT id FROM emps WHERE NOT EXISTS (SELECT d FROM depts EXCEPT SELECT d FROM emps);
+SELECT id FROM emps WHERE EXISTS (SELECT d FROM depts WHERE depts.d = emps.d UNION ALL SELECT 1 FROM perks WHERE perks.nm = emps.nm);
+SELECT * FROM t1 WHERE EXISTS (SELECT count(*) FROM t2 WHERE t2.c1 = t1.c1);
+SELECT * FROM t1 WHERE NOT EXISTS (SELECT count(*) FROM t2 WHERE t2.c1 = t1.c1);
+SELECT *, EXISTS (SELECT count(*) FROM t2 WHERE t2.c1 = t1.c1) AS e FROM t1;
+SELECT * FROM t1 WHERE EXISTS (SELECT count(*) + 1 FROM t2 WHERE t2.c1 = t1.c1) OR NOT EXISTS (SELECT 1 FROM t2 WHERE t2.c1 = t1.c2);
+SELECT * FROM t1 WHERE EXISTS (SELECT count(*) FROM t2 WHERE t2.c1 = t1.c1 HAVING count(*) > 1);
+SELECT * FROM t1 JOIN t2 ON t1.c1 = t2.c1 AND EXISTS (SELECT 1 FROM depts WHERE depts.d > t1.c2 * 10);
+SELECT * FROM t1 LEFT JOIN t2 ON t1.c1 = t2.c1 AND EXISTS (SELECT 1 FROM depts WHERE depts.d = t2.c2 * 10);
+SELECT * FROM t1 LEFT JOIN t2 ON NOT EXISTS (SELECT 1 FROM depts WHERE depts.d = t1.c1 * 10);
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d ORDER BY dn LIMIT 1);
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d LIMIT 0);
+SELECT nm FROM emps WHERE NOT EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d ORDER BY dn OFFSET 1);
+SELECT nm FROM emps WHERE EXISTS (WITH w AS (SELECT * FROM depts WHERE st = 'CA') SELECT 1 FROM w WHERE w.d = emps.d);
+WITH w AS (SELECT * FROM perks WHERE amt < 100) SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM w WHERE w.nm = emps.nm);
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d AND EXISTS (SELECT 1 FROM perks WHERE perks.amt > depts.d));
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM (SELECT d, count(*) AS n FROM depts GROUP BY d) g WHERE g.d = emps.d AND g.n = 1);
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM (SELECT * FROM depts WHERE depts.d = emps.d) g WHERE st = 'CA');
+SELECT nm FROM emps WHERE (EXISTS (SELECT 1 FROM perks WHERE perks.nm = emps.nm)) = (pay < 250);
+SELECT nm FROM emps WHERE NOT (EXISTS (SELECT 1 FROM depts WHERE depts.d = emps.d) AND EXISTS (SELECT 1 FROM perks WHERE perks.nm = emps.nm));
+SELECT count(*) FROM emps a WHERE EXISTS (SELECT 1 FROM emps b WHERE b.id > a.id AND b.d = a.d);
+SELECT a.nm FROM emps a WHERE NOT EXISTS (SELECT 1 FROM emps b WHERE b.pay > a.pay);
+SELECT dn FROM depts WHERE EXISTS (SELECT 1 FROM emps WHERE emps.d = depts.d AND hired > DATE '2004-01-01');
+SELECT dn FROM depts WHERE NOT EXISTS (SELECT 1 FROM emps WHERE emps.d = depts.d AND emps.pay BETWEEN 100 AND 250);
+SELECT CASE WHEN EXISTS (SELECT 1 FROM perks WHERE perks.nm = emps.nm) THEN 'paid' ELSE 'plain' END AS k, count(*) FROM emps GROUP BY 1;
+SELECT nm FROM emps WHERE EXISTS (SELECT rank() OVER (ORDER BY amt) FROM perks WHERE perks.nm = emps.nm);
+SELECT nm FROM emps WHERE EXISTS (TABLE t1);
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts LEFT JOIN perks ON depts.d = perks.amt WHERE depts.d = emps.d AND perks.nm IS NULL);
+SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts JOIN perks ON depts.d = perks.amt AND depts.d = emps.d);

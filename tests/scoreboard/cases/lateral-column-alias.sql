@@ -1,0 +1,44 @@
+-- Aliases of a select list within it.
+CREATE TABLE pay(dept INT, who STRING, salary INT, bonus INT, extra STRUCT<lunch: INT, ride: INT>) USING parquet;
+INSERT INTO pay VALUES (1, 'ann', 100, 10, named_struct('lunch', 1, 'ride', 2)), (2, 'bob', 120, NULL, named_struct('lunch', 3, 'ride', NULL)),
+  (1, 'cat', 90, 15, NULL), (2, 'dan', 120, 12, named_struct('lunch', 0, 'ride', 5)), (6, 'eve', 200, 25, named_struct('lunch', 2, 'ride', 2));
+
+SELECT salary * 2 AS twice, twice + bonus AS total FROM pay;
+SELECT 10 + salary AS s, s * s AS ss, ss - s AS d FROM pay;
+SELECT salary AS bonus, bonus + 1 AS b FROM pay;
+SELECT salary + 1 AS salary, salary * 2 AS doubled FROM pay;
+SELECT who AS n, upper(n) AS u, u || n AS un FROM pay WHERE dept = 1;
+SELECT dept AS d, sum(salary) AS total, total / count(*) AS mean FROM pay GROUP BY dept;
+SELECT dept, avg(salary) AS a, a + 10 AS b, b * 2 AS c FROM pay GROUP BY dept ORDER BY c;
+SELECT sum(salary) AS s, s + count(*) AS t FROM pay;
+SELECT sum(salary) AS s, s - max(bonus) AS t FROM pay HAVING t > 0;
+SELECT dept, sum(salary) AS s, s + 1 AS s1 FROM pay GROUP BY dept HAVING s1 > 200 ORDER BY s1 DESC;
+SELECT dept + 1 AS d1, d1 + 1 AS d2, count(*) FROM pay GROUP BY dept + 1;
+SELECT salary AS s, rank() OVER (ORDER BY s DESC, who) AS r FROM pay;
+SELECT salary + bonus AS t, sum(t) OVER (PARTITION BY dept) AS dt, dt - t AS rest FROM pay;
+SELECT dept, sum(salary) AS s, rank() OVER (ORDER BY s) AS r FROM pay GROUP BY dept;
+SELECT extra AS e, e.lunch AS l, l + 1 AS l1 FROM pay;
+SELECT extra.lunch AS lunch, lunch * 3 AS three FROM pay;
+SELECT array(salary, bonus) AS a, a[0] AS first, size(a) AS n FROM pay;
+SELECT map('k', salary) AS m, m['k'] + 1 AS v FROM pay;
+SELECT DISTINCT dept AS d, d % 2 AS odd FROM pay;
+SELECT CASE WHEN salary > 100 THEN 'high' ELSE 'low' END AS lvl, length(lvl) AS n FROM pay;
+SELECT 1 AS x, x + 1 AS y, y + x AS z FROM pay LIMIT 3;
+SELECT * FROM (SELECT salary * 2 AS a, a + 1 AS b FROM pay) WHERE b > 200;
+SELECT (SELECT max(salary) FROM pay) AS top, top - salary AS gap FROM pay;
+SELECT salary AS s, s IN (SELECT max(salary) FROM pay) AS best FROM pay;
+SELECT p.salary AS s, p.s1 FROM (SELECT salary, salary + 1 AS s1, s1 + 1 AS s2 FROM pay) p;
+SELECT dept, max(salary) AS m, (SELECT count(*) FROM pay q WHERE q.salary = m) AS n FROM pay GROUP BY dept;
+WITH t AS (SELECT salary * 2 AS a, a * 2 AS b FROM pay) SELECT sum(b) FROM t;
+SELECT salary * 2 AS a, a + 1 AS b FROM pay UNION ALL SELECT bonus AS a, a FROM pay;
+SELECT explode(array(dept, dept + 10)) AS e, e FROM (SELECT dept, dept AS e FROM pay);
+SELECT coalesce(bonus, 0) AS b, b + salary AS t FROM pay ORDER BY t DESC LIMIT 2;
+SELECT 'x' AS who, who || '!' AS loud FROM pay;
+SELECT dept AS d, count(*) AS c, c * d AS cd FROM pay GROUP BY d;
+SELECT salary AS `a b`, `a b` + 1 AS c FROM pay;
+SELECT sum(salary) AS s, avg(salary) AS a, s / a AS q FROM pay GROUP BY ALL;
+SELECT filter(array(1, salary), x -> x > 50) AS f, size(f) AS n FROM pay;
+SELECT named_struct('v', salary) AS st, st.v + bonus AS t FROM pay;
+SELECT dept, collect_list(who) AS ws, size(ws) AS n FROM pay WHERE dept = 6 GROUP BY dept;
+SELECT try_divide(salary, bonus - 10) AS q, q IS NULL AS none FROM pay;
+SELECT salary AS x, x AS y, y AS z FROM pay WHERE salary = 90;

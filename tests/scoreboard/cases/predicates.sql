@@ -1,0 +1,57 @@
+-- Conditions: three-valued logic, BETWEEN, IN, LIKE and its kin, NULL-safe comparison, CASE.
+CREATE TEMPORARY VIEW facts AS SELECT * FROM VALUES
+  (1, true, true, 10, 'alpha'), (2, true, false, -5, 'Beta_1'), (3, false, NULL, NULL, 'a%b'), (4, NULL, true, 0, NULL), (5, NULL, NULL, 7, ''), (6, false, false, 10, 'x\\y'), (7, NULL, false, 3, 'alphabet')
+  AS facts(id, p, q, n, s);
+
+SELECT id, p AND q AS a, p OR q AS o, NOT p AS no, p = q AS e, p <=> q AS s, p <> q AS x FROM facts;
+SELECT id FROM facts WHERE p AND q;
+SELECT id FROM facts WHERE NOT (p AND q);
+SELECT id FROM facts WHERE p OR NOT q;
+SELECT id FROM facts WHERE p IS TRUE;
+SELECT id FROM facts WHERE p IS NOT TRUE AND q IS NOT FALSE;
+SELECT id, p IS UNKNOWN AS u, q IS NOT UNKNOWN AS k, p IS FALSE AS f FROM facts;
+SELECT id FROM facts WHERE p IS NULL AND n IS NOT NULL;
+SELECT id, isnull(n), isnotnull(n), ifnull(n, -1), nvl(n, 1), nvl2(n, 'y', 'n'), nullif(n, 10), coalesce(NULL, n, id) FROM facts;
+SELECT id FROM facts WHERE n BETWEEN 0 AND 9;
+SELECT id FROM facts WHERE n NOT BETWEEN 0 AND 9;
+SELECT id FROM facts WHERE n BETWEEN SYMMETRIC 9 AND 0;
+SELECT id FROM facts WHERE s BETWEEN 'a' AND 'b' OR id BETWEEN n AND n + 5;
+SELECT id FROM facts WHERE n IN (10, 3, NULL);
+SELECT id FROM facts WHERE n NOT IN (10, 3);
+SELECT id FROM facts WHERE n NOT IN (10, NULL);
+SELECT id FROM facts WHERE (p, q) IN ((true, true), (false, false));
+SELECT id FROM facts WHERE id IN (n, n + 1, 5 - 3);
+SELECT id, n IN (10, 0) AS i, n IN (NULL) AS j FROM facts;
+SELECT id FROM facts WHERE s LIKE 'a%';
+SELECT id FROM facts WHERE s LIKE '_l%' OR s LIKE '%\_1';
+SELECT id FROM facts WHERE s LIKE 'a|%b' ESCAPE '|';
+SELECT id FROM facts WHERE s NOT LIKE '%a%';
+SELECT id FROM facts WHERE s ILIKE 'BETA%' AND s NOT ILIKE 'x%';
+SELECT id FROM facts WHERE s LIKE ANY ('a%', 'x%');
+SELECT id FROM facts WHERE s LIKE ALL ('a%', '%t');
+SELECT id FROM facts WHERE s NOT LIKE ANY ('a%', 'B%');
+SELECT id FROM facts WHERE s NOT LIKE ALL ('a%', 'B%');
+SELECT id FROM facts WHERE s ILIKE ANY ('ALPHA', '%Y') OR s ILIKE SOME ('beta%');
+SELECT id FROM facts WHERE s RLIKE '^[a-z]+$';
+SELECT id FROM facts WHERE s REGEXP 'l(p|t)' OR NOT (s RLIKE '.');
+SELECT id, regexp_like(s, 'a.*b'), like(s, 'a%'), rlike(s, 'z') FROM facts;
+SELECT id, CASE WHEN n > 5 THEN 'big' WHEN n > 0 THEN 'small' WHEN n IS NULL THEN 'none' END AS size FROM facts;
+SELECT id, CASE n WHEN 10 THEN 'ten' WHEN 0 THEN 'zero' ELSE CAST(n AS STRING) END AS w FROM facts;
+SELECT id, CASE WHEN p THEN CASE WHEN q THEN 'both' ELSE 'p' END ELSE 'neither' END AS v FROM facts;
+SELECT id, if(p, 1, 0), iff, decode(n, 10, 'x', 0, 'y', 'z') FROM facts, (SELECT 1 AS iff);
+SELECT id, n > 0 IS TRUE AS pos, n = n AS self, NULL = NULL AS nn FROM facts;
+SELECT count(*) FROM facts WHERE true AND n > 0 OR false;
+SELECT id FROM facts WHERE n > ALL (SELECT 5);
+SELECT id FROM facts WHERE exists(array(n), x -> x > 5) AND NOT q;
+SELECT p, q, count(*), sum(n) FROM facts GROUP BY p, q;
+SELECT p AND q AS k, max(n) FROM facts GROUP BY p AND q HAVING max(n) > 0;
+SELECT a.id, b.id AS bid FROM facts a JOIN facts b ON a.p <=> b.q AND a.id < b.id;
+SELECT a.id, b.id AS bid FROM facts a LEFT JOIN facts b ON a.n = b.n AND NOT a.id = b.id;
+SELECT sum(CASE WHEN p THEN 1 ELSE 0 END) AS ps, sum(if(q, n, 0)) AS qn FROM facts;
+SELECT id FROM facts WHERE CASE WHEN p THEN q ELSE n > 0 END;
+SELECT id FROM facts ORDER BY CASE WHEN p THEN 0 WHEN NOT p THEN 1 ELSE 2 END, id DESC;
+SELECT id FROM facts WHERE ! p OR n == 3;
+SELECT id, least(n, 5), greatest(n, NULL, 1), equal_null(p, q) FROM facts;
+SELECT id FROM facts WHERE s > '' AND s < 'b' AND s <> 'alpha';
+SELECT id FROM facts WHERE (n, s) IN (SELECT n, s FROM facts WHERE id < 3);
+SELECT id, assert_true(id > 0) IS NULL AS ok FROM facts;
