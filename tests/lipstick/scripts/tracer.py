@@ -44,9 +44,12 @@ class _Tracer:
         self.names = names
         self.loads: dict[int, set[str]] = {}
         self.stores: dict[int, set[str]] = {}
+        self.loops: dict[int, int] = {}
         for statement in ast.walk(tree):
             if isinstance(statement, ast.stmt):
                 self._names_of(statement)
+            if isinstance(statement, ast.For):
+                self.loops[statement.lineno] = statement.end_lineno or statement.lineno
         self.found: set[tuple[int, int, str]] = set()
         self.writers: dict[str, int] = {}
         self.values: dict[str, str] = {}
@@ -81,7 +84,10 @@ class _Tracer:
             self._changed(frame, completed=True)
         if event == "line":
             line = frame.f_lineno
-            self.last[frame] = line
+            before, self.last[frame] = self.last.get(frame, 0), line
+            if line < before <= self.loops.get(line, 0):
+                # A `for` goes on: what it goes over was read when it began.
+                return self.event
             local = frame.f_locals if frame.f_locals is not frame.f_globals else {}
             for name in self.loads.get(line, ()):
                 if name in self.writers and name not in local:
