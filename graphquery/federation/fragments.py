@@ -22,6 +22,18 @@ ORDINAL = "ordinal"
 """The key of nodes that have none: their ordinal in their store."""
 
 
+_NONSENSE = (
+    AttributeError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    ValueError,
+    pa.ArrowException,
+)
+"""What comes of replies that say something else than they are to."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Joined:
     """Fragments as one graph.
@@ -57,10 +69,10 @@ def join(replies: Mapping[str, Message]) -> Joined:
                 join.add_nodes(alias, reply, zoomed)
         for alias, reply in replies.items():
             join.add_edges(alias, reply)
-    except (KeyError, IndexError, TypeError, ValueError, pa.ArrowException) as error:
+        join.cross()
+        return join.done(replies)
+    except _NONSENSE as error:
         raise MessageError(f"A fragment cannot be understood: {error!r}.") from error
-    join.cross()
-    return join.done(replies)
 
 
 class _Join:

@@ -92,16 +92,14 @@ class Head:
         """
         try:
             made = {
-                channel: Exported(**each | {"channels": tuple(each["channels"])})
-                for channel, each in document["exports"].items()
+                channel: Exported(**_typed(each)) for channel, each in document["exports"].items()
             }
             taken = {
-                channel: Imported(**each | {"channels": tuple(each["channels"])})
-                for channel, each in document["imports"].items()
+                channel: Imported(**_typed(each)) for channel, each in document["imports"].items()
             }
             version = int(document["version"])
             return cls(str(document["store"]), version, str(document["checksum"]), made, taken)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise MessageError(f"The head of a store cannot be understood: {error!r}.") from error
 
 
@@ -129,3 +127,26 @@ def head_of(site: Site) -> Head:
         for channel, each in site.imports.items()
     }
     return Head(store, snapshot.version, checksum, made, taken)
+
+
+_TYPES: Mapping[str, type] = {
+    "name": str,
+    "version": str,
+    "store": str,
+    "commit": int,
+    "count": int,
+    "boundary": bool,
+    "sketches": bool,
+}
+
+
+def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a channel in a head, each of its type."""
+    for name, value in fields.items():
+        kind = _TYPES.get(name)
+        if kind is not None and type(value) is not kind:
+            raise TypeError(f"{name} is {value!r}")
+    channels = fields["channels"]
+    if not isinstance(channels, list) or not all(isinstance(each, str) for each in channels):
+        raise TypeError(f"channels is {channels!r}")
+    return dict(fields) | {"channels": tuple(channels)}

@@ -165,7 +165,12 @@ class Sketches:
         """
         if table.schema.names != SCHEMA.names:
             raise MessageError("A table of sketches has the columns kind and content.")
-        table = table.cast(SCHEMA).combine_chunks()
+        try:
+            table = table.cast(SCHEMA).combine_chunks()
+        except pa.ArrowException as error:
+            raise MessageError(f"A table of sketches cannot be read: {error}.") from error
+        if table.column("kind").null_count or table.column("content").null_count:
+            raise MessageError("A table of sketches has NULLs.")
         kinds = table.column("kind").to_numpy()
         content = pa.concat_arrays(table.column("content").chunks or [pa.array([], SCHEMA[1].type)])
         bounds = np.frombuffer(content.buffers()[1] or b"\0" * 8, dtype=np.int64)
