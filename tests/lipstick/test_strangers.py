@@ -87,7 +87,7 @@ def test_no_link_leads_out_of_a_capture(capture: Path) -> None:
         ("EXISTS (SELECT 1 FROM secrets)", "a query inside of an expression"),
     ],
 )
-@pytest.mark.parametrize("place", ["outputs", "having", "members"])
+@pytest.mark.parametrize("place", ["outputs", "aggregates", "having", "members"])
 def test_a_manifest_computes_values_and_nothing_else(
     capture: Path, scalar: str, what: str, place: str
 ) -> None:
@@ -95,6 +95,8 @@ def test_a_manifest_computes_values_and_nothing_else(
         block = document["blocks"][-1]
         if place == "outputs":
             block["outputs"][0][1] = scalar
+        elif place == "aggregates":
+            block["aggregates"][0][1] = scalar
         elif place == "having":
             block["having"] = [scalar]
         else:
