@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from lipstick.scripts.model import Node
+from lipstick.scripts.model import Node, Place
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import key_for_reading, key_for_writing
+from lipstick.scripts.reading.opaque import effects
 from lipstick.scripts.reading.values import COPIED, Class, Library, Value
 
 
@@ -72,7 +73,17 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
         state = Value(base.refs, frozenset([region]))
         base, inputs = state, [context.filled(state), *inputs]
     context.escape(value)
-    change_in_place(context, target.value, base, inputs, name, "store", value)
+    if isinstance(base.target, Class) and isinstance(target, ast.Attribute):
+        process = context.process(name, "store", [*inputs, *context.guards])
+        version = context.view(process, target.attr)
+        key = (base.target.scope, target.attr)
+        context.graph.names.setdefault(key, target.attr)
+        context.write(key, Value(version.refs, value.regions, value.kind, value.target, value.cls))
+        return
+    setters = context.setters.get(target.attr, []) if isinstance(target, ast.Attribute) else []
+    ran = effects(context, setters)
+    inputs += ran.inputs
+    change_in_place(context, target.value, base, inputs, name, "store", value, ran.lines)
 
 
 def change_in_place(
@@ -83,9 +94,10 @@ def change_in_place(
     name: str,
     operation: str,
     stored: Value | None = None,
+    lines: tuple[Place, ...] = (),
 ) -> Node:
     """Add a PE that changes an object, and the version that it makes of it."""
-    process = context.process(name, operation, [*inputs, *context.guards], ratio="1:1")
+    process = context.process(name, operation, [*inputs, *context.guards], ratio="1:1", lines=lines)
     if stored is not None and base.kind not in COPIED:
         kept = stored.regions
         context.keep({same for region in base.regions for same in context.same(region)}, kept)

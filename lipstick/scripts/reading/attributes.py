@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from lipstick.scripts.model import Place
 from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.opaque import effects
 from lipstick.scripts.reading.values import (
     IMMUTABLE,
     NO_REGIONS,
@@ -46,6 +48,8 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
     if base.cls is not None:
         member = class_member(context, base.cls, name)
         if member is not None and isinstance(member.target, Function):
+            if member.target.binding == "property":
+                return _property(context, member, member.target, base)
             bound = Bound(name, base, member.target)
             return Value((*base.refs, *member.refs), base.regions, target=bound)
         if member is not None:
@@ -59,9 +63,27 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
         regions = NO_REGIONS
         if kind not in IMMUTABLE:
             regions = base.regions if kind else context.inside(base.regions) | base.regions
-        made = context.operate(f".{name}", "attribute", [base], kind, regions, ratio="1:1")
+        inputs: list[Value] = [base]
+        lines: tuple[Place, ...] = ()
+        if base.cls is None:
+            # It may be a property of any class that has one of the name.
+            getters = [f for f in context.methods.get(name, ()) if f.binding == "property"]
+            if getters:
+                ran = effects(context, getters)
+                inputs, lines = [base, *ran.inputs], ran.lines
+                context.not_followed(f"{name} may be a property of that name")
+        made = context.operate(
+            f".{name}", "attribute", inputs, kind, regions, ratio="1:1", lines=lines
+        )
         return Value(made.refs, made.regions, kind, Bound(name, base))
     return Value(base.refs, base.regions, "", Bound(name, base))
+
+
+def _property(context: Context, member: Value, getter: Function, base: Value) -> Value:
+    from lipstick.scripts.reading.calls import Arguments
+    from lipstick.scripts.reading.invoke import invoke
+
+    return invoke(context, getter, member, Arguments(), context.filled(base))
 
 
 def class_member(context: Context, cls: Class, name: str) -> Value | None:

@@ -9,7 +9,7 @@ from lipstick.scripts.reading.assign import assign, element_of
 from lipstick.scripts.reading.context import Context, Frame
 from lipstick.scripts.reading.loops import repeated
 from lipstick.scripts.reading.names import assigned_names
-from lipstick.scripts.reading.values import NO_REGIONS, Value
+from lipstick.scripts.reading.values import NO_REGIONS, Function, Lazy, Value
 
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -60,9 +60,15 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     context.contents[region] = set()
     inside = frozenset().union(*(value.regions for value in results)) if results else NO_REGIONS
     context.keep([region], inside)
-    return context.operate(
+    made = context.operate(
         name, "comprehension", [*inputs, *results], kind, frozenset([region]), ratio="n:n"
     )
+    if not isinstance(node, ast.GeneratorExp):
+        return made
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    text = ast.copy_location(ast.Lambda(nothing, node), node)
+    function = Function(text, name, outer.file, outer.scopes, made.refs[0][0])
+    return Value(made.refs, made.regions, kind, Lazy(function))
 
 
 def _may_change(context: Context, node: Comprehension) -> bool:

@@ -18,6 +18,7 @@ from lipstick.scripts.reading.values import (
     NO_REGIONS,
     Class,
     Function,
+    Lazy,
     Reference,
     Value,
     joined_kind,
@@ -129,6 +130,7 @@ class Context:
     guards: list[Value] = field(default_factory=list)
     escaped: dict[int, Function] = field(default_factory=dict)
     methods: dict[str, list[Function]] = field(default_factory=dict)
+    setters: dict[str, list[Function]] = field(default_factory=dict)
     globals_declared: set[str] = field(default_factory=set)
     modules: dict[Path, tuple[int, int]] = field(default_factory=dict)
     classes: dict[int, Class] = field(default_factory=dict)
@@ -145,6 +147,7 @@ class Context:
     budget: int = 0
     counter: int = 0
     evaluate: Callable[[Context, ast.expr], Value] = field(default=lambda _c, _e: Value())
+    runs: Callable[[Context, list[Function]], list[Value]] = field(default=lambda _c, _f: [])
     walk: Callable[[Context, list[ast.stmt]], None] = field(default=lambda _c, _s: None)
 
     # -- numbers -------------------------------------------------------------------------------
@@ -342,9 +345,12 @@ class Context:
 
     def filled(self, value: Value) -> Value:
         """A value with what was changed in its objects since they were made."""
-        if not value.regions:
+        if not value.regions and not isinstance(value.target, Lazy):
             return value
         refs = dict.fromkeys(value.refs)
+        if isinstance(value.target, Lazy):
+            for read in self.runs(self, [value.target.function]):
+                refs.update(dict.fromkeys(read.refs))
         for region in self.reach(value.regions):
             held = self.lookup(region)
             if held is not None:

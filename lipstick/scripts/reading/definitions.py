@@ -32,11 +32,16 @@ def define_function(
         binding = "method"
         if "staticmethod" in names:
             binding = "static"
+        elif "property" in names or "cached_property" in names:
+            binding = "property"
+        elif "setter" in names:
+            binding = "setter"
     frame = context.frame
     scopes = frame.scopes
     if owner is not None:
         # Names of a class are not looked up from its methods.
         scopes = scopes[1:]
+    regions = frozenset().union(*(value.regions for value in inputs)) if inputs else frozenset()
     function = Function(
         node,
         node.name,
@@ -46,9 +51,13 @@ def define_function(
         all(name in _PLAIN_DECORATORS for name in names),
         binding,
         owner,
+        tuple(v.target for v in inputs if isinstance(v.target, Function)),
+        regions,
     )
-    regions = frozenset().union(*(value.regions for value in inputs)) if inputs else frozenset()
     value = Value(regions=regions, target=function)
+    if binding == "setter":
+        context.setters.setdefault(node.name, []).append(function)
+        return
     bind(context, node.name, value, process)
     if owner is not None:
         context.methods.setdefault(node.name, []).append(function)

@@ -11,7 +11,14 @@ from lipstick.scripts.reading.attributes import class_member
 from lipstick.scripts.reading.context import Changes, Context, Frame
 from lipstick.scripts.reading.names import assigned_names, declared_names
 from lipstick.scripts.reading.opaque import effects, methods_of, parameters
-from lipstick.scripts.reading.values import NO_REGIONS, NOTHING, Class, Function, Value
+from lipstick.scripts.reading.values import (
+    NO_REGIONS,
+    NOTHING,
+    Class,
+    Function,
+    Lazy,
+    Value,
+)
 
 if TYPE_CHECKING:
     from lipstick.scripts.reading.calls import Arguments
@@ -37,7 +44,10 @@ def invoke(
     """
     why = _not_read(context, function)
     if why is not None:
-        return black_box(context, [function], callee, arguments, receiver, why)
+        functions = [function]
+        if not function.plain:
+            functions += [*function.decorators, *context.escaped.values()]
+        return black_box(context, functions, callee, arguments, receiver, why)
     caller = context.process(function.name, "caller", [callee])
     connects = context.process(function.name, "connects")
     context.graph.link(Edge(caller.id, connects.id, Role.CALLS))
@@ -113,7 +123,8 @@ def _bind(
         if value is _ABSENT:
             # Its default stands in the definition; with `*` and `**` it may be given, too.
             held = _held(context, arguments.spread, "")
-            value = Value((*defaults.refs, *held.refs), held.regions)
+            value = Value((*defaults.refs, *held.refs), held.regions | function.regions)
+            value = context.filled(value)
         key = (context.frame.scopes[0], parameter.arg)
         context.graph.names[key] = parameter.arg
         context.link(value, caller, Role.ACTIVITY, key)
@@ -145,7 +156,7 @@ def _returned(
     made = context.view(process, function.name, intermediate=True)
     regions = value.regions.union(*(item.regions for item in yields))
     if yields:
-        return context.filled(Value(made.refs, regions))
+        return context.filled(Value(made.refs, regions, target=Lazy(function)))
     return context.filled(
         Value(made.refs, regions, value.kind, value.target, value.cls, value.const)
     )

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 from lipstick.scripts.facts import Fact, Parameter
 from lipstick.scripts.model import Node, NodeKind, Window
 from lipstick.scripts.reading.assign import changed, root
+from lipstick.scripts.reading.attributes import class_member
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.opaque import Effects, effects
-from lipstick.scripts.reading.values import COPIED, IMMUTABLE, MISSING, NO_REGIONS, Function, Value
+from lipstick.scripts.reading.values import (
+    COPIED,
+    IMMUTABLE,
+    MISSING,
+    NO_REGIONS,
+    Bound,
+    Function,
+    Value,
+)
 
 if TYPE_CHECKING:
     from lipstick.scripts.reading.calls import Arguments
@@ -43,7 +52,7 @@ def apply(
         Why the fact is assumed to be about this call.
     """
     given = arguments.all()
-    functions = [v.target for v in given if isinstance(v.target, Function)]
+    functions = [f for value in given if (f := _called(context, value)) is not None]
     called = [*functions, *(candidates or [])]
     if fact.unknown is not None:
         for value in given:
@@ -76,6 +85,19 @@ def apply(
     if fact.unknown is not None:
         context.not_followed(fact.unknown)
     return _result(context, node, fact, arguments, owner, process, ran, read)
+
+
+def _called(context: Context, value: Value) -> Function | None:
+    """The function that calling an argument runs, where that is plain."""
+    match value.target:
+        case Function() as function:
+            return function
+        case Bound(function=Function() as function):
+            return function
+        case _:
+            pass
+    member = None if value.cls is None else class_member(context, value.cls, "__call__")
+    return member.target if member and isinstance(member.target, Function) else None
 
 
 class _Files:

@@ -173,16 +173,25 @@ def _broken_by(loop: Loop) -> list[Value]:
 
 
 def _otherwise(context: Context, loop: Loop, orelse: list[ast.stmt]) -> None:
-    mark = loop.mark
+    mark, base = loop.mark, len(context.path)
+    broken = _broken_by(loop)
+    context.path.extend(broken)
     context.walk(context, orelse)
+    extra = context.path[base:] if len(context.path) > base + len(broken) else []
+    del context.path[base:]
     if not loop.breaks:
+        context.path.extend(extra)
         return
     normal, dead = context.state.changes(mark), context.dead
+    jump = [context.jump] if dead and context.jump is not None else []
     context.state.undo(mark)
     context.dead = False
+    if jump or extra:
+        # What follows is reached under conditions.
+        context.path.extend(dict.fromkeys([*broken, *extra, *jump]))
     branches = [(context.branch("break", path), changes) for path, changes in loop.breaks]
     if not dead:
-        branches.insert(0, (context.branch("else", _broken_by(loop)), normal))
+        branches.insert(0, (context.branch("else", broken), normal))
     block = context.node(NodeKind.COMPUTING, "for else", "block")
     context.join(block, branches)
 

@@ -79,6 +79,11 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
     return found
 
 
+def reads_of(context: Context, functions: list[Function]) -> list[Value]:
+    """What running some functions may read."""
+    return effects(context, functions).inputs
+
+
 def _body(context: Context, function: Function) -> Body:
     known: Body | None = context.bodies.get(id(function.node))
     if known is not None:

@@ -10,6 +10,7 @@ from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Place
 from lipstick.scripts.reading.context import Context, Frame
 from lipstick.scripts.reading.expressions import evaluate
+from lipstick.scripts.reading.opaque import reads_of
 from lipstick.scripts.reading.statements import walk
 from lipstick.scripts.reading.values import Library, Reference
 from lipstick.scripts.text import Script
@@ -44,7 +45,7 @@ def read(script: Script, facts: Catalogue) -> Reading:
     O(nodes) but for functions, whose bodies are read at every call, up to a size from which on
     they are black boxes that say so.
     """
-    context = Context(script, facts, evaluate=evaluate, walk=walk)
+    context = Context(script, facts, evaluate=evaluate, walk=walk, runs=reads_of)
     main = script.main
     lines = main.text.count("\n") + 1
     context.budget = max(_SMALLEST_BUDGET, _NODES_PER_LINE * lines)

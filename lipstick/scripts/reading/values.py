@@ -43,6 +43,10 @@ class Function:
         The node of its definition.
     plain
         Whether a call runs its body and nothing else: no decorator but known ones.
+    decorators
+        Functions of the project that decorate it.
+    regions
+        The objects that its defaults are, which all calls share.
     """
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -53,6 +57,8 @@ class Function:
     plain: bool = True
     binding: str = "function"
     owner: str | None = None
+    decorators: tuple[Function, ...] = ()
+    regions: frozenset[int] = NO_REGIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,14 @@ class Bound:
     function: Function | None = None
 
 
-Target: TypeAlias = Function | Class | ModuleFile | Library | Bound | None
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """A generator: what it reads is read when something goes over it."""
+
+    function: Function
+
+
+Target: TypeAlias = Lazy | Function | Class | ModuleFile | Library | Bound | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ from lipstick.scripts import text_provenance
 from tests.lipstick.scripts.execution import NotEndedError, changed, run, shown
 from tests.lipstick.scripts.programs import VARIABLES, program
 
-PROGRAMS = int(os.environ.get("LIPSTICK_SCRIPTS", "5"))
+PROGRAMS = int(os.environ.get("LIPSTICK_SCRIPTS", "4"))
 """Programs per part; with more of them the oracles look further."""
 
 
