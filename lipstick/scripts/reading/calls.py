@@ -89,10 +89,30 @@ def _library(
     if name in _TEXT_RUN or name == "__ipython__":
         what = "a magic or command" if name == "__ipython__" else f"what {name} runs"
         fact = unknown_fact(name, f"{what} is not followed")
+    if name in _TEXT_RUN and name != "__import__":
+        return _text_run(context, node, callee, arguments, name)
     if fact is None:
         # A constructor or function that nobody has told of.
         fact = unknown_fact(name, f"nothing is known of {name}")
     return apply(context, node, fact, callee, arguments, None)
+
+
+def _text_run(
+    context: Context, node: ast.Call, callee: Value, arguments: Arguments, name: str
+) -> Value:
+    """Add a call that may read all variables at hand and, but for `eval`, assign them."""
+    scope = context.frame.scopes[0]
+    keys = [k for k in context.state.current if isinstance(k, tuple) and k[0] == scope]
+    held = {key: context.lookup(key) for key in keys}
+    known = {k: v for k, v in held.items() if v is not None and not isinstance(v.target, Library)}
+    arguments.spread += [context.filled(value) for value in known.values()]
+    fact = unknown_fact(name, f"what {name} runs is not followed")
+    made = apply(context, node, fact, callee, arguments, None)
+    if name != "eval":
+        for key, value in known.items():
+            refs = tuple(dict.fromkeys((*made.refs, *value.refs)))
+            context.write(key, Value(refs, value.regions | made.regions))
+    return made
 
 
 def _method(

@@ -217,6 +217,87 @@ a = s(4)
 a2 = list(map(s, [1, 2]))
 b = s.count
 """,
+    "an iterator that is used twice": """
+data = iter([1, 2, 3, 4])
+a = next(data)
+skipped = next(data)
+b = list(data)
+""",
+    "keys that are deleted while others stay": """
+d = {"x": 1, "y": 2}
+view = d.keys()
+e = d
+del e["x"]
+a = list(view)
+d.update(z=3)
+b = len(e)
+""",
+    "a method kept in a variable": """
+items = []
+put = items.append
+put(3)
+do = {"put": put}
+do["put"](4)
+a = items
+""",
+    "exec changes what it likes": """
+n = 1
+code = "n = n + 5"
+exec(code)
+a = n
+""",
+    "setattr and getattr": """
+class Box:
+    pass
+box = Box()
+name = "x"
+setattr(box, name, 3)
+a = getattr(box, "x")
+same = box
+same.x += 1
+b = box.x
+""",
+    "a swap through a helper": """
+def swap(pair):
+    pair[0], pair[1] = pair[1], pair[0]
+left = [1, 2]
+right = left
+swap(right)
+a = left[0]
+b = right
+""",
+    "augmented assignment of an alias": """
+xs = [1]
+ys = xs
+ys += [2]
+a = xs
+n = 1
+k = n
+k += 1
+b = n
+""",
+    "a chain of conditions": """
+x, y, z = 1, 5, 9
+log = []
+def see(v):
+    log.append(v)
+    return v
+a = see(x) < see(y) < see(z)
+b = len(log)
+c = see(0) and see(7)
+""",
+    "a class that counts its objects": """
+class Seen:
+    count = 0
+    all = []
+    def __init__(self, n):
+        Seen.count += 1
+        self.all.append(n)
+one = Seen(1)
+two = Seen(2)
+a = Seen.count
+b = two.all
+""",
     "default arguments that are kept": """
 def put(x, held=[]):
     held.append(x)
