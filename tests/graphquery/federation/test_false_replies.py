@@ -83,7 +83,7 @@ class Lying(LocalTransport):
         return table.set_column(place, name, values)
 
 
-@pytest.mark.parametrize("seed", range(int(os.environ.get("LIPSTICK_FEDERATIONS", "3")) * 10))
+@pytest.mark.parametrize("seed", range(int(os.environ.get("LIPSTICK_FEDERATIONS", "2")) * 10))
 def test_nonsense_is_named_and_never_an_accident(seed: int, stores: dict[str, Path]) -> None:
     random = np.random.default_rng(seed)
     options = list(OPTIONS.values())[seed % len(OPTIONS)]
