@@ -52,9 +52,11 @@ def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
             if node.kind is NodeKind.SOURCE and node.operation == "call":
                 found[target] = node
             elif target not in seen:
+                if _is_other(node, names):
+                    return None
                 seen.add(target)
                 waiting.append(target)
-        if len(seen) > _FARTHEST or any(_is_other(graph.nodes[n], names) for n in seen):
+        if len(seen) > _FARTHEST:
             return None
     return list(found.values()) or None
 
