@@ -47,7 +47,6 @@ class Part:
     d: int | None = None
 
 
-
 def query_record(query: str) -> str:
     """The name of the record of a query's topology."""
     return f"{STREAM}{query}"
