@@ -21,6 +21,7 @@ from lipstick.catalog import RegisteredFunctions, SessionCatalog
 from lipstick.comparisons import lowered
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.derived.derivation import Derivation, read_latest
+from lipstick.derived.recovery import finished
 from lipstick.derived.rows import naming_of, relation_rows
 from lipstick.derived.target import Target
 from lipstick.derived.writing import write_answer
@@ -182,7 +183,7 @@ class Session:
             directory = target.kept_in(self.store)
         else:
             directory = Path(derived)
-        derivation = read_latest(directory)
+        derivation = finished(self.spark, directory, pinned) or read_latest(directory)
         if derivation.fingerprint != pinned.fingerprint:
             raise SourceChangedError(
                 f"{name!r} ({pinned.description}) is not what was written with the provenance in "
