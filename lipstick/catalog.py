@@ -27,6 +27,13 @@ class SessionCatalog:
         self._spark = spark
         self._tracked = tracked
         self._views: dict[str, View | None] = {}
+        self.columns: set[str] = set()
+        """The columns of the relations that names have been resolved to."""
+
+    @property
+    def views(self) -> list[View]:
+        """The views that names have been resolved to."""
+        return [view for view in self._views.values() if view is not None]
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | View | None:
         """Return what a dotted name stands for, or None if it is not tracked.
@@ -39,6 +46,7 @@ class SessionCatalog:
         name = ".".join(parts)
         found = self._tracked.get(name.lower())
         if found is not None:
+            self.columns.update(found.columns)
             return TrackedRelation(found.name, found.columns, found.marks)
         if name.lower() not in self._views:
             self._views[name.lower()] = self._view(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import SparkSession
 
 from lipstick.errors import UnsupportedError
@@ -12,6 +14,38 @@ _READ_AS = {
     "spark.sql.legacy.parser.havingWithoutGroupByAsWhere": ("false", "HAVING makes a grouping"),
 }
 """By setting the value that texts are read by, and what it means."""
+
+
+_CASE = "spark.sql.caseSensitive"
+
+
+def check_case(spark: SparkSession, query: str, names: Iterable[str]) -> None:
+    """Refuse a query where names that differ by case alone are names of different things.
+
+    Names are compared without regard to case: where no two differ so, that is no difference.
+
+    Parameters
+    ----------
+    names
+        All that the query may mean: of its text, of the views and of the relations that it reads.
+
+    Raises
+    ------
+    UnsupportedError
+        With two such names, where ``spark.sql.caseSensitive`` is set.
+    """
+    if str(spark.conf.get(_CASE, "false")).lower() != "true":
+        return
+    known: dict[str, str] = {}
+    for name in sorted(names):
+        other = known.setdefault(name.lower(), name)
+        if other != name:
+            raise UnsupportedError(
+                f"names that differ by case alone ({other}, {name}) are not told apart where"
+                f" {_CASE} is true",
+                "Give one of them another name, in a view of the relation or by an alias.",
+                query,
+            )
 
 
 def check_settings(spark: SparkSession, query: str) -> None:

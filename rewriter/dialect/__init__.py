@@ -2,7 +2,7 @@
 
 from rewriter.dialect.bounds import computed_bounds, with_bounds
 from rewriter.dialect.functions import AGGREGATES, GENERATORS
-from rewriter.dialect.identifiers import name_identifiers
+from rewriter.dialect.identifiers import identifiers, name_identifiers
 from rewriter.dialect.literals import literals
 from rewriter.dialect.nodes import BoundedCTE, DerivedValues, TableArgument, TypedLiteral
 from rewriter.dialect.pipes import (
@@ -41,6 +41,7 @@ __all__ = [
     "Write",
     "computed_bounds",
     "emit",
+    "identifiers",
     "literals",
     "name_identifiers",
     "parse",

@@ -35,3 +35,8 @@ def _column(name: exp.Table) -> exp.Column:
     """Return the column that is written like a relation."""
     keys = ("this", "table", "db", "catalog")
     return exp.Column(**dict(zip(keys, reversed(name.parts), strict=False)))
+
+
+def identifiers(expression: exp.Expr) -> set[str]:
+    """Return the names in a tree, of relations, columns, aliases and fields, as written."""
+    return {node.name for node in expression.find_all(exp.Identifier)}

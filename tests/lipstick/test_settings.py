@@ -42,6 +42,20 @@ def test_queries_are_refused_by_the_name_of_the_setting(spark: SparkSession, nam
         assert ls.sql("SELECT id, x FROM r ORDER BY 1 DESC LIMIT 1").df.count() == 1
 
 
+def test_names_that_differ_by_case_are_refused_where_that_tells_them_apart(
+    spark: SparkSession,
+) -> None:
+    """By case-insensitive names the join would be one on the column of both sides."""
+    with lipstick.session(spark) as ls, setting(spark, "spark.sql.caseSensitive", "true"):
+        ls.track("r", spark.createDataFrame([(1, 2)], "id int, K int"), key="id")
+        ls.track("s", spark.createDataFrame([(1, 3)], "no int, k int"), key="no")
+        with pytest.raises(UnsupportedError, match=r"\(K, k\).*caseSensitive"):
+            ls.sql("SELECT id, no FROM r NATURAL JOIN s")
+        with pytest.raises(UnsupportedError, match=r"\(Id, id\).*caseSensitive"):
+            ls.sql("SELECT id + 1 AS Id, id FROM r ORDER BY Id")
+        assert [row.K for row in ls.sql("SELECT id, K FROM r").annotated.collect()] == [2]
+
+
 def test_sketches_over_no_rows(spark: SparkSession) -> None:
     """An empty sketch, not NULL, where a correlated subquery finds nothing."""
     sql = (
