@@ -1,0 +1,37 @@
+-- VALUES, stars, aliases of columns.
+CREATE TEMPORARY VIEW herd AS SELECT * FROM VALUES (1, 'cow', 500.0D), (2, 'ewe', 60.5D), (3, NULL, NULL) AS herd(id, kind, kg);
+
+VALUES (1, 'a'), (2, 'b');
+SELECT * FROM VALUES (1), (NULL) AS t(v);
+SELECT * FROM VALUES 1, 2, 3;
+SELECT col1 + 1 AS n FROM VALUES (1, 2);
+SELECT t.a, t.b FROM (VALUES (1, array(1)), (2, array())) AS t(a, b);
+SELECT v.n, herd.kind FROM VALUES (1, 'one'), (9, 'nine') AS v(n, w) LEFT JOIN herd ON herd.id = v.n;
+SELECT * FROM VALUES (1 + 1, upper('x')), (3, 'y') AS t(a, b) WHERE a > 2;
+SELECT id FROM herd WHERE (id, kind) IN (VALUES (1, 'cow'), (2, 'hen'));
+SELECT id FROM herd JOIN VALUES ('cow'), ('ewe') AS k(kind) USING (kind);
+SELECT sum(n) FROM VALUES (1, 1.5), (2, NULL) AS t(id, n) JOIN herd USING (id);
+SELECT * FROM herd;
+SELECT herd.*, id AS again FROM herd;
+SELECT * EXCEPT (kg) FROM herd;
+SELECT * EXCEPT (kg, kind), kg * 2 AS kg2 FROM herd;
+SELECT h.* EXCEPT (id) FROM herd h;
+SELECT a.*, b.kind AS bk FROM herd a JOIN herd b ON a.id = b.id;
+SELECT count(*), max(kg) FROM (SELECT * EXCEPT (kind) FROM herd);
+SELECT struct(*) AS s FROM herd;
+SELECT array(*) AS a FROM (SELECT id, id + 1 AS i2 FROM herd);
+SELECT coalesce(*) AS c FROM (SELECT kind, 'none' AS d FROM herd);
+SELECT struct(herd.* EXCEPT (kg)).kind AS k FROM herd;
+SELECT concat_ws(',', *) AS line FROM (SELECT CAST(id AS STRING) AS a, kind AS b FROM herd);
+SELECT t.x FROM herd AS t(x, y, z) WHERE t.z > 100;
+SELECT x + 1 FROM (SELECT id, kind FROM herd) AS t(x, k);
+SELECT id i, kind AS k, kg "weight" FROM herd;
+SELECT ALL id FROM herd;
+SELECT DISTINCT kind, kg > 100 AS big FROM herd;
+SELECT 1, 'x', id FROM herd GROUP BY id;
+SELECT id, id FROM herd;
+SELECT a.id, b.id FROM herd a CROSS JOIN herd b WHERE a.id < b.id;
+TABLE herd;
+FROM herd SELECT id WHERE kg > 100;
+FROM herd;
+SELECT 1 AS one WHERE EXISTS (FROM herd);

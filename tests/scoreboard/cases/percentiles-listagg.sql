@@ -1,0 +1,31 @@
+-- Percentiles, medians, LISTAGG and statistics of pairs.
+CREATE TEMPORARY VIEW laps AS SELECT * FROM VALUES ('a', 1, 10, 1.5D), ('a', 2, 20, 2.5D), ('a', 3, 40, NULL), ('b', 1, 5, 9.0D), ('b', 2, NULL, 7.0D), ('c', 1, 8, 1.0D), (NULL, 4, 16, 4.0D) AS laps(car, lap, t, fuel);
+
+SELECT percentile(t, 0.5), percentile(t, array(0.25, 0.75)) FROM laps;
+SELECT car, percentile(t, 0.5, lap) FROM laps GROUP BY car;
+SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY t) FROM laps;
+SELECT percentile_cont(0.25) WITHIN GROUP (ORDER BY t DESC) FROM laps;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t) FROM laps;
+SELECT car, percentile_disc(0.9) WITHIN GROUP (ORDER BY fuel) FROM laps GROUP BY car;
+SELECT car, percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FILTER (WHERE lap > 1) FROM laps GROUP BY car;
+SELECT median(t), median(fuel) FROM laps;
+SELECT car, median(t) FROM laps GROUP BY car HAVING median(t) > 6;
+SELECT approx_percentile(t, 0.5), percentile_approx(t, array(0.1, 0.9), 100) FROM laps;
+SELECT percentile(t, 0.5) FROM laps WHERE lap > 9;
+SELECT listagg(car, ',') WITHIN GROUP (ORDER BY car, lap) FROM laps;
+SELECT listagg(DISTINCT car, ',') WITHIN GROUP (ORDER BY car) FROM laps;
+SELECT car, listagg(t, '-') WITHIN GROUP (ORDER BY lap DESC) FROM laps GROUP BY car;
+SELECT string_agg(CAST(t AS STRING)) WITHIN GROUP (ORDER BY t) FROM laps;
+SELECT listagg(car) WITHIN GROUP (ORDER BY t) FROM laps WHERE lap > 9;
+SELECT car, listagg(t, '|') WITHIN GROUP (ORDER BY t) FILTER (WHERE t > 8) FROM laps GROUP BY car;
+SELECT n, listagg(car, '+') WITHIN GROUP (ORDER BY car) FROM (SELECT car, count(*) AS n FROM laps GROUP BY car) GROUP BY n;
+SELECT corr(t, fuel), covar_pop(t, fuel), covar_samp(t, fuel) FROM laps;
+SELECT regr_count(t, fuel), regr_avgx(t, fuel), regr_avgy(t, fuel), regr_sxx(t, fuel), regr_syy(t, fuel), regr_sxy(t, fuel) FROM laps;
+SELECT regr_slope(t, fuel), regr_intercept(t, fuel), regr_r2(t, fuel) FROM laps;
+SELECT car, stddev_pop(t), stddev_samp(t), var_pop(t), var_samp(t), std(t) FROM laps GROUP BY car;
+SELECT skewness(t), kurtosis(t), avg(t), mean(t) FROM laps;
+SELECT car, variance(t) FROM laps WHERE lap = 1 GROUP BY car;
+SELECT lap, corr(t, fuel) FROM laps GROUP BY lap;
+SELECT car, t, percentile(t, 0.5) OVER (PARTITION BY car) AS m FROM laps;
+SELECT car FROM laps l WHERE t > (SELECT median(t) FROM laps WHERE laps.lap = l.lap);
+SELECT max(m) FROM (SELECT median(t) AS m FROM laps GROUP BY car);

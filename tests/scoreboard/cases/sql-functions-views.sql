@@ -1,0 +1,38 @@
+-- Functions written in SQL, views over relations, tables that are filled in steps.
+CREATE TABLE ledger(id INT, who STRING, amount DECIMAL(8, 2), paid BOOLEAN DEFAULT false) USING parquet;
+INSERT INTO ledger VALUES (1, 'ann', 10.50, true), (2, 'bob', 3.25, DEFAULT);
+INSERT INTO ledger (id, who) VALUES (3, 'cy');
+INSERT INTO ledger SELECT id + 10, upper(who), amount * 2, NOT paid FROM ledger WHERE id < 3;
+CREATE TEMPORARY VIEW owed AS SELECT who, amount FROM ledger WHERE NOT paid;
+CREATE TEMPORARY VIEW owed_total AS SELECT sum(amount) AS total FROM owed;
+CREATE TEMPORARY VIEW by_who(w, n) AS SELECT lower(who), count(*) FROM ledger GROUP BY lower(who);
+CREATE TEMPORARY FUNCTION twice(x INT) RETURNS INT RETURN x * 2;
+CREATE TEMPORARY FUNCTION fee(x DECIMAL(8, 2), rate DOUBLE DEFAULT 0.1) RETURNS DOUBLE RETURN x * rate;
+CREATE TEMPORARY FUNCTION greet(n STRING) RETURNS STRING RETURN CASE WHEN n IS NULL THEN 'nobody' ELSE 'hi ' || n END;
+CREATE TEMPORARY FUNCTION upto(n INT) RETURNS TABLE (i INT) RETURN SELECT CAST(id AS INT) AS i FROM range(n);
+
+SELECT * FROM ledger;
+SELECT * FROM owed;
+SELECT total FROM owed_total;
+SELECT w, n FROM by_who WHERE n > 1;
+SELECT l.id FROM ledger l JOIN by_who b ON lower(l.who) = b.w AND b.n = 2;
+SELECT id FROM ledger WHERE amount > (SELECT total FROM owed_total) / 4;
+SELECT o.who, t.total FROM owed o CROSS JOIN owed_total t;
+SELECT id, twice(id) AS t FROM ledger;
+SELECT sum(twice(id)) AS t FROM ledger WHERE twice(id) > 3;
+SELECT id, fee(amount), fee(amount, 0.5D) FROM ledger;
+SELECT greet(who) AS g, count(*) FROM ledger GROUP BY greet(who);
+SELECT twice(twice(id)) AS q FROM ledger ORDER BY q DESC LIMIT 2;
+SELECT * FROM upto(3);
+SELECT l.id, u.i FROM ledger l, LATERAL upto(l.id) u WHERE l.id < 3;
+SELECT id FROM ledger WHERE paid;
+SELECT paid, sum(amount), count(*) FROM ledger GROUP BY paid;
+SELECT who FROM owed EXCEPT SELECT upper(who) FROM owed;
+SELECT who FROM owed UNION ALL SELECT w FROM by_who;
+SELECT who, row_number() OVER (ORDER BY amount DESC NULLS LAST, who) AS r FROM owed;
+INSERT INTO ledger VALUES (20, 'zed', 99.99, true);
+SELECT max(id), max(amount) FROM ledger;
+SELECT w FROM by_who WHERE w NOT IN (SELECT who FROM owed);
+INSERT OVERWRITE ledger VALUES (1, 'new', 1.00, false);
+SELECT * FROM ledger JOIN owed USING (who);
+SELECT n FROM by_who;

@@ -1,0 +1,32 @@
+-- Session variables, IDENTIFIER, quoted and qualified names, case of names.
+CREATE TEMPORARY VIEW stock AS SELECT * FROM VALUES (1, 'nut', 5), (2, 'bolt', 9), (3, 'cog', NULL) AS stock(id, `the name`, `all`);
+DECLARE VARIABLE least INT DEFAULT 2;
+DECLARE OR REPLACE VARIABLE pick STRING DEFAULT 'cog';
+DECLARE lim INT = 2;
+
+SELECT id FROM stock WHERE id >= least;
+SELECT id, `the name` FROM stock WHERE `the name` = pick;
+SELECT id + least AS v, session.least, system.session.least AS w FROM stock;
+SELECT id FROM stock ORDER BY id LIMIT lim;
+SET VAR least = 3;
+SELECT id FROM stock WHERE id >= least AND session.least = 3;
+SET VAR (least, pick) = (SELECT max(id), min(`the name`) FROM stock);
+SELECT least, pick FROM stock WHERE id = 1;
+SELECT count(*) FROM stock WHERE `the name` > pick GROUP BY id % least;
+SELECT (SELECT max(id) FROM stock WHERE id < least) AS m;
+SELECT * FROM IDENTIFIER('stock') WHERE id = 1;
+SELECT IDENTIFIER('id') FROM stock;
+SELECT IDENTIFIER('stock.id') + 1 AS v FROM stock;
+SELECT IDENTIFIER('abs')(id - 3) AS v FROM stock;
+SELECT IDENTIFIER('i' || 'd') AS v FROM stock;
+SELECT max(IDENTIFIER('id')) AS m FROM IDENTIFIER('sto' || 'ck');
+SELECT `all`, count(*) FROM stock GROUP BY `all`;
+SELECT max(id) FROM stock GROUP BY `the name` HAVING `the name` > 'c';
+SELECT s.`the name` AS `a``b` FROM stock AS s;
+SELECT STOCK.ID, Stock.`THE NAME` FROM sTOCK;
+SELECT id AS `select`, `select` + 1 AS `from` FROM stock;
+SELECT `s t`.id FROM stock AS `s t` WHERE `s t`.id > 1;
+SELECT id AS ünï, id AS `1st` FROM stock ORDER BY `1st`;
+SELECT date.id AS timestamp FROM stock AS date;
+SELECT value.id AS key, count(*) OVER () AS order_ FROM stock value;
+DROP TEMPORARY VARIABLE lim;
