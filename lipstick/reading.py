@@ -43,9 +43,8 @@ def reading(query: str, *, accepted: bool = False) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, PySparkException) and not accepted:
             raise
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        ours = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame)]
-        where = ours[-1] if ours else where
+        frames = traceback.extract_tb(error.__traceback__)
+        where = next(filter(_is_ours, reversed(frames)), frames[-1])
         versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
         logger.error(
             "internal error in reading a query; please report this.\n%s\nPython %s, %s",

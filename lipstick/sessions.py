@@ -36,7 +36,7 @@ from lipstick.guard import (
 )
 from lipstick.reading import reading
 from lipstick.recursion import unfolded
-from lipstick.settings import check_case, check_settings
+from lipstick.settings import check_case, check_settings, is_case_sensitive
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
@@ -280,7 +280,9 @@ class Session:
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         expression = constant_bounds(self.spark, expression)
-        check_case(self.spark, query, dialect.identifiers(expression))
+        by_case = is_case_sensitive(self.spark)
+        if by_case:
+            check_case(query, dialect.identifiers(expression))
         catalog = SessionCatalog(self.spark, self._tracked)
         functions = RegisteredFunctions(self.spark)
         sources = {t.name: t.token_source for t in self._tracked.values()}
@@ -304,9 +306,9 @@ class Session:
         bound, root = lowered(
             self.spark, bound_with, lambda bound, types: lower(bound.root, sources, query, types)
         )
-        texts = [expression, *(dialect.parse(view.text) for view in catalog.views)]
-        names = catalog.columns.union(*map(dialect.identifiers, texts))
-        check_case(self.spark, query, names)
+        if by_case:
+            texts = [expression, *(dialect.parse(view.text) for view in catalog.views)]
+            check_case(query, catalog.columns.union(*map(dialect.identifiers, texts)))
         if functions.used:
             drawn = any(isinstance(operator, Draw) for operator in walk(bound.root))
             check_deterministic(self.spark, query, args, functions.used, drawn=drawn)

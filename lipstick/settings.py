@@ -19,7 +19,12 @@ _READ_AS = {
 _CASE = "spark.sql.caseSensitive"
 
 
-def check_case(spark: SparkSession, query: str, names: Iterable[str]) -> None:
+def is_case_sensitive(spark: SparkSession) -> bool:
+    """Tell whether names that differ by case alone are different names."""
+    return str(spark.conf.get(_CASE, "false")).lower() == "true"
+
+
+def check_case(query: str, names: Iterable[str]) -> None:
     """Refuse a query where names that differ by case alone are names of different things.
 
     Names are compared without regard to case: where no two differ so, that is no difference.
@@ -32,10 +37,8 @@ def check_case(spark: SparkSession, query: str, names: Iterable[str]) -> None:
     Raises
     ------
     UnsupportedError
-        With two such names, where ``spark.sql.caseSensitive`` is set.
+        With two such names.
     """
-    if str(spark.conf.get(_CASE, "false")).lower() != "true":
-        return
     known: dict[str, str] = {}
     for name in sorted(names):
         other = known.setdefault(name.lower(), name)

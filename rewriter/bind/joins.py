@@ -158,6 +158,8 @@ class _FromBinder:
             return bind_inline(node, self._context)
         if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             return self._derived(node, node.this.this)
+        if isinstance(node, exp.Lateral) and is_range(node.this):
+            return aliased(bind_range(node.this, self._context), node, (), source)
         name = type(node).__name__.upper()
         advice = "Store its rows in a relation and track it."
         place = source.keyword_before(node, name) or node
@@ -222,7 +224,7 @@ class _FromBinder:
         kind = _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
         if self._ties and not leads:
             raise self._untied(join)
-        if isinstance(join.this, exp.Lateral):
+        if isinstance(join.this, exp.Lateral) and not is_range(join.this.this):
             return self._lateral(left, join, leads=leads)
         right = self._source(join.this, leads=False)
         ties = self._taken_ties()
@@ -245,8 +247,6 @@ class _FromBinder:
         called = join.this.this
         if isinstance(called, exp.Subquery):
             return self._lateral_subquery(left, join, called.this, span, leads=leads)
-        if is_range(called):
-            return self._on_join(left, self._range(join.this), join, InnerJoin, span, leads=leads)
         on, generates = join.args.get("on"), is_generator(called)
         outer = join.side == "LEFT" and generates and on == exp.true()
         if join.side == "LEFT" and generates and on is not None and not outer:
@@ -272,10 +272,6 @@ class _FromBinder:
         condition = self._condition(on, bound.scope, InnerJoin, leads=leads)
         relation = restrict(bound.relation, condition, self.subqueries, span)
         return Bound(relation, bound.scope)
-
-    def _range(self, lateral: exp.Lateral) -> Bound:
-        bound = bind_range(lateral.this, self._context)
-        return aliased(bound, lateral, (), self._context.source)
 
     def _on_join(
         self,

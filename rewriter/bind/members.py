@@ -50,14 +50,16 @@ def bind_members(
         problem = "QUALIFY in a correlated subquery is not supported"
         place = context.source.keyword_before(qualify, "QUALIFY")
         raise context.source.untied(problem, "Write the subquery as a join.", place)
-    if not rows.correlated and (grouped or qualify or select.args.get("distinct") or not exists):
+    generates = any(map(selected_generator, select.expressions))
+    whole = grouped or generates or qualify or select.args.get("distinct") or not exists
+    if not rows.correlated and whole:
         bound = answer(rows)
         return Members(
             bound.relation, tuple(entry.attribute.column() for entry in bound.scope.entries), ()
         )
-    computed = next(filter(_is_of_rows, select.expressions), None)
-    if exists and not grouped and not (computed and selected_generator(computed)):
+    if exists and not grouped and not generates:
         return Members(rows.relation, (), rows.correlated)
+    computed = next(filter(_is_of_rows, select.expressions), None)
     if computed is not None:
         problem = "a window function or generator in a correlated subquery is not supported"
         raise context.source.untied(problem, "Write the subquery as a join.", computed)
