@@ -110,14 +110,14 @@ def export(
             raise CrossingError(f"The store {writer.root} has no segment {segment!r} to export.")
         relation = relation_of(snapshot, segment, channel)
         record = Export(
-            segment,
-            relation.count,
-            name,
-            version,
-            snapshot.version + 1,
-            bool(key),
-            dict(checksums or {}),
-            ancestor_channels(snapshot, relation),
+            segment=segment,
+            count=relation.count,
+            name=name,
+            version=version,
+            commit=snapshot.version + 1,
+            keyed=bool(key),
+            checksums=dict(checksums or {}),
+            channels=ancestor_channels(snapshot, relation),
         )
         with writer.transaction() as transaction:
             if wanted.boundary:
@@ -228,7 +228,13 @@ def _check_same(offer: Offer, known: Import) -> None:
 
 def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:
     made = Import(
-        offer.store, offer.name, offer.version, offer.commit, offer.count, (part,), offer.channels
+        store=offer.store,
+        name=offer.name,
+        version=offer.version,
+        commit=offer.commit,
+        count=offer.count,
+        parts=(part,),
+        channels=offer.channels,
     )
     if offer.relation is not None:
         file = _add_boundary(transaction, offer.relation)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from graphquery.model import Kind, Segment
 from graphquery.store.commit import FileEntry, Json
@@ -56,39 +56,32 @@ def channel_id(store: str, name: str, version: str, key: bytes = b"") -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A segment that others may import: what the record ``export/<channel>`` says.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """What records of exports and imports both say.
 
     Parameters
     ----------
-    segment, count
-        The nodes: row i of the channel is node i.
     name, version
         Of the dataset.
     commit
-        The version of the store that made it.
-    keyed
-        Whether the channel's identity was made with the key of a federation.
-    checksums
-        Of the data's files as they were exported, by name.
+        The version of the exporting store that made the channel.
+    count
+        How many rows the channel has.
     channels
-        The channels that rows of this one were made from, in this store or any before it.
+        The channels that its rows were made from, in the exporting store or any before it.
     sources
         The channels that rows of `boundary` refer to by number; the last one is this channel.
     boundary, sketches
-        Files of the summaries of the rows' ancestors, if they were made.
+        Files of the summaries of the rows' ancestors, if they are at hand.
     blocks
         How many blocks a sketch has.
     """
 
-    segment: str
-    count: int
     name: str
     version: str
     commit: int
-    keyed: bool = False
-    checksums: Mapping[str, str] = field(default_factory=dict)
+    count: int
     channels: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     boundary: str | None = None
@@ -97,11 +90,11 @@ class Export:
 
     def to_json(self) -> Json:
         """The document of the record."""
-        document = asdict(self) | {"format": EXPORT_VERSION}
-        return document | {"channels": list(self.channels), "sources": list(self.sources)}
+        lists = {"channels": list(self.channels), "sources": list(self.sources)}
+        return asdict(self) | lists | {"format": self._format()}
 
     @classmethod
-    def from_json(cls, document: Json, what: str) -> Export:
+    def from_json(cls, document: Json, what: str) -> Self:
         """The inverse of `to_json`.
 
         Raises
@@ -109,13 +102,46 @@ class Export:
         StoreDamagedError
             When it is nothing of the kind, or of another version; `what` names it.
         """
-        values = _checked(document, EXPORT_VERSION, what)
+        values = _checked(document, cls._format(), what)
         try:
             for name in ("channels", "sources"):
                 values[name] = tuple(values.get(name, ()))
-            return cls(**values)
-        except TypeError as error:
+            return cls(**cls._parsed(values))
+        except (KeyError, TypeError) as error:
             raise _not_understood(what, error) from error
+
+    @classmethod
+    def _format(cls) -> int:
+        """The version of the record that is written and read."""
+        raise NotImplementedError
+
+    @classmethod
+    def _parsed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a kind of crossing, each of its type."""
+        return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Export(Crossing):
+    """A segment that others may import: what the record ``export/<channel>`` says.
+
+    Parameters
+    ----------
+    segment
+        The nodes: row i of the channel is node i.
+    keyed
+        Whether the channel's identity was made with the key of a federation.
+    checksums
+        Of the data's files as they were exported, by name.
+    """
+
+    segment: str
+    keyed: bool = False
+    checksums: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def _format(cls) -> int:
+        return EXPORT_VERSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,55 +160,28 @@ class Part:
     rows: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import(Crossing):
     """Rows of another store's channel: what the record ``import/<channel>`` says.
 
     Parameters
     ----------
-    store, name, version
-        Of which the channel's identity is made.
-    commit
-        The version of the exporting store that made the channel.
-    count
-        How many rows the channel has.
+    store
+        The identity of the exporting store.
     parts
-        The segments they are in.
-    channels
-        The channels that rows of this one were made from.
-    sources, boundary, sketches, blocks
-        The summaries that came with the data: see `Export`.
+        The segments that the rows are in.
     """
 
     store: str
-    name: str
-    version: str
-    commit: int
-    count: int
     parts: tuple[Part, ...]
-    channels: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    boundary: str | None = None
-    sketches: str | None = None
-    blocks: int = 0
-
-    def to_json(self) -> Json:
-        """The document of the record."""
-        document = asdict(self) | {"format": IMPORT_VERSION}
-        lists = {"channels": list(self.channels), "sources": list(self.sources)}
-        return document | lists | {"parts": [asdict(part) for part in self.parts]}
 
     @classmethod
-    def from_json(cls, document: Json, what: str) -> Import:
-        """The inverse of `to_json`; raises as `Export.from_json`."""
-        values = _checked(document, IMPORT_VERSION, what)
-        try:
-            values["parts"] = tuple(Part(**part) for part in values["parts"])
-            for name in ("channels", "sources"):
-                values[name] = tuple(values.get(name, ()))
-            return cls(**values)
-        except (KeyError, TypeError) as error:
-            raise _not_understood(what, error) from error
+    def _format(cls) -> int:
+        return IMPORT_VERSION
+
+    @classmethod
+    def _parsed(cls, values: dict[str, Any]) -> dict[str, Any]:
+        return values | {"parts": tuple(Part(**part) for part in values["parts"])}
 
 
 def exports(records: Mapping[str, Json]) -> dict[str, Export]:
