@@ -111,6 +111,10 @@ class ScalarBinder:
             return call
         if call == exp.Count(this=exp.Literal.number(1)):
             return exp.Count(this=exp.Star())  # Spark reads the one for the other
+        if call.expressions and is_star(call.this):
+            columns = [*self._expanded([call.this]), *call.expressions]
+            call.set("this", columns[0])
+            call.set("expressions", columns[1:])
         for key, value in list(call.args.items()):
             if isinstance(value, list):
                 call.set(key, [self.bind(element) for element in self._expanded(value)])

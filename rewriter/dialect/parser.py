@@ -322,9 +322,13 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
         with_collation: bool = False,
     ) -> exp.Expr | None:
         """Parse a type; ``HiveParser`` makes ``varchar(3)`` a string, which Spark decides."""
-        return super(HiveParser, self)._parse_types(
+        parsed = super(HiveParser, self)._parse_types(
             check_func, schema, allow_identifiers, with_collation
         )
+        collation = parsed.args.get("collate") if isinstance(parsed, exp.DataType) else None
+        if isinstance(collation, exp.Column):  # the name of a collation is no column's
+            collation.replace(exp.var(collation.name))
+        return parsed
 
     def _parse_typed_literal(self) -> exp.Expr | None:
         if self._curr.text.upper() not in _LITERAL_TYPES or self._next.token_type not in _STRINGS:

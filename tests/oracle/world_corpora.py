@@ -19,6 +19,7 @@ from tests.oracle.generator import generate
 from tests.oracle.reduced import kept, reduced
 from tests.oracle.suites import TPCDS, TPCH, Suite
 from tests.oracle.world_databases import CARS, SUPPORT
+from tests.oracle.world_statements import statements
 from tests.support_page.constructs import CONSTRUCTS
 
 T = TypeVar("T")
@@ -131,6 +132,12 @@ def generated_cases(places: Places) -> Iterator[Case]:
         yield Case(f"seed {seed}", made.sql, made.database, _OF_SEED)
 
 
+def statements_cases(places: Places) -> Iterator[Case]:
+    """Yield the statements of the scoreboard."""
+    for name, sql, database in _among(statements(), places):
+        yield Case(name, sql, database, _SOME, _FEW)
+
+
 def _among(cases: Iterable[T], places: Places) -> Iterator[T]:
     return (case for place, case in enumerate(cases) if places is None or place in places)
 
@@ -142,5 +149,6 @@ CORPORA: Final[dict[str, Callable[[Places], Iterator[Case]]]] = {
     "tpch": tpch_cases,
     "tpcds": tpcds_cases,
     "generated": generated_cases,
+    "statements": statements_cases,
 }
 """What yields the cases of a corpus, by its name."""

@@ -23,7 +23,7 @@ SELECT d, sum(pay) FILTER (WHERE d NOT IN (SELECT d FROM ports)) FROM crews GROU
 SELECT t.b FROM (SELECT count(d) FILTER (WHERE pay >= 300) AS b FROM crews) t;
 SELECT max_by(nm, hired + id), min_by(nm, pay) FROM crews WHERE d = 10;
 SELECT max_by(nm, pay) FILTER (WHERE d IS NOT NULL) FROM crews WHERE id <> 3;
-SELECT mode(nm), mode(hired, true) FROM crews;
+SELECT mode(id < 100), mode(hired, true) FROM crews;
 SELECT mode() WITHIN GROUP (ORDER BY nm) FROM crews;
 SELECT any_value(d) IGNORE NULLS FROM crews WHERE id IN (5, 6);
 SELECT first(d, true), last(d) FROM (SELECT * FROM crews WHERE id = 4);
