@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import socket
 import subprocess
-import sys
 import sysconfig
 import tempfile
 from collections import Counter
@@ -16,8 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
+from tests.local_spark import local_spark
+
 ROOT = Path(__file__).parent.parent
-WORKER_HOOK = Path(__file__).parent / "worker_hook"
 
 # Annotations that are made are held against what is left in a few worlds.
 os.environ.setdefault("LIPSTICK_CHECK", "1")
@@ -83,28 +82,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def spark(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Iterator[SparkSession]:
-    """The session of the run: local, two cores; over Spark Connect with `--spark-connect`.
-
-    Its workers can import neither our packages nor what only the driver needs.
-    """
-    over_connect = bool(request.config.getoption("--spark-connect"))
-    port = _free_port()
-    home = tmp_path_factory.mktemp("spark")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("PYTHONPATH", "SPARK_API_MODE", "SPARK_HOME", "SPARK_REMOTE"):
-            patch.delenv(name, raising=False)
-        patch.setenv("PYSPARK_PYTHON", str(_write_worker_python(home)))
-        interpreted = bool(request.config.getoption("--interpreted"))
-        patch.setenv("SPARK_CONF_DIR", str(_write_configuration(home, port, interpreted)))
-        if over_connect:
-            from pyspark.sql.connect.client.core import DefaultChannelBuilder
-
-            patch.setattr(DefaultChannelBuilder, "default_port", staticmethod(lambda: port))
-            session = SparkSession.builder.remote("local[2]").getOrCreate()
-        else:
-            session = SparkSession.builder.master("local[2]").getOrCreate()
+    """The session of the run: local, two cores; over Spark Connect with `--spark-connect`."""
+    with local_spark(
+        tmp_path_factory.mktemp("spark"),
+        connect=bool(request.config.getoption("--spark-connect")),
+        interpreted=bool(request.config.getoption("--interpreted")),
+    ) as session:
         yield session
-        session.stop()
 
 
 @pytest.fixture(scope="session")
@@ -134,64 +118,4 @@ def _generated(suite: str, scale: float) -> Path:
             unfinished.rename(folder)
         except OSError:  # another run was faster
             shutil.rmtree(unfinished)
-    return folder
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
-
-
-def _write_worker_python(home: Path) -> Path:
-    """A `python` for Spark's workers that starts this interpreter with `WORKER_HOOK` in place."""
-    python = home / "worker-python"
-    python.write_text(
-        "#!/bin/sh\n"
-        f'PYTHONPATH="{WORKER_HOOK}${{PYTHONPATH:+:$PYTHONPATH}}"\n'
-        "export PYTHONPATH\n"
-        f'exec "{sys.executable}" "$@"\n'
-    )
-    python.chmod(0o755)
-    return python
-
-
-def _write_configuration(home: Path, connect_port: int, interpreted: bool) -> Path:
-    """A SPARK_CONF_DIR for the session: it reaches a classic and a Connect server alike."""
-    folder = home / "conf"
-    folder.mkdir()
-    options = {
-        # Pages are zeroed for each operator of each task: of a size for few rows.
-        "spark.buffer.pageSize": "1m",
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": connect_port,
-        "spark.driver.bindAddress": "127.0.0.1",
-        # Code that runs for minutes: compiled quickly, not well; a third less work in all.
-        "spark.driver.extraJavaOptions": (
-            f"-Dderby.system.home={home} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        ),
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "2g",
-        "spark.local.dir": home / "local",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": 4,
-        "spark.sql.warehouse.dir": home / "warehouse",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
-    if interpreted:
-        options["spark.sql.codegen.wholeStage"] = "false"
-        options["spark.sql.codegen.factoryMode"] = "NO_CODEGEN"
-    lines = [f"{name} {value}\n" for name, value in options.items()]
-    (folder / "spark-defaults.conf").write_text("".join(lines))
-    (folder / "log4j2.properties").write_text(
-        "rootLogger.level = error\n"
-        "rootLogger.appenderRef.stderr.ref = stderr\n"
-        "appender.stderr.type = Console\n"
-        "appender.stderr.name = stderr\n"
-        "appender.stderr.target = SYSTEM_ERR\n"
-        "appender.stderr.layout.type = PatternLayout\n"
-        "appender.stderr.layout.pattern = %p %c{1}: %m%n%ex{short}\n"
-    )
     return folder

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +12,19 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from lipstick.capture.contents import Contents
 from lipstick.errors import CaptureDamagedError, NeedsSparkError
+from lipstick.memory.stored_types import (
+    has_collation,
+    has_texts,
+    stored_as,
+    with_durations,
+    with_zones,
+)
 from rewriter.blocks import Block, Kind
 from semiring.arrow import decoded, whole
 from semiring.base import Array
-
-_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-_COLLATIONS = "__COLLATIONS"
 
 OPEN_WITH_SPARK = "Open the capture with Spark, lipstick.open(path, spark=spark), which answers it."
 
@@ -152,9 +154,11 @@ class StoredDataset(Dataset):
             files = Contents(path, None).read("")
         with _readable(path):
             names = [str(file) for file in files]
-            encoded, instants, self._collated = _stored_as(names)
+            encoded, instants, spark = stored_as(names)
+            self._collated = {name for name, kind in spark.items() if has_collation(kind)}
             self._dataset = _dataset(names, encoded)
-            self._schema = _with_zones(_dataset(names, ()).schema, instants)
+            stored = _dataset(names, ()).schema
+            self._schema = with_durations(with_zones(stored, instants), spark)
             self.count = self._dataset.count_rows()
 
     @property
@@ -180,10 +184,23 @@ class StoredDataset(Dataset):
                 chunked = self._dataset.to_table(columns=[known]).column(0)
             if pa.types.is_dictionary(chunked.type):
                 chunked = chunked.unify_dictionaries()
-            elif pa.types.is_timestamp(chunked.type):
+            elif chunked.type != self.type(name):
                 chunked = chunked.cast(self._schema.field(name).type)
+            self._check_texts(name, chunked)
             self._columns[name] = whole(chunked)
         return self._columns[name]
+
+    def _check_texts(self, name: str, column: pa.ChunkedArray) -> None:
+        """Refuse texts that are no UTF-8, which Spark's may be: Python and Arrow have none such."""
+        if not has_texts(column.type):
+            return
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise NeedsSparkError(
+                f"The texts {name!r} in {self._path.parent.name} are not all UTF-8.\n"
+                + OPEN_WITH_SPARK
+            ) from error
 
     def _known(self, name: str) -> str:
         if name not in self._schema.names:
@@ -208,43 +225,6 @@ def _readable(path: Path) -> Iterator[None]:
 def _dataset(files: list[str], encoded: tuple[str, ...]) -> ds.Dataset:
     options = ds.ParquetReadOptions(dictionary_columns=encoded, coerce_int96_timestamp_unit="us")
     return ds.dataset(files, format=ds.ParquetFileFormat(read_options=options))
-
-
-def _stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], set[str]]:
-    """The strings stored as dictionaries in every file, the instants, and what has a collation.
-
-    Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
-    without saying that they are in UTC, and strings as if all were compared alike.
-    """
-    strings: set[str] = set()
-    others: set[str] = set()
-    instants: set[str] = set()
-    collated: set[str] = set()
-    for file in files:
-        with pq.ParquetFile(file) as parquet:
-            strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
-            collated |= _collated(parquet.schema_arrow.metadata or {})
-            for column in parquet.schema:
-                if column.physical_type == "INT96":
-                    instants.add(column.path)
-            for group in range(parquet.metadata.num_row_groups):
-                chunks = parquet.metadata.row_group(group)
-                for number in range(chunks.num_columns):
-                    chunk = chunks.column(number)
-                    if any("DELTA" in encoding for encoding in chunk.encodings):
-                        others.add(chunk.path_in_schema)
-    return tuple(strings - others), instants, collated
-
-
-def _collated(metadata: Mapping[bytes, bytes]) -> set[str]:
-    """The columns with a collation, or with such texts in them, by what Spark says of a file."""
-    fields = json.loads(metadata.get(_SPARK_SCHEMA, b'{"fields": []}'))["fields"]
-    return {field["name"] for field in fields if _COLLATIONS in json.dumps(field)}
-
-
-def _with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
-    utc = pa.timestamp("us", "UTC")
-    return pa.schema([f.with_type(utc) if f.name in instants else f for f in schema])
 
 
 def every(count: int) -> Array:

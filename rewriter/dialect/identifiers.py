@@ -9,18 +9,18 @@ from rewriter.dialect.sparksql import SparkSQL
 
 
 def name_identifiers(expression: exp.Expr) -> None:
-    """Put the name in the place of each ``IDENTIFIER('name')`` of a literal in a query.
+    """Put the name in the place of each ``IDENTIFIER('na' || 'me')`` of literals in a query.
 
     Those that name a relation or a column are replaced; what stays is known to no rule.
     """
     for call in list(expression.find_all(exp.Anonymous)):
         if call.name.lower() != "identifier" or len(call.expressions) != 1:
             continue
-        (given,) = call.expressions
-        if not isinstance(given, exp.Literal) or not given.is_string:
+        name = _text(call.expressions[0])
+        if name is None:
             continue
         try:
-            table = exp.to_table(given.name, dialect=SparkSQL)
+            table = exp.to_table(name, dialect=SparkSQL)
         except ParseError:
             continue
         parent = call.parent
@@ -29,6 +29,20 @@ def name_identifiers(expression: exp.Expr) -> None:
                 parent.set(key, table.args.get(key))
         elif not isinstance(parent, (exp.Aliases, exp.Dot)):
             call.replace(_column(table))
+
+
+def _text(given: exp.Expr) -> str | None:
+    """Return the text of a literal, or of several put together; None of others."""
+    match given:
+        case exp.Literal(is_string=True):
+            return given.name
+        case exp.Paren():
+            return _text(given.this)
+        case exp.DPipe():
+            parts = [_text(given.this), _text(given.expression)]
+            known = [part for part in parts if part is not None]
+            return "".join(known) if len(known) == len(parts) else None
+    return None
 
 
 def _column(name: exp.Table) -> exp.Column:

@@ -288,6 +288,19 @@ class SparkSQLParser(PipeParser, TableArgumentParser):
             group.meta[SPELLED] = spelled
         return group
 
+    def _parse_cube_or_rollup(self, with_prefix: bool = False) -> exp.Cube | exp.Rollup | None:
+        """Parse CUBE or ROLLUP; among their keys may be conditions."""
+        for token, kind in ((TokenType.CUBE, exp.Cube), (TokenType.ROLLUP, exp.Rollup)):
+            if self._match(token):
+                keys = [] if with_prefix else self._parse_wrapped_csv(self._parse_disjunction)
+                return self.expression(kind(expressions=keys))
+        return None
+
+    def _parse_grouping_set(self) -> exp.Expr | None:
+        return (
+            self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
+        )
+
     def _parse_extract(self) -> exp.Extract:
         """Parse ``EXTRACT(field FROM source)``, the field spelled as the user did."""
         self._advance()

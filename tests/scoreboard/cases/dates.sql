@@ -1,7 +1,7 @@
 -- Functions of dates.
 CREATE TEMPORARY VIEW days AS SELECT * FROM VALUES
   (1, DATE '2024-02-29', '2024-02-29', 'birth'), (2, DATE '1999-12-31', '31.12.1999', 'party'), (3, DATE '2024-03-01', NULL, 'birth'),
-  (4, NULL, 'no date', 'none'), (5, DATE '0001-01-01', '0001-01-01', 'party'), (6, DATE '2024-02-28', '2024-02-28', NULL)
+  (4, NULL, 'no date', 'none'), (5, DATE '0101-01-01', '0101-01-01', 'party'), (6, DATE '2024-02-28', '2024-02-28', NULL)
   AS days(id, d, txt, kind);
 
 SELECT id, year(d), quarter(d), month(d), day(d), dayofmonth(d), dayofyear(d) FROM days;

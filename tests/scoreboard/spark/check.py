@@ -46,23 +46,34 @@ class _EndedError(Exception):
 
 
 def check(
-    bench: Bench, statement: Statement, file: str, number: int, *, oracles: bool = True
+    bench: Bench,
+    statement: Statement,
+    file: str,
+    number: int,
+    *,
+    oracles: bool = True,
+    frames: bool = False,
 ) -> Outcome:
     """Return what becomes of a query; what goes wrong is part of it and is not raised.
 
-    ``oracles``: whether it is answered and held against plain Spark, or only read.
+    Parameters
+    ----------
+    oracles
+        Whether it is answered and held against plain Spark, or only read.
+    frames
+        Whether the frame that Spark makes of it is annotated, instead of its text.
     """
     start = time.perf_counter()
     outcome = Outcome(file, number, statement.key, statement.text, Verdict.READ)
     try:
-        for done in _stages(bench, outcome, oracles):
+        for done in _stages(bench, outcome, oracles, frames):
             outcome = done
     except _EndedError as end:
         outcome = replace(outcome, verdict=end.verdict, stage=end.stage, message=end.message)
     return replace(outcome, seconds=round(time.perf_counter() - start, 2))
 
 
-def _stages(bench: Bench, outcome: Outcome, oracles: bool) -> Iterator[Outcome]:
+def _stages(bench: Bench, outcome: Outcome, oracles: bool, frames: bool) -> Iterator[Outcome]:
     sql = outcome.sql
     try:
         before = bench.answer(sql)
@@ -71,7 +82,7 @@ def _stages(bench: Bench, outcome: Outcome, oracles: bool) -> Iterator[Outcome]:
     outcome = replace(outcome, rows=len(before))
     yield outcome
     with _stage("read"):
-        q = bench.ls.sql(sql)
+        q = bench.ls.annotate(bench.annotating.sql(sql)) if frames else bench.ls.sql(sql)
         text = q.rewritten_sql
     if not oracles:
         return

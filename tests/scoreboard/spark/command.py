@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import click
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from tests.local_spark import local_spark
 from tests.scoreboard.spark.bench import Bench
 from tests.scoreboard.spark.check import check
 from tests.scoreboard.spark.outcome import Outcome, Verdict, append, findings, read, table
@@ -31,6 +31,9 @@ CASES = Path(__file__).parent.parent / "cases"
 @click.option("--output", type=click.Path(path_type=Path), required=True)
 @click.option("--again", multiple=True, type=click.Choice([*Verdict, "all"]), help="Run also these")
 @click.option("--reading", is_flag=True, help="Only read the statements: no oracle is asked.")
+@click.option("--frames", is_flag=True, help="Annotate the frames that spark.sql makes of them.")
+@click.option("--connect", is_flag=True, help="Over Spark Connect.")
+@click.option("--every", type=click.IntRange(1), default=1, help="Of a file, every so manieth.")
 @click.option("--compiled", is_flag=True, help="Let Spark compile its plans, as it usually does.")
 @click.option("--seconds", type=float, help="End after so long, to go on another time.")
 @click.option("--findings", "report", type=click.Path(path_type=Path), help="What failed, by cause")
@@ -39,6 +42,9 @@ def spark(
     output: Path,
     again: Collection[str],
     reading: bool,
+    frames: bool,
+    connect: bool,
+    every: int,
     compiled: bool,
     seconds: float | None,
     report: Path | None,
@@ -58,17 +64,19 @@ def spark(
         and "all" not in again
         and (reading or one.verdict is not Verdict.READ)
     }
-    left = [script for script in scripts if set(_keys(script)) - done]
+    chosen = {key for script in scripts for key in _keys(script)[::every]}
+    left = [script for script in scripts if chosen.intersection(_keys(script)) - done]
     if left:
-        with _spark(compiled) as session:
+        with _spark(compiled=compiled, connect=connect) as session:
+            wanted = chosen - done
             for outcome in chain.from_iterable(
-                _run(session, script, done, not reading) for script in left
+                _run(session, script, wanted, oracles=not reading, frames=frames) for script in left
             ):
                 append(kept, outcome)
                 if time.monotonic() > end:
                     break
     known = read(kept)
-    keys = [key for script in scripts for key in dict.fromkeys(_keys(script))]
+    keys = [key for script in scripts for key in _keys(script) if key in chosen]
     ours = [known[key] for key in keys if key in known]
     text = table(ours)
     (output / "spark.md").write_text(text)
@@ -80,15 +88,17 @@ def spark(
 
 
 def _keys(script: Script) -> list[str]:
-    return [f"{script.name}/{one.key}" for one in script.statements if one.is_query]
+    """Return the keys of a file's queries, each once."""
+    keys = [f"{script.name}/{one.key}" for one in script.statements if one.is_query]
+    return list(dict.fromkeys(keys))
 
 
 def _run(
-    spark: SparkSession, script: Script, done: Collection[str], oracles: bool
+    spark: SparkSession, script: Script, wanted: Collection[str], *, oracles: bool, frames: bool
 ) -> Iterator[Outcome]:
-    """Run a file's statements; of its queries those without an outcome."""
+    """Run a file's statements; of its queries those that are wanted."""
     number = 0
-    seen = set(done)
+    left = set(wanted)
     with (
         TemporaryDirectory(prefix="scoreboard-") as folder,
         closing(Bench(spark, script.settings, Path(folder))) as bench,
@@ -103,10 +113,10 @@ def _run(
                 continue
             number += 1
             key = f"{script.name}/{statement.key}"
-            if key in seen:
+            if key not in left:
                 continue
-            seen.add(key)
-            outcome = check(bench, statement, script.name, number, oracles=oracles)
+            left.remove(key)
+            outcome = check(bench, statement, script.name, number, oracles=oracles, frames=frames)
             said = next(iter(outcome.message.splitlines()), "")
             print(
                 f"{script.name}:{number} {outcome.verdict} {outcome.seconds}s {said[:150]}",
@@ -117,36 +127,23 @@ def _run(
 
 
 @contextmanager
-def _spark(compiled: bool) -> Iterator[SparkSession]:
+def _spark(*, compiled: bool, connect: bool) -> Iterator[SparkSession]:
     """Start Spark for many small queries; without compiled plans these are sooner done."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     # Of statements that Spark rejects: their outcomes say so.
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-    settings = {
-        "spark.buffer.pageSize": "1m",
-        "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    options = {
         "spark.log.level": "OFF",
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
         "spark.sql.parquet.compression.codec": "uncompressed",
     }
-    if not compiled:
-        settings["spark.sql.codegen.wholeStage"] = "false"
-        settings["spark.sql.codegen.factoryMode"] = "NO_CODEGEN"
-    with TemporaryDirectory(prefix="scoreboard-") as folder:
-        settings["spark.sql.warehouse.dir"] = folder
-        builder = SparkSession.builder.master("local[2]")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-        try:
-            yield session
-        finally:
-            session.stop()
+    with (
+        TemporaryDirectory(prefix="scoreboard-") as folder,
+        local_spark(
+            Path(folder), connect=connect, interpreted=not compiled, options=options
+        ) as session,
+    ):
+        yield session
 
 
 def _commit() -> str:

@@ -1,0 +1,91 @@
+"""What Spark says of the types in its Parquet files, and what Arrow makes of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+_COLLATIONS = "__COLLATIONS"
+_DAYS_TO_SECONDS = tuple(f"interval {unit}" for unit in ("day", "hour", "minute", "second"))
+
+
+def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, Any]]:
+    """The strings stored as dictionaries in every file, the instants, and Spark's types.
+
+    Arrow cannot read delta-encoded strings as dictionaries, and reads Spark's 96-bit timestamps
+    without saying that they are in UTC. The types are JSON values, of files that Spark wrote.
+    """
+    strings: set[str] = set()
+    others: set[str] = set()
+    instants: set[str] = set()
+    spark: dict[str, Any] = {}
+    for file in files:
+        with pq.ParquetFile(file) as parquet:
+            strings |= {f.name for f in parquet.schema_arrow if pa.types.is_string(f.type)}
+            spark |= _spark_types(parquet.schema_arrow.metadata or {})
+            for column in parquet.schema:
+                if column.physical_type == "INT96":
+                    instants.add(column.path)
+            for group in range(parquet.metadata.num_row_groups):
+                chunks = parquet.metadata.row_group(group)
+                for number in range(chunks.num_columns):
+                    chunk = chunks.column(number)
+                    if any("DELTA" in encoding for encoding in chunk.encodings):
+                        others.add(chunk.path_in_schema)
+    return tuple(strings - others), instants, spark
+
+
+def _spark_types(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """What Spark says of the columns of a file that it wrote: their fields of a schema."""
+    fields = json.loads(metadata.get(_SPARK_SCHEMA, b'{"fields": []}'))["fields"]
+    return {field["name"]: field for field in fields}
+
+
+def has_collation(field: Mapping[str, Any]) -> bool:
+    """Whether Spark compares a column's texts, or texts in its values, by a collation."""
+    return _COLLATIONS in json.dumps(field)
+
+
+def has_texts(kind: pa.DataType) -> bool:
+    """Whether values of a type are texts, or have texts in them."""
+    if pa.types.is_dictionary(kind):
+        return has_texts(kind.value_type)
+    if pa.types.is_nested(kind):
+        return any(has_texts(kind.field(number).type) for number in range(kind.num_fields))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def with_durations(schema: pa.Schema, spark: Mapping[str, Any]) -> pa.Schema:
+    """The schema with intervals of days to seconds, which Spark stores as numbers."""
+    return pa.schema(
+        [
+            field.with_type(_duration(field.type, spark[field.name]["type"]))
+            if field.name in spark
+            else field
+            for field in schema
+        ]
+    )
+
+
+def _duration(kind: pa.DataType, said: Any) -> pa.DataType:
+    match said:
+        case str() if said.startswith(_DAYS_TO_SECONDS):
+            return pa.duration("us")
+        case {"type": "array", "elementType": element}:
+            return pa.list_(kind.value_field.with_type(_duration(kind.value_type, element)))
+        case {"type": "struct", "fields": fields}:
+            numbered = enumerate(fields)
+            inner = [(kind.field(number), field["type"]) for number, field in numbered]
+            return pa.struct([one.with_type(_duration(one.type, type_)) for one, type_ in inner])
+    return kind
+
+
+def with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
+    """The schema with instants in UTC."""
+    utc = pa.timestamp("us", "UTC")
+    return pa.schema([f.with_type(utc) if f.name in instants else f for f in schema])

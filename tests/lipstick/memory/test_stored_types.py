@@ -1,0 +1,58 @@
+"""Types that Spark's Parquet files have and Arrow does not tell."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from lipstick.errors import NeedsSparkError
+from lipstick.memory.store import StoredDataset
+
+DAY = 86_400_000_000
+HOURS = "interval day to second"
+
+
+def stored(folder: Path, table: pa.Table, types: dict[str, Any]) -> StoredDataset:
+    """Return a table as a dataset of one file that says these types of Spark's."""
+    fields = [{"name": name, "type": kind, "metadata": {}} for name, kind in types.items()]
+    said = json.dumps({"type": "struct", "fields": fields})
+    key = "org.apache.spark.sql.parquet.row.metadata"
+    pq.write_table(table.replace_schema_metadata({key: said}), folder / "part-0.parquet")
+    return StoredDataset(folder)
+
+
+def test_intervals_are_durations_wherever_they_stand(tmp_path: Path) -> None:
+    element = {"type": "array", "elementType": HOURS, "containsNull": True}
+    inner = {"type": "struct", "fields": [{"name": "d", "type": "interval minute"}]}
+    table = pa.table(
+        {
+            "due": pa.array([DAY, None]),
+            "all": pa.array([[DAY, None], None], pa.list_(pa.int64())),
+            "in": pa.array([{"d": 1}, None], pa.struct([("d", pa.int64())])),
+            "months": pa.array([1, 2], pa.int32()),
+            "number": pa.array([1, 2]),
+        }
+    )
+    types = {"due": HOURS, "all": element, "in": inner, "months": "interval month"}
+    dataset = stored(tmp_path, table, {**types, "number": "long"})
+    assert dataset.column("due").to_pylist() == [dt.timedelta(days=1), None]
+    assert dataset.column("all").to_pylist() == [[dt.timedelta(days=1), None], None]
+    assert dataset.column("in").to_pylist() == [{"d": dt.timedelta(microseconds=1)}, None]
+    assert dataset.column("months").type == pa.int32()
+    assert dataset.column("number").type == dataset.type("number") == pa.int64()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_texts_that_are_not_utf8_need_spark(tmp_path: Path, nested: bool) -> None:
+    texts = pa.array([b"A\xff", b"b"], pa.binary()).view(pa.string())
+    column = pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), texts) if nested else texts
+    dataset = stored(tmp_path, pa.table({"b": column, "c": pa.array(["é", None])}), {})
+    assert dataset.column("c").to_pylist() == ["é", None]
+    with pytest.raises(NeedsSparkError, match=r"The texts 'b' in .* are not all UTF-8"):
+        dataset.column("b")

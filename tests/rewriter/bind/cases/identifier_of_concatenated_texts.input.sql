@@ -1,0 +1,1 @@
+SELECT IDENTIFIER('t.' || ('a')) AS v FROM IDENTIFIER('' || 't') WHERE IDENTIFIER('b') = 'x'
