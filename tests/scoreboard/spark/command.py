@@ -51,7 +51,8 @@ def spark(
 ) -> None:
     """Put the statements of FILES, or of all cases, to the oracles.
 
-    Statements whose outcome OUTPUT has already are not run again.
+    Statements whose outcome OUTPUT has already are not run again. The exit code is 1 where an
+    answer is wrong, or something crashed.
     """
     end = time.monotonic() + (math.inf if seconds is None else seconds)
     kept = output / "spark.jsonl"
@@ -85,6 +86,8 @@ def spark(
         print(f"{len(keys) - len(ours)} statements are left: run this again.")
     if report is not None:
         report.write_text(f"At {_commit()}, {len(ours)} statements\n\n{findings(ours)}")
+    if any(one.verdict in (Verdict.WRONG, Verdict.CRASHED) for one in ours):
+        sys.exit(1)
 
 
 def _keys(script: Script) -> list[str]:
