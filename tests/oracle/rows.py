@@ -131,7 +131,8 @@ def arrow_value(value: Any, kind: pa.DataType) -> Any:
         return None
     if pa.types.is_struct(kind):
         fields = [kind.field(index) for index in range(kind.num_fields)]
-        pairs = zip(value.values(), fields, strict=True)
+        items = value.values() if isinstance(value, dict) else value
+        pairs = zip(items, fields, strict=True)
         return tuple(arrow_value(item, field.type) for item, field in pairs)
     if pa.types.is_map(kind):
         return normal(

@@ -106,16 +106,14 @@ class Conditions(Tables, ABC):
         second = self.pair(source.scope, table.scope) if self.chance(0.15) else None
         if second is not None and not grouped:
             self.decides(*second)
-            where = f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
-            return (
-                f"({outer.sql}, {second[0].sql}) {word}"
-                f" (SELECT {member.sql}, {second[1].sql} FROM {table.sql}{where})"
-            )
+            members = f"{member.sql}, {second[1].sql}"
+            subquery = self.subselect(members, table, conjuncts)
+            return f"({outer.sql}, {second[0].sql}) {word} ({subquery})"
         if self.chance(0.3 if negated else 0.0):
             # Without NULLs on either side, NOT IN is what most people think it is.
             conjuncts = [*conjuncts, f"{member.sql} IS NOT NULL"]
-        tail = self._tail(table.scope, member, conjuncts, grouped)
-        return f"{outer.sql} {word} (SELECT {member.sql} FROM {table.sql}{tail})"
+        tail = self._tail(table.scope, member, grouped)
+        return f"{outer.sql} {word} ({self.subselect(member.sql, table, conjuncts, tail)})"
 
     def _exists(
         self,
@@ -138,18 +136,15 @@ class Conditions(Tables, ABC):
             first = f"({first} OR {other.sql})"
         conjuncts = [first, *conjuncts]
         head = member.sql if grouped else self.rng.choice(("1", "*", member.sql))
-        tail = self._tail(table.scope, member, conjuncts, grouped)
-        return f"{word} (SELECT {head} FROM {table.sql}{tail})"
+        tail = self._tail(table.scope, member, grouped)
+        return f"{word} ({self.subselect(head, table, conjuncts, tail)})"
 
-    def _tail(
-        self, scope: Sequence[Column], key: Term, conjuncts: Sequence[str], grouped: bool
-    ) -> str:
-        where = f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
+    def _tail(self, scope: Sequence[Column], key: Term, grouped: bool) -> str:
         if not grouped:
-            return where
+            return ""
         self.exact = False
         value = self.aggregate(scope, stable_only=True)
-        return f"{where} GROUP BY {key.sql} HAVING {compared(self.rng, value, ()).sql}"
+        return f" GROUP BY {key.sql} HAVING {compared(self.rng, value, ()).sql}"
 
     def scalar_subquery(self) -> Term:
         """Return a subquery of one row: an aggregate without GROUP BY."""

@@ -30,7 +30,7 @@ class Subqueries(Conditions, ABC):
         if self.chance(0.3):
             where.append(predicate(self.rng, table.scope, 0).sql)
         self.subtracts(table.reads)
-        sql = f"(SELECT {value.sql} FROM {table.sql} WHERE {' AND '.join(where)})"
+        sql = f"({self.subselect(value.sql, table, where)})"
         return replace(value, sql=sql, aggregated=True)
 
     def compared_value(self, source: From) -> str:
@@ -63,7 +63,7 @@ class Subqueries(Conditions, ABC):
             picked = [self.rng.choice(table.scope) for _ in range(self.rng.choice((1, 2)))]
             made = [Column(self.fresh("c"), column.term) for column in picked]
         items = [f"{column.term.sql} AS {column.name}" for column in made]
-        inner = f"SELECT {', '.join(items)} FROM {table.sql} WHERE {link}{tail}"
+        inner = self.subselect(", ".join(items), table, [link], tail)
         scope = tuple(column.referred(f"{alias}.{column.name}") for column in made)
         size = min(source.size * max(table.size / 6, 1), SMALL)
         if self.chance(0.35):

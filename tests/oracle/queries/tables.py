@@ -41,6 +41,28 @@ class Tables(Draw, ABC):
             columns.append(Column(name, Term(name, kind)))
         return relation.name, tuple(columns), float(relation.data.num_rows)
 
+    def subselect(self, head: str, table: Table, conjuncts: Sequence[str], rest: str = "") -> str:
+        """Return a SELECT of a table under conditions, which may refer to a row around it.
+
+        They stand in WHERE, or in a relation of FROM: a derived table, a CTE, the ON of a join.
+        """
+        if not conjuncts or not self.chance(0.3):
+            where = f" WHERE {' AND '.join(conjuncts)}" if conjuncts else ""
+            return f"SELECT {head} FROM {table.sql}{where}{rest}"
+        condition = " AND ".join(conjuncts)
+        alias = table.sql.split()[-1]
+        rows = f"SELECT * FROM {table.sql} WHERE {condition}"
+        form = self.rng.choice(("derived", "named", "joined"))
+        if form == "derived":
+            return f"SELECT {head} FROM ({rows}) AS {alias}{rest}"
+        if form == "named":
+            name = self.fresh("w")
+            return f"WITH {name} AS ({rows}) SELECT {head} FROM {name} AS {alias}{rest}"
+        if head == "*":
+            head = "1"
+        one = f"(SELECT 1 AS one) AS {self.fresh('o')}"
+        return f"SELECT {head} FROM {one} JOIN {table.sql} ON {condition}{rest}"
+
     def _values(self) -> tuple[str, tuple[Column, ...], float]:
         """Return VALUES, with a NULL and perhaps with rows twice."""
         kinds = ("int", "string")
