@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from lipstick.cli.demo import demo
+from lipstick.cli.explore import explore
 from lipstick.cli.federation import federation
 from lipstick.cli.graph import graph
 from lipstick.cli.script import script
@@ -34,5 +35,5 @@ def main() -> None:
     """
 
 
-for command in (demo, workflow, graph, script, fsck, compact, vacuum, federation):
+for command in (demo, explore, workflow, graph, script, fsck, compact, vacuum, federation):
     main.add_command(command)

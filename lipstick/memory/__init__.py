@@ -80,6 +80,16 @@ class Memory:
         self._formal = Formal(self._engine)
 
     @property
+    def engine(self) -> Engine:
+        """The rows and members of every block, by position."""
+        return self._engine
+
+    @property
+    def formal(self) -> Formal:
+        """The annotations of tuples of every block, by position."""
+        return self._formal
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the query, inner ones first."""
         return tuple(self._engine.blocks.values())

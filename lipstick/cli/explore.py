@@ -1,0 +1,57 @@
+"""``lipstick explore``: captures, stores and scripts looked at in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lipstick.cli.errors import reported
+
+
+@click.command()
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="By default one that is free."
+)
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; others than loopback let other machines ask, with the token.",
+)
+@click.option("--no-browser", is_flag=True, help="Print the address without opening it.")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page of its own to this file instead, which answers what it holds.",
+)
+@click.option("--rows", default=20, show_default=True, help="Rows whose why --output holds.")
+def explore(
+    paths: tuple[Path, ...], port: int, host: str, no_browser: bool, output: Path | None, rows: int
+) -> None:
+    """Explore captures, workflow stores and scripts in a browser.
+
+    PATHs are folders that save() wrote, folders that a workflow ran into, and Python scripts or
+    notebooks. Nothing is changed, and no Spark is started.
+    """
+    with reported():
+        from lipstick.explore import Explorer
+        from lipstick.explore.explorer import open_source
+
+        explorer = Explorer([open_source(path) for path in paths])
+        if output is not None:
+            from lipstick.explore.saved import save
+
+            size = save(explorer, output, rows)
+            click.echo(f"{output}: {size:,} bytes, to be opened in any browser.")
+            return
+        from lipstick.explore.server import Serving
+
+        serving = Serving(explorer, host, port)
+        click.echo(f"Explore at {serving.url}\nControl-C ends it.")
+        if not no_browser:
+            click.launch(serving.url)
+        serving.run()

@@ -1,0 +1,99 @@
+"""Annotations evaluated in semirings, with values for tokens as somebody chooses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lipstick.capture.capture import Capture
+from lipstick.explore.budget import Budget
+from lipstick.explore.captures import why
+from lipstick.explore.cells import cell
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.params import Params
+from lipstick.explore.tables import Windows
+from lipstick.memory.reach import reach
+from semiring import semirings
+from semiring.base import Semiring
+from semiring.errors import LipstickError
+from semiring.token import Token
+
+_CHOSEN: dict[str, tuple[Semiring[Any], str, str]] = {
+    "counting": (semirings.Counting(), "how many times the row is there", "integer"),
+    "boolean": (semirings.Boolean(), "whether the row is there", "integer"),
+    "why": (semirings.Why(), "sets of inputs that suffice", ""),
+    "which": (semirings.Which(), "all inputs that take part", ""),
+    "posbool": (semirings.PosBool(), "the minimal sets of inputs", ""),
+    "tropical": (semirings.Tropical(), "least cost", "number"),
+    "max_plus": (semirings.MaxPlus(), "largest gain", "number"),
+    "viterbi": (semirings.Viterbi(), "confidence in the best derivation", "number"),
+    "fuzzy": (semirings.Fuzzy(), "the weakest link of the best derivation", "number"),
+    "lukasiewicz": (semirings.Lukasiewicz(), "truth that many doubts wear down", "number"),
+}
+
+SEMIRINGS = [
+    {"id": key, "name": semiring.name, "says": says, "values": values}
+    for key, (semiring, says, values) in _CHOSEN.items()
+]
+"""The menu: ``values`` is what tokens may be given, ``integer``, ``number`` or nothing."""
+
+
+def evaluated(capture: Capture, windows: Windows, params: Params, budget: Budget) -> dict[str, Any]:
+    """The rows of a window of the answer, each with its annotation in a semiring.
+
+    Parameters
+    ----------
+    params
+        ``semiring``, one of `SEMIRINGS`; ``values``: per relation a number that all of its tokens
+        have; those of others have the semiring's default; and ``at``, the place of one row, or what
+        :meth:`Windows.window` takes.
+    """
+    name = params.text("semiring")
+    if name not in _CHOSEN:
+        raise ExploreError(f"Choose a semiring of {', '.join(_CHOSEN)}, not {name!r}.")
+    semiring, _, kind = _CHOSEN[name]
+    values = {of: _value(kind, of, text) for of, text in params.mapping("values").items() if text}
+
+    def value(token: Token) -> Any:
+        given = values.get(token.relation)
+        return semiring.default(token) if given is None else given
+
+    row = params.integer("at", -1)
+    there = 0 <= row < windows.table.num_rows
+    places = [row] if there else windows.window(params)["places"]
+    shown = []
+    for row in places:
+        budget.check()
+        shown.append(_annotated(capture, row, semiring, value))
+    return {"values": shown, "places": places, "name": semiring.name}
+
+
+def _annotated(
+    capture: Capture, row: int, semiring: Semiring[Any], value: Any
+) -> dict[str, str | None]:
+    memory = capture.memory
+    at = np.array([why.position(memory, row)], dtype=np.int64)
+    total = sum(len(found.members) for found in reach(memory.engine, at).values())
+    if total > why.READ:
+        return {"refused": f"{total:,} derivations"}
+    try:
+        return {"text": cell(_text(why.annotation(memory, at).evaluate(semiring, value)))}
+    except LipstickError as error:
+        return {"refused": cell(str(error).partition("\n")[0])}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, frozenset):
+        parts = sorted(_text(part) for part in value)
+        return "{" + ", ".join(parts) + "}"
+    return str(value)
+
+
+def _value(kind: str, relation: str, text: Any) -> Any:
+    if not kind:
+        raise ExploreError("Tokens have no other values in this semiring.")
+    try:
+        return int(str(text)) if kind == "integer" else float(str(text))
+    except ValueError as error:
+        raise ExploreError(f"{text!r} is no {kind} for the tokens of {relation}.") from error

@@ -1,0 +1,176 @@
+"""What the answer would be without some inputs, in one scenario or in several side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lipstick.capture.capture import Capture
+from lipstick.explore.budget import Budget
+from lipstick.explore.cells import cells, columns, parsed
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.params import Params
+from lipstick.explore.tables import condition
+
+SHOWN = 200
+"""Rows that differ which are shown at most."""
+
+ROWS = 20_000
+"""Rows that are struck out one by one at most."""
+
+BESIDE = 6
+"""Scenarios side by side at most."""
+
+_KINDS = ("changed", "deleted", "added")
+_PART = re.compile(r"\s*(?P<column>[^<>=!\s]+|`(?:[^`]|``)+`)\s*(?P<rest>(<=|>=|<>|!=|=|<|>).*)")
+
+
+def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
+    """The rows that would differ, with their old and new values.
+
+    Parameters
+    ----------
+    params
+        ``scenarios``: at most `BESIDE`, each with ``delete``: per relation a list of keys, and
+        ``where``: per relation conditions on its key columns.
+    """
+    given = params.items("scenarios")
+    if not 0 < len(given) <= BESIDE:
+        raise ExploreError(f"Give 1 to {BESIDE} scenarios.")
+    found = []
+    for scenario in given:
+        tokens = deletion(capture, Params(scenario))
+        budget.check()
+        result = capture.memory.what_if(tokens)
+        changes = result.changes
+        budget.check()
+        found.append(
+            _differences(changes)
+            | {
+                "method": result.method,
+                "struck": {name: table.num_rows for name, table in tokens.items()},
+                "python": python(capture, tokens, Params(scenario)),
+            }
+        )
+    return {"columns": columns(capture.memory.answer().schema), "scenarios": found}
+
+
+def _differences(changes: pa.Table) -> dict[str, Any]:
+    """The rows that are not as they were."""
+    kinds = changes.column("_change")
+    counts = {each["values"]: each["counts"] for each in kinds.value_counts().to_pylist()}
+    places = np.flatnonzero(np.asarray(pc.not_equal(kinds, "unchanged")))
+    shown = changes.take(pa.array(places[:SHOWN]))
+    old, new = (pa.Table.from_struct_array(shown.column(side)) for side in ("old", "new"))
+    words = shown.column("_change").to_pylist()
+    rows = []
+    for place, kind, before, after in zip(
+        places[:SHOWN].tolist(), words, cells(old), cells(new), strict=True
+    ):
+        rows.append(
+            {
+                "row": place if kind != "added" else None,
+                "change": kind,
+                "old": None if kind == "added" else before,
+                "new": None if kind == "deleted" else after,
+            }
+        )
+    return {
+        "counts": {kind: counts.get(kind, 0) for kind in (*_KINDS, "unchanged")},
+        "rows": rows,
+        "differing": len(places),
+    }
+
+
+def deletion(capture: Capture, scenario: Params) -> dict[str, pa.Table]:
+    """The tokens that a scenario strikes out, per relation.
+
+    Raises
+    ------
+    ExploreError
+        For relations that the query does not read, keys of other types, conditions that are none.
+    """
+    types = capture.token_types()
+    found: dict[str, list[pa.Table]] = {}
+    for name, keys in scenario.mapping("delete").items():
+        found.setdefault(name, []).append(_by_keys(_schema(types, name), name, keys))
+    for name, text in scenario.mapping("where").items():
+        if str(text).strip():
+            _schema(types, name)
+            found.setdefault(name, []).append(_by_conditions(capture, name, str(text)))
+    tables = {}
+    for name, parts in found.items():
+        whole = pa.concat_tables(part.cast(types[name]) for part in parts)
+        tables[name] = whole.group_by(whole.column_names).aggregate([])
+    return tables
+
+
+def _schema(types: Mapping[str, pa.Schema], name: str) -> pa.Schema:
+    if name not in types:
+        known = ", ".join(sorted(types)) or "none"
+        raise ExploreError(
+            f"The query reads no relation {name!r} with rows to strike out.\nIt reads: {known}."
+        )
+    return types[name]
+
+
+def _by_keys(schema: pa.Schema, name: str, keys: Any) -> pa.Table:
+    good = isinstance(keys, list) and len(keys) <= ROWS
+    good = good and all(
+        isinstance(key, list)
+        and len(key) == len(schema)
+        and all(part is None or isinstance(part, str) for part in key)
+        for key in keys
+    )
+    if not good:
+        raise ExploreError(
+            f"Rows to strike out of {name!r} are at most {ROWS:,} lists of "
+            f"{len(schema)} texts: {', '.join(schema.names)}."
+        )
+    arrays = [parsed([key[i] for key in keys], field.type) for i, field in enumerate(schema)]
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _by_conditions(capture: Capture, name: str, text: str) -> pa.Table:
+    """The tuples of a relation that took part, and meet conditions on columns of their key."""
+    tokens = capture.memory.tokens(name)
+    keep = np.ones(tokens.num_rows, dtype=np.bool_)
+    for part in re.split(r"\s+and\s+", text, flags=re.IGNORECASE):
+        match = _PART.fullmatch(part)
+        column = "" if match is None else match["column"].strip("`")
+        if match is None or column not in tokens.column_names:
+            raise ExploreError(
+                f"{part!r} is no condition on the key of {name}.\nWrite a column of it "
+                f"({', '.join(tokens.column_names)}), one of = <> < <= > >=, and a value; "
+                "'and' between several."
+            )
+        values = tokens.column(column).combine_chunks()
+        mask = pc.fill_null(condition(values, match["rest"], column), False)
+        keep &= np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
+    return tokens.take(pa.array(np.flatnonzero(keep)))
+
+
+def python(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -> str:
+    """The Python that asks the same."""
+    parts = []
+    for name, table in tokens.items():
+        rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+        shown = [key[0] if len(key) == 1 else key for key in rows[:20]]
+        listed = ", ".join(map(repr, shown))
+        if len(rows) > 20:
+            given = scenario.mapping("where").get(name)
+            listed += f", ...  # {len(rows):,} keys" + (f": {given!r}"[:200] if given else "")
+            parts.append(f"    {name!r}: [{listed}\n    ],")
+            continue
+        parts.append(f"    {name!r}: [{listed}],")
+    deleted = "\n".join(parts)
+    return (
+        "import datetime, decimal\n\nimport lipstick\n\n"
+        f"capture = lipstick.open({str(capture.directory)!r})\n"
+        f"capture.what_if(delete={{\n{deleted}\n}}).changes"
+    )

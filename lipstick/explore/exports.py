@@ -1,0 +1,76 @@
+"""Tables as files: what a view's rows are, whole, as CSV or Parquet."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from lipstick.explore.captures.source import CaptureSource
+from lipstick.explore.cells import cells, kind
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.explorer import Explorer
+from lipstick.explore.params import Params
+from semiring.errors import LipstickError
+
+FORMATS = ("csv", "parquet")
+
+
+def export(explorer: Explorer, question: Any) -> bytes:
+    """The rows of an answer to a question as a file.
+
+    Parameters
+    ----------
+    question
+        As :meth:`Explorer.ask` takes it, with ``format``, ``csv`` or ``parquet``. The rows of a
+        capture are all that its filters leave, in their order and of their types; of other views
+        they are those of the answer, as text.
+
+    Raises
+    ------
+    ExploreError
+        For views without rows, and other formats.
+    """
+    try:
+        asked = Params(question)
+        format = asked.text("format")
+        if format not in FORMATS:
+            raise ExploreError(f"Tables are exported as {' or '.join(FORMATS)}, not {format!r}.")
+        return _written(_rows(explorer, asked, question), format)
+    except LipstickError as error:
+        raise ExploreError(str(error)) from error
+
+
+def _rows(explorer: Explorer, asked: Params, question: Any) -> pa.Table:
+    number = asked.integer("source", 0)
+    if asked.text("view") == "rows" and 0 <= number < len(explorer.sources):
+        source = explorer.sources[number]
+        if isinstance(source, CaptureSource):
+            return source.windows.chosen(Params(asked.mapping("params")))
+    found = explorer.ask(question)
+    if "error" in found:
+        raise ExploreError(found["error"]["message"])
+    answer = found["answer"]
+    if not isinstance(answer.get("rows"), list) or not isinstance(answer.get("columns"), list):
+        raise ExploreError("This view has no rows to export.")
+    names = [column["name"] for column in answer["columns"]]
+    columns = list(zip(*answer["rows"], strict=True)) or [()] * len(names)
+    return pa.Table.from_arrays([pa.array(c, pa.string()) for c in columns], names=names)
+
+
+def _written(table: pa.Table, format: str) -> bytes:
+    out = io.BytesIO()
+    if format == "parquet":
+        pyarrow.parquet.write_table(table, out)
+    else:
+        nested = any(kind(field.type) == "other" for field in table.schema)
+        if nested:
+            rows = cells(table, None)
+            columns = list(zip(*rows, strict=True)) or [()] * table.num_columns
+            arrays = [pa.array(column, pa.string()) for column in columns]
+            table = pa.Table.from_arrays(arrays, names=table.column_names)
+        pyarrow.csv.write_csv(table, out)
+    return out.getvalue()

@@ -1,0 +1,128 @@
+"""A federation as the explorer asks it: its stores as a map, and questions that cross them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from graphquery.federation import Federation, NodesAnswer, PathsAnswer, open_federation
+from lipstick.explore.budget import Budget
+from lipstick.explore.cells import cell
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.graphs.layout import Box, layout
+from lipstick.explore.params import Params
+
+_NAMED = 300
+_ASKED = ("ancestors", "descendants", "delete", "paths")
+
+
+class FederationSource:
+    """Stores that are asked as one.
+
+    Parameters
+    ----------
+    name
+        What people call it.
+    federation
+        What is asked; the versions of its members are those when it was opened.
+    opening
+        The Python that opens it.
+    """
+
+    kind = "federation"
+
+    def __init__(self, name: str, federation: Federation, opening: str) -> None:
+        self.name = name
+        self.federation = federation
+        self._opening = opening
+
+    @classmethod
+    def open(cls, name: str, path: Path) -> FederationSource:
+        """Open the federation of a file of members."""
+        opening = f"import lipstick\n\nfederation = lipstick.federation({str(path)!r})"
+        return cls(name, open_federation(path), opening)
+
+    @property
+    def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
+        """The questions, by name."""
+        return {"about": self.about, "crossing": self.crossing}
+
+    def about(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """The members, which of them answer, and the channels between them, drawn."""
+        del params, budget
+        directory, members = self.federation.directory, self.federation.members
+        place = {alias: number for number, alias in enumerate(members)}
+        channels: dict[tuple[int, int], list[str]] = {}
+        for channel, exporter in directory.exporters.items():
+            export = directory.heads[exporter].exports[channel]
+            for importer in directory.importers.get(channel, ()):
+                pair = place[exporter], place[importer]
+                channels.setdefault(pair, []).append(f"{export.name}, {export.count:,} rows")
+        boxes = [Box(max(120.0, 8.0 * len(alias) + 40), 58.0) for alias in members]
+        placed = layout(boxes, list(channels))
+        absent = directory.absent
+        return {
+            "members": [
+                {
+                    "alias": cell(alias),
+                    "version": directory.heads[alias].version if alias in directory.heads else None,
+                    "absent": cell(str(absent[alias].message)) if alias in absent else None,
+                    "at": [
+                        float(side[number])
+                        for side in (placed.x, placed.y, placed.width, placed.height)
+                    ],
+                }
+                for number, alias in enumerate(members)
+            ],
+            "channels": [
+                {"source": a, "target": b, "names": [cell(n) for n in names], "points": points}
+                for ((a, b), names), points in zip(channels.items(), placed.paths, strict=True)
+            ],
+            "width": placed.size[0],
+            "height": placed.size[1],
+            "python": self._opening,
+        }
+
+    def crossing(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """An answer of the whole federation: how much of it is where, and what it lacks.
+
+        Parameters
+        ----------
+        params
+            ``ask``: ancestors, descendants, delete or paths; ``nodes``, and for paths ``targets``,
+            by ``alias::name``.
+        """
+        asked = params.text("ask")
+        nodes = [str(node) for node in params.items("nodes")]
+        if asked not in _ASKED or not nodes:
+            raise ExploreError(f"Ask {', '.join(_ASKED)} of nodes by alias::name.")
+        budget.check()
+        found, told = self._asked(asked, nodes, [str(node) for node in params.items("targets")])
+        return told | {
+            "complete": found.complete,
+            "missing": [cell(str(one)) for one in found.missing],
+            "requests": found.cost.requests,
+            "bytes": found.cost.sent + found.cost.received,
+            "python": f"{self._opening}\nfederation.{asked}({nodes!r})",
+        }
+
+    def _asked(
+        self, asked: str, nodes: list[str], targets: list[str]
+    ) -> tuple[NodesAnswer | PathsAnswer, dict[str, Any]]:
+        """The answer, and what is in it."""
+        if asked == "paths":
+            paths = self.federation.paths(nodes, targets)
+            members = {name.partition("::")[0]: 1 for path in paths.paths for name in path}
+            shown = [[cell(name) for name in path] for path in paths.paths]
+            return paths, {"paths": shown, "members": members}
+        ask = {
+            "ancestors": self.federation.ancestors,
+            "descendants": self.federation.descendants,
+            "delete": self.federation.delete,
+        }[asked]
+        found = ask(nodes)
+        names = self.federation.names(found, _NAMED)
+        sizes = {alias: len(those) for alias, those in found.nodes.items()}
+        told = {"names": [cell(name) for name in names], "count": len(found), "members": sizes}
+        return found, told

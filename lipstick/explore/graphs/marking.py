@@ -1,0 +1,112 @@
+"""What is lit in a picture: what a node is made of, what it makes, what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graphquery import ProvenanceGraph
+from graphquery.csr import distinct
+from graphquery.values import effects
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.graphs.boxes import Marks
+from semiring.base import Array
+
+MODES = ("ancestors", "descendants", "path", "delete")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Marked:
+    """Marks, and how many nodes there are of each kind.
+
+    Attributes
+    ----------
+    steps
+        Of a deletion how many steps it takes: a node is gone one after the first of those whose
+        loss it does not survive. 0 of others.
+    after
+        Of a deletion the graph that is left.
+    """
+
+    marks: Marks
+    counts: dict[str, int]
+    steps: int = 0
+    after: ProvenanceGraph | None = None
+
+
+def marked(
+    graph: ProvenanceGraph, mode: str, nodes: Sequence[int], step: int | None = None
+) -> Marked:
+    """Mark nodes of a graph.
+
+    Parameters
+    ----------
+    mode
+        ``ancestors`` and ``descendants`` of the nodes; ``path``: what is between the first and the
+        second of them; ``delete``: what is gone without them, and what then is stale.
+    step
+        Of a deletion only what is gone after so many steps; None: all of it.
+    """
+    start = graph.resolve(np.array(nodes, dtype=np.int64))
+    if mode in ("ancestors", "descendants"):
+        found = graph.ancestors(start) if mode == "ancestors" else graph.descendants(start)
+        return _lit(graph, np.union1d(found.ids, start))
+    if mode == "path":
+        if len(nodes) != 2:
+            raise ExploreError("A path is between two nodes: give both.")
+        first, last = (np.array([node], dtype=np.int64) for node in nodes)
+        between = np.intersect1d(
+            np.union1d(graph.descendants(first).ids, first),
+            np.union1d(graph.ancestors(last).ids, last),
+        )
+        return _lit(graph, between)
+    if mode != "delete":
+        raise ExploreError(f"Nodes are marked by one of {', '.join(MODES)}, not by {mode!r}.")
+    after = graph.delete(start)
+    gone = np.setdiff1d(graph.ids, after.ids, assume_unique=True)
+    waves = _waves(graph, start, gone)
+    chosen = gone if step is None else gone[waves <= step]
+    there = np.zeros(graph.storage.size, dtype=np.bool_)
+    there[chosen] = True
+    kinds = {"gone": there}
+    known = effects(after)
+    if known is not None and (step is None or step >= int(waves.max(initial=0))):
+        stale = np.zeros(graph.storage.size, dtype=np.bool_)
+        stale[: len(known.stale)] = known.stale
+        stale[gone] = False
+        kinds["stale"] = stale
+    counts = {kind: int(np.count_nonzero(of)) for kind, of in kinds.items()}
+    return Marked(_marks(graph, kinds), counts, int(waves.max(initial=0)), after)
+
+
+def _lit(graph: ProvenanceGraph, ids: Array) -> Marked:
+    there = np.zeros(graph.storage.size, dtype=np.bool_)
+    there[ids] = True
+    return Marked(_marks(graph, {"lit": there}), {"lit": len(ids)})
+
+
+def _marks(graph: ProvenanceGraph, kinds: dict[str, Array]) -> Marks:
+    storage = graph.storage
+    found = {}
+    for kind, there in kinds.items():
+        running = np.concatenate([[0], np.cumsum(there[: storage.count])])
+        found[kind] = np.diff(running[storage.bases])
+    return Marks(found, kinds)
+
+
+def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:
+    """For every node that is gone, how many steps from what was deleted it is."""
+    wave = np.zeros(len(gone), dtype=np.int64)
+    inside = np.zeros(graph.storage.size, dtype=np.bool_)
+    inside[gone] = True
+    inside[start] = False
+    frontier, at = start, 0
+    while len(frontier):
+        found = graph.outgoing(frontier).nodes
+        frontier = distinct(found[inside[found]]).astype(np.int64)
+        inside[frontier] = False
+        at += 1
+        wave[np.searchsorted(gone, frontier)] = at
+    return wave

@@ -1,0 +1,134 @@
+// The explorer: which source is shown, and what stands around it.
+
+import { h, replace, button, icon } from "./dom.js";
+import { Refused, savedAsker, serverAsker, widgetAsker } from "./asking.js";
+import { Latest, Place } from "./state.js";
+import { trouble } from "./why.js";
+import { CaptureView } from "./capture.js";
+import { GraphView } from "./graph.js";
+import { ScriptView } from "./script.js";
+import { FederationView } from "./federation.js";
+
+const VIEWS = { capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView };
+const SORTS = { capture: "capture", graph: "store", script: "script", federation: "federation" };
+
+export class App {
+  constructor(root, asker, { address }) {
+    this.root = root;
+    this.asker = asker;
+    this.place = new Place(address);
+    this.latest = new Latest();
+    this.main = h("main", { class: "main" });
+    this.nav = h("nav", { class: "sources", "aria-label": "What is explored" });
+    this.theme = button(icon("sun"), () => this.turn(), { class: "plain icon-button", "aria-label": "Dark or light", title: "Dark or light" });
+    const copyLink = address && button(icon("link"), () => this.copyLink(copyLink), { class: "plain icon-button", "aria-label": "Copy a link to this view", title: "Copy a link to this view" });
+    replace(
+      root,
+      h("header", { class: "top" }, h("h1", { class: "wordmark" }, mark(), "lipstick"), this.nav, h("span", { class: "spacer" }), copyLink, this.theme),
+      this.main,
+      h("div", { class: "toast", role: "status", "aria-live": "polite" }),
+    );
+    let theme = null;
+    try {
+      theme = address ? localStorage.getItem("lipstick-theme") : null;
+    } catch {
+      // Pages from files may keep nothing.
+    }
+    if (theme) root.dataset.theme = theme;
+    this.place.listen(() => this.show());
+    root.addEventListener("keydown", (event) => this.key(event));
+    this.start();
+  }
+
+  async start() {
+    try {
+      this.sources = (await this.asker.ask(0, "sources")).sources;
+      this.show();
+    } catch (error) {
+      replace(this.main, trouble(error, () => this.start()));
+    }
+  }
+
+  show() {
+    const number = Math.min(this.place.get("s", 0), this.sources.length - 1);
+    replace(
+      this.nav,
+      this.sources.map((source, place) =>
+        button([h("span", { class: `sort ${source.kind}` }, SORTS[source.kind]), source.name], () => this.place.leave({ s: place || undefined }), {
+          class: `source${place === number ? " on" : ""}`,
+          "aria-current": place === number ? "true" : null,
+        }),
+      ),
+    );
+    if (number !== this.number) {
+      this.number = number;
+      this.view?.stop();
+      const source = this.sources[number];
+      const View = VIEWS[source.kind];
+      if (this.place.address) document.title = `${source.name} · lipstick`;
+      if (!View) {
+        replace(this.main, trouble(new Refused("refused", `This page does not know what a ${source.kind} is.`)));
+        return;
+      }
+      this.view = new View(this, number);
+      replace(this.main, this.view.element);
+    } else {
+      this.view?.show();
+    }
+  }
+
+  turn() {
+    const dark = this.root.dataset.theme ? this.root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    this.root.dataset.theme = dark ? "light" : "dark";
+    try {
+      localStorage.setItem("lipstick-theme", this.root.dataset.theme);
+    } catch {
+      // Pages from files may keep nothing.
+    }
+  }
+
+  async copyLink() {
+    const toast = this.root.querySelector(".toast");
+    try {
+      await navigator.clipboard.writeText(location.href);
+      replace(toast, "Link copied. It has the token in it: who has it may look, too.");
+    } catch {
+      replace(toast, "The address of this page is the link.");
+    }
+    clearTimeout(this.toasting);
+    this.toasting = setTimeout(() => replace(toast), 3200);
+  }
+
+  key(event) {
+    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
+    if (event.key === "/" && !typing) {
+      const search = this.main.querySelector(".search input, .column-filter");
+      if (search) {
+        event.preventDefault();
+        search.focus();
+      }
+    }
+  }
+}
+
+function mark() {
+  return h("span", { class: "mark-dot", "aria-hidden": "true" });
+}
+
+// The page of a server, or a saved one.
+export function start(root) {
+  const given = JSON.parse(document.getElementById("given").textContent);
+  const token = new URLSearchParams(location.search).get("token") ?? "";
+  const asker = given.mode === "saved" ? savedAsker(given.answers) : serverAsker(token);
+  const app = new App(root, asker, { address: true });
+  window.lipstick = app;
+  return app;
+}
+
+// The widget of a notebook.
+export function renderWidget({ model, el }) {
+  const root = h("div", { class: "lipstick-explorer widget" });
+  el.append(root);
+  const app = new App(root, widgetAsker(model), { address: false });
+  return () => app.view?.stop();
+}

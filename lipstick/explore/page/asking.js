@@ -1,0 +1,106 @@
+// Questions: to a server, to a notebook's kernel, or to the answers that a saved page holds.
+
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (value && typeof value === "object") {
+    const keys = Object.keys(value)
+      .filter((key) => value[key] !== undefined && value[key] !== null)
+      .sort();
+    return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
+  }
+  return JSON.stringify(value);
+}
+
+export class Refused extends Error {
+  constructor(kind, message) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+const KEPT = 200;
+
+export class Asker {
+  constructor(send) {
+    this.send = send;
+    this.kept = new Map();
+    this.times = [];
+  }
+
+  async ask(source, view, params = {}, signal = undefined) {
+    const question = { source, view, params };
+    const key = canonical(question);
+    if (this.kept.has(key)) return this.kept.get(key);
+    const started = performance.now();
+    const found = await this.send(question, key, signal);
+    if (signal?.aborted) throw new DOMException("withdrawn", "AbortError");
+    this.times.push({ view, milliseconds: performance.now() - started });
+    if (found.error) throw new Refused(found.error.kind, found.error.message);
+    this.kept.set(key, found.answer);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+    return found.answer;
+  }
+}
+
+export function serverAsker(token) {
+  const asker = new Asker(async (question, _key, signal) => {
+    let response;
+    try {
+      response = await fetch("/ask", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Lipstick-Token": token },
+        body: JSON.stringify(question),
+        signal,
+      });
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Refused("offline", "The server does not answer: it was stopped, or is out of reach.");
+    }
+    return response.json();
+  });
+  asker.exported = async (question) => {
+    const response = await fetch("/export", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Lipstick-Token": token },
+      body: JSON.stringify(question),
+    });
+    if (!response.ok) throw new Refused("refused", (await response.json()).error.message);
+    return response.blob();
+  };
+  return asker;
+}
+
+export function savedAsker(answers) {
+  return new Asker(async (_question, key) => {
+    if (Object.hasOwn(answers, key)) return answers[key];
+    return {
+      error: {
+        kind: "unsaved",
+        message: "This saved page does not hold that answer. Open the capture or store itself to ask: lipstick explore PATH",
+      },
+    };
+  });
+}
+
+export function widgetAsker(model) {
+  const waiting = new Map();
+  let last = 0;
+  model.on("msg:custom", (message) => {
+    const done = waiting.get(message.id);
+    waiting.delete(message.id);
+    if (done) done(JSON.parse(message.text));
+  });
+  return new Asker(
+    (question, _key, signal) =>
+      new Promise((resolve, reject) => {
+        last += 1;
+        const id = last;
+        waiting.set(id, resolve);
+        signal?.addEventListener("abort", () => {
+          waiting.delete(id);
+          reject(new DOMException("withdrawn", "AbortError"));
+        });
+        model.send({ id, question });
+      }),
+  );
+}

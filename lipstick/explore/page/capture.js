@@ -1,0 +1,125 @@
+// A capture: its answer as a table, why a row is there beside it, what if below it.
+
+import { h, replace } from "./dom.js";
+import { Latest } from "./state.js";
+import { Table } from "./table.js";
+import { palette } from "./terms.js";
+import { Why, load } from "./why.js";
+import { Strikes, WhatIf } from "./whatif.js";
+import { Query } from "./query.js";
+import { tableButtons } from "./exporting.js";
+
+const TABS = [
+  ["answer", "Answer"],
+  ["whatif", "What if"],
+  ["query", "Query"],
+];
+
+export class CaptureView {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.latest = new Latest();
+    this.element = h("div", { class: "capture" });
+    app.strike = new Strikes(app.place);
+    load(this.element, this.latest, (signal) => app.asker.ask(source, "about", {}, signal), (about) => this.draw(about));
+  }
+
+  stop() {
+    this.latest.stop();
+    for (const part of [this.table, this.why, this.dock, this.whole, this.query]) part?.stop();
+  }
+
+  draw(about) {
+    this.about = about;
+    const app = this.app;
+    app.colors = palette(about.relations.map((relation) => relation.name));
+    const aggregates = new Set(about.aggregates);
+    this.table = new Table({
+      label: "The answer",
+      query: { sort: app.place.get("sort", -1), descending: app.place.get("down", false), filters: app.place.get("filters", {}) },
+      fetchRows: (params, signal) => app.asker.ask(this.source, "rows", params, signal),
+      linked: (place) => aggregates.has(place),
+      onopen: (row) => app.place.go({ row, col: undefined }),
+      oncell: (row, col) => app.place.go({ row, col }),
+    });
+    this.table.onquery = (query) =>
+      app.place.go({ sort: query.sort < 0 ? undefined : query.sort, down: query.descending || undefined, filters: Object.values(query.filters).some(Boolean) ? query.filters : undefined }, true);
+    this.why = new Why(app, this.source, about);
+    this.dock = new WhatIf(app, this.source, about);
+    this.whole = this.dock;
+    this.query = new Query(app, this.source);
+    this.tabs = TABS.map(([name, label]) =>
+      h("button", { type: "button", class: "tab", role: "tab", id: `lx-tab-${name}`, "aria-controls": `lx-view-${name}`, onclick: () => app.place.go({ v: name === "answer" ? undefined : name }) }, label),
+    );
+    this.dockBox = h("section", { class: "dock", "aria-label": "What if" });
+    const question = () => ({ source: this.source, view: "rows", params: { ...this.table.params(0), offset: 0, limit: 200 } });
+    this.views = {
+      answer: h(
+        "div",
+        { class: "answer", role: "tabpanel", id: "lx-view-answer", "aria-labelledby": "lx-tab-answer" },
+        h("div", { class: "answer-main" }, this.table.element, this.dockBox),
+        this.why.element,
+      ),
+      whatif: h("div", { class: "whole", role: "tabpanel", id: "lx-view-whatif", "aria-labelledby": "lx-tab-whatif" }),
+      query: h("div", { class: "whole", role: "tabpanel", id: "lx-view-query", "aria-labelledby": "lx-tab-query" }, this.query.element),
+    };
+    const strip = h("div", { class: "tabs", role: "tablist", "aria-label": "Views", onkeydown: (event) => this.keys(event) }, this.tabs);
+    this.table.load();
+    queueMicrotask(() => this.show());
+    return [
+      h(
+        "div",
+        { class: "bar-line" },
+        strip,
+        h("span", { class: "note" }, about.relations.map((relation) => relation.name).join(", ")),
+        h("span", { class: "spacer" }),
+        tableButtons(app.asker, question, "answer"),
+      ),
+      Object.values(this.views),
+    ];
+  }
+
+  keys(event) {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const at = this.tabs.indexOf(document.activeElement);
+    const next = this.tabs[(at + step + this.tabs.length) % this.tabs.length];
+    next.focus();
+    next.click();
+  }
+
+  show() {
+    if (!this.about) return;
+    const place = this.app.place;
+    const view = this.views[place.get("v")] ? place.get("v") : "answer";
+    for (const [name, element] of Object.entries(this.views)) element.hidden = name !== view;
+    this.tabs.forEach((tab, number) => {
+      const on = TABS[number][0] === view;
+      tab.classList.toggle("on", on);
+      tab.setAttribute("aria-selected", String(on));
+      tab.tabIndex = on ? 0 : -1;
+    });
+    const strike = this.app.strike;
+    replace(this.tabs[1], "What if", !strike.empty && h("span", { class: "badge" }, String(strike.count(strike.now) || "…")));
+    const seen = JSON.stringify([place.get("row"), place.get("col"), place.get("cut"), place.get("scenario")]);
+    if (view === "answer") {
+      if (this.seen !== seen) {
+        this.seen = seen;
+        this.table.selected = place.get("row") ?? null;
+        this.table.draw();
+        this.why.show(place.get("row"));
+      }
+      this.dockBox.hidden = strike.empty;
+      if (!strike.empty) {
+        if (!this.dockBox.contains(this.dock.element)) replace(this.dockBox, this.dock.element);
+        this.dock.show();
+      }
+    }
+    if (view === "whatif") {
+      if (!this.views.whatif.contains(this.dock.element)) replace(this.views.whatif, this.dock.element);
+      this.dock.show();
+    }
+    if (view === "query") this.query.show();
+  }
+}

@@ -1,0 +1,73 @@
+// Elements, made without a word of HTML: what comes from data is text, whatever it contains.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") {
+      for (const [key, one] of Object.entries(value)) element.style.setProperty(key, one);
+    } else if (name === "value" && "value" in element) element.value = value;
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return element;
+}
+
+export function h(tag, attributes, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function s(tag, attributes, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export function replace(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child));
+}
+
+export function many(count, noun) {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+export function rounded(value) {
+  if (value === null || value === undefined) return "";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 0.001 || size >= 1e15)) return value.toExponential(3);
+  return value.toLocaleString("en", { maximumFractionDigits: size >= 1000 ? 2 : 4 });
+}
+
+let lastId = 0;
+export function freshId(prefix) {
+  lastId += 1;
+  return `lx-${prefix}-${lastId}`;
+}
+
+export function button(label, onclick, attributes) {
+  return h("button", { type: "button", class: "plain", onclick, ...attributes }, label);
+}
+
+// An icon is a path in a box of 16.
+const ICONS = {
+  sun: "M8 4.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7M8 1v1.5M8 13.5V15M1 8h1.5M13.5 8H15M3 3l1 1M12 12l1 1M3 13l1-1M12 4l1-1",
+  copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
+  close: "M4 4l8 8M12 4l-8 8",
+  strike: "M2.5 8h11M5 4.5h6M5 11.5h6",
+  play: "M5 3l8 5-8 5z",
+  up: "M8 13V3M4 7l4-4 4 4",
+  fit: "M2.5 6v-3.500h3.500M10 2.500h3.500v3.500M13.500 10v3.500h-3.500M6 13.500h-3.500v-3.500",
+  save: "M8 2v8M4.500 7l3.500 3.500 3.500-3.500M2.500 13.500h11",
+  link: "M6.500 9.500l3-3M7 4.500l1.500-1.500a2.800 2.800 0 0 1 4 4l-1.500 1.500M9 11.500l-1.500 1.500a2.800 2.800 0 0 1-4-4l1.500-1.500",
+};
+
+export function icon(name) {
+  return s(
+    "svg",
+    { viewBox: "0 0 16 16", width: 16, height: 16, class: "icon", "aria-hidden": "true" },
+    s("path", { d: ICONS[name] }),
+  );
+}

@@ -1,0 +1,128 @@
+// A federation: its stores as a map with what crosses between them, and questions to all of them.
+
+import { h, s, replace, button, many } from "./dom.js";
+import { Latest } from "./state.js";
+import { smooth } from "./picture.js";
+import { load, section } from "./why.js";
+import { pictureButtons, pythonButton } from "./exporting.js";
+
+const QUESTIONS = [
+  ["ancestors", "What it is made of"],
+  ["descendants", "What is made of it"],
+  ["delete", "What is gone without it"],
+  ["paths", "Paths to"],
+];
+
+export class FederationView {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.latest = new Latest();
+    this.asking = new Latest();
+    this.element = h("div", { class: "federation" });
+    load(this.element, this.latest, (signal) => app.asker.ask(source, "about", {}, signal), (about) => this.draw(about));
+  }
+
+  stop() {
+    this.latest.stop();
+    this.asking.stop();
+  }
+
+  draw(about) {
+    this.about = about;
+    const place = this.app.place;
+    this.map = h("div", { class: "map" });
+    this.result = h("div", { class: "lazy" });
+    const ask = h("select", { "aria-label": "Question" }, QUESTIONS.map(([value, label]) => h("option", { value, selected: value === place.get("ask") }, label)));
+    const nodes = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Nodes", value: place.get("nodes", []).join(", ") });
+    const targets = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Targets", value: place.get("targets", []).join(", ") });
+    const names = (input) => input.value.split(/,\s+/).map((name) => name.trim()).filter(Boolean);
+    const go = (event) => {
+      event.preventDefault();
+      place.go({ ask: ask.value, nodes: names(nodes), targets: ask.value === "paths" ? names(targets) : undefined });
+    };
+    const aim = () => {
+      targets.hidden = ask.value !== "paths";
+    };
+    ask.addEventListener("change", aim);
+    aim();
+    this.drawMap({});
+    queueMicrotask(() => this.show());
+    return h(
+      "div",
+      { class: "answer" },
+      h("div", { class: "graph-main" }, this.map),
+      h(
+        "aside",
+        { class: "panel", "aria-label": "Questions", tabindex: "-1" },
+        h("header", { class: "panel-head" }, h("h2", null, this.app.sources[this.source].name)),
+        section("Ask all stores", "", h("form", { class: "controls", onsubmit: go }, nodes, ask, targets, h("button", { type: "submit", class: "plain" }, "Ask"))),
+        this.result,
+        about.members.some((member) => member.absent) &&
+          section("Out of reach", "answers may be incomplete", about.members.filter((member) => member.absent).map((member) => h("p", { class: "bad" }, `${member.alias}: ${member.absent}`))),
+        pythonButton(about.python),
+      ),
+    );
+  }
+
+  drawMap(counts, missing = []) {
+    const { members, channels, width, height } = this.about;
+    const svg = s(
+      "svg",
+      { class: "picture still", viewBox: `-30 -30 ${width + 60} ${height + 60}`, role: "img", "aria-label": `Stores: ${members.map((member) => member.alias).join(", ")}` },
+      s("defs", null, s("marker", { id: "lx-map-arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" }, s("path", { class: "arrow", d: "M0 0.800L7 4L0 7.200z" }))),
+      channels.map((channel) =>
+        s("path", { class: "edge", d: smooth(channel.points), "marker-end": "url(#lx-map-arrow)", "stroke-width": 1.6 }, s("title", null, channel.names.join("\n"))),
+      ),
+      members.map((member) => {
+        const [x, y, w, tall] = member.at;
+        const count = counts[member.alias];
+        const lost = member.absent || missing.some((text) => text.startsWith(`${member.alias}:`));
+        return s(
+          "g",
+          { class: `box module${count ? " is-lit" : ""}${lost ? " is-gone" : ""}` },
+          s("title", null, member.absent ?? `version ${member.version}`),
+          s("rect", { x, y, width: w, height: tall, rx: 8 }),
+          s("text", { class: "label", x: x + w / 2, y: y + 24, "text-anchor": "middle" }, member.alias),
+          s("text", { class: "line", x: x + w / 2, y: y + 43, "text-anchor": "middle" }, lost ? "out of reach" : count ? `${count.toLocaleString("en")} found` : `version ${member.version}`),
+        );
+      }),
+    );
+    replace(this.map, svg, h("div", { class: "map-exports" }, pictureButtons(() => svg, "federation")));
+  }
+
+  show() {
+    if (!this.about) return;
+    const place = this.app.place;
+    const nodes = place.get("nodes", []);
+    const key = JSON.stringify([place.get("ask"), nodes, place.get("targets")]);
+    if (key === this.key) return;
+    this.key = key;
+    if (!nodes.length) {
+      this.drawMap({});
+      replace(this.result);
+      return;
+    }
+    const params = { ask: place.get("ask", "ancestors"), nodes };
+    if (params.ask === "paths") params.targets = place.get("targets", []);
+    load(this.result, this.asking, (signal) => this.app.asker.ask(this.source, "crossing", params, signal), (found) => this.answer(found));
+  }
+
+  answer(found) {
+    this.drawMap(found.members, found.missing);
+    return [
+      h(
+        "p",
+        { class: "summary", role: "status" },
+        h("span", { class: `count ${found.complete ? "added" : "changed"}` }, found.complete ? "complete" : "incomplete"),
+        found.count !== undefined && many(found.count, "node"),
+        h("span", { class: "note" }, `${many(found.requests, "request")}, ${found.bytes.toLocaleString("en")} bytes`),
+      ),
+      found.missing.length > 0 && section("It lacks", "", found.missing.map((text) => h("p", { class: "bad" }, text))),
+      found.paths && (found.paths.length ? found.paths.map((path) => h("p", { class: "path" }, path.join(" → "))) : h("p", { class: "note" }, "There is no path.")),
+      found.names &&
+        h("ul", { class: "links" }, found.names.map((name) => h("li", null, button(name, () => this.app.place.go({ ask: "ancestors", nodes: [name] }), { class: "more" })))),
+      pythonButton(found.python),
+    ];
+  }
+}

@@ -1,0 +1,454 @@
+// A provenance graph: modules first, into them by clicking, what a node comes from and leads to.
+
+import { h, replace, button, icon, many } from "./dom.js";
+import { Latest } from "./state.js";
+import { Picture } from "./picture.js";
+import { load, section, trouble } from "./why.js";
+import { Table, plainTable } from "./table.js";
+import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
+
+const MODES = [
+  ["ancestors", "Made of"],
+  ["descendants", "Makes"],
+  ["delete", "Without it"],
+];
+
+export class GraphView {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.latest = new Latest();
+    this.drawing = new Latest();
+    this.asking = new Latest();
+    this.element = h("div", { class: "graph" });
+    load(this.element, this.latest, (signal) => this.ask("about", {}, signal), (about) => this.draw(about));
+  }
+
+  ask(view, params, signal) {
+    return this.app.asker.ask(this.source, view, params, signal);
+  }
+
+  stop() {
+    for (const latest of [this.latest, this.drawing, this.asking]) latest.stop();
+    clearInterval(this.player);
+    this.picture?.stop();
+    this.table?.stop();
+  }
+
+  draw(about) {
+    this.about = about;
+    const app = this.app;
+    this.picture = new Picture({
+      onopen: (focus) => (focus.search === undefined ? app.place.go({ focus, node: focus.node }) : this.search.focus()),
+      onpick: (box) => app.place.go({ node: box.node }),
+      onup: () => this.up(),
+    });
+    this.crumbs = h("ol", { class: "crumbs" });
+    this.shown = h("span", { class: "shown", role: "status" });
+    this.tools = h("div", { class: "tools" });
+    this.panel = h("aside", { class: "panel", "aria-label": "What is chosen", tabindex: "-1" });
+    this.state = h("div", { class: "picture-state", role: "status" });
+    this.findings = h("ul", { class: "findings", hidden: true });
+    this.search = h("input", {
+      type: "search",
+      placeholder: "Search modules and nodes  /",
+      "aria-label": "Search modules and nodes",
+      oninput: () => this.find(),
+      onkeydown: (event) => {
+        if (event.key === "Escape") this.closeSearch();
+        if (event.key === "ArrowDown") this.findings.querySelector("button")?.focus();
+      },
+    });
+    this.line = h("div", { class: "time-line" });
+    const keepPicture = h("span", null, pictureButtons(() => this.picture.svg, "graph", () => this.bounds()));
+    queueMicrotask(() => this.show());
+    return [
+      h(
+        "div",
+        { class: "bar-line" },
+        h("nav", { "aria-label": "Where in the graph" }, this.crumbs),
+        this.shown,
+        h("span", { class: "spacer" }),
+        h("div", { class: "search" }, this.search, this.findings),
+        button(icon("fit"), () => this.picture.fit(), { class: "plain icon-button", "aria-label": "Fit the picture" }),
+        keepPicture,
+      ),
+      h("div", { class: "answer" }, h("div", { class: "graph-main" }, this.tools, h("div", { class: "stage" }, this.picture.element, this.state, this.legend()), this.line), this.panel),
+    ];
+  }
+
+  legend() {
+    const kinds = [
+      ["module", "module"],
+      ["invocation", "invocation"],
+      ["segment", "nodes alike"],
+      ["input", "input"],
+    ];
+    return h("div", { class: "legend", "aria-hidden": "true" }, kinds.map(([kind, name]) => h("span", { class: `key ${kind}` }, name)));
+  }
+
+  bounds() {
+    const found = this.picture.found;
+    return { x: -20, y: -20, width: found.width + 40, height: found.height + 40 };
+  }
+
+  up() {
+    const crumbs = this.found?.crumbs ?? [];
+    if (crumbs.length > 1) this.app.place.go({ focus: crumbs[crumbs.length - 2].focus, node: undefined });
+  }
+
+  params() {
+    const place = this.app.place;
+    const params = { focus: place.get("focus", {}) };
+    if (place.get("marks")) params.marks = place.get("marks");
+    if (place.get("executions")) params.executions = place.get("executions");
+    if (params.focus.node !== undefined) {
+      params.back = place.get("back", 2);
+      params.forth = place.get("forth", 2);
+    }
+    return params;
+  }
+
+  show() {
+    if (!this.about || !this.picture) return;
+    const params = this.params();
+    const key = JSON.stringify(params);
+    this.showTools();
+    if (key !== this.key) {
+      const before = this.key && JSON.stringify({ ...JSON.parse(this.key), marks: undefined });
+      const same = before === JSON.stringify({ ...params, marks: undefined });
+      this.key = key;
+      this.load(params, same);
+    }
+    this.showPanel();
+    this.timeLine();
+  }
+
+  async load(params, keep) {
+    const signal = this.drawing.start();
+    const slow = setTimeout(() => {
+      const why = this.about.ready ? "Working it out" : `Reading ${many(this.about.nodes, "node")}: the first time takes a moment`;
+      replace(this.state, h("div", { class: "working" }, h("i"), why));
+    }, 160);
+    try {
+      const found = await this.ask("picture", params, signal);
+      if (signal.aborted) return;
+      this.found = found;
+      replace(this.state);
+      const held = this.picture.svg.contains(document.activeElement);
+      this.picture.draw(found, keep);
+      if (held) this.picture.boxes[this.picture.active]?.focus();
+      this.showCrumbs();
+      this.showTools();
+      if (!found.boxes.length) replace(this.state, h("div", { class: "invitation" }, h("strong", null, "Nothing here"), h("p", null, "The graph has no nodes.")));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      replace(
+        this.state,
+        trouble(error, () => this.load(params, keep)),
+        button("Back to all modules", () => this.app.place.go({ focus: undefined, marks: undefined, node: undefined })),
+      );
+    } finally {
+      clearTimeout(slow);
+    }
+  }
+
+  showCrumbs() {
+    const { crumbs, shown, total, what } = this.found;
+    replace(
+      this.crumbs,
+      crumbs.map((crumb, number) => {
+        const last = number === crumbs.length - 1;
+        return h("li", null, last ? h("span", { "aria-current": "page" }, crumb.label) : button(crumb.label, () => this.app.place.go({ focus: crumb.focus, node: undefined }), { class: "more" }));
+      }),
+    );
+    const around = this.found.boxes.filter((box) => box.kind !== "bundle" && !box.whole).length;
+    replace(this.shown, total > shown ? `${Math.min(shown, around).toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : `${many(around, "box").replace("boxs", "boxes")} · ${many(this.about.nodes, "node")} in all`);
+  }
+
+  // -- tools: steps, marks, deletion played through ------------------------------------------------
+
+  showTools() {
+    const place = this.app.place;
+    const marks = place.get("marks");
+    const focus = place.get("focus", {});
+    const parts = [];
+    if (focus.node !== undefined) {
+      const stepper = (name, label) => {
+        const value = place.get(name, 2);
+        return h(
+          "span",
+          { class: "stepper", role: "group", "aria-label": label },
+          label,
+          button("−", () => place.go({ [name]: Math.max(1, value - 1) }), { "aria-label": `Fewer ${label}` }),
+          h("output", null, String(value)),
+          button("+", () => place.go({ [name]: Math.min(12, value + 1) }), { "aria-label": `More ${label}` }),
+        );
+      };
+      parts.push(stepper("back", "steps back"), stepper("forth", "steps forth"));
+    }
+    if (marks) {
+      const counts = this.found?.marked ?? {};
+      const names = { lit: "lit", gone: "gone", stale: "stale" };
+      const words = { ancestors: "What it is made of", descendants: "What it makes", delete: "Without it", path: "Between the two" };
+      parts.push(
+        h("strong", null, words[marks.mode]),
+        Object.entries(counts).map(([kind, count]) => h("span", { class: `count ${kind}` }, `${count.toLocaleString("en")} ${names[kind]}`)),
+      );
+      if (marks.mode === "delete" && this.found?.steps) {
+        const steps = this.found.steps;
+        const step = marks.step ?? steps;
+        parts.push(
+          button([icon("play"), "play"], () => this.play(steps), { class: "plain small" }),
+          h("input", {
+            type: "range",
+            min: 0,
+            max: steps,
+            value: String(step),
+            "aria-label": "Step of the deletion",
+            oninput: (event) => {
+              const next = Number(event.target.value);
+              place.go({ marks: { ...marks, step: next >= steps ? undefined : next } }, true);
+            },
+          }),
+          h("span", { class: "note" }, `step ${step} of ${steps}`),
+        );
+      }
+      parts.push(
+        button("Clear", () => {
+          clearInterval(this.player);
+          place.go({ marks: undefined });
+        }, { class: "plain small" }),
+      );
+    }
+    this.tools.hidden = parts.length === 0;
+    const held = document.activeElement?.type === "range" && this.tools.contains(document.activeElement);
+    replace(this.tools, parts);
+    if (held) this.tools.querySelector("input[type=range]")?.focus();
+  }
+
+  play(steps) {
+    const place = this.app.place;
+    clearInterval(this.player);
+    let step = 0;
+    const stride = Math.max(1, Math.ceil(steps / 24));
+    const tick = () => {
+      const marks = place.get("marks");
+      if (!marks || marks.mode !== "delete") {
+        clearInterval(this.player);
+        return;
+      }
+      place.go({ marks: { ...marks, step: step >= steps ? undefined : step } }, true);
+      if (step >= steps) clearInterval(this.player);
+      step += stride;
+    };
+    tick();
+    this.player = setInterval(tick, 420);
+  }
+
+  // -- the panel ----------------------------------------------------------------------------------
+
+  showPanel() {
+    const place = this.app.place;
+    const node = place.get("node");
+    const focus = place.get("focus", {});
+    const key = JSON.stringify([node, focus.segment, place.get("compare"), node === undefined && focus.segment === undefined]);
+    if (key === this.panelKey) return;
+    this.panelKey = key;
+    this.table?.stop();
+    this.asking.stop();
+    if (node !== undefined) {
+      load(this.panel, this.asking, (signal) => this.ask("node", { node }, signal), (found) => this.node(found));
+    } else if (focus.segment !== undefined) {
+      replace(this.panel, this.nodes(focus.segment));
+    } else {
+      replace(this.panel, this.whole());
+    }
+  }
+
+  whole() {
+    const about = this.about;
+    const facts = [
+      ["nodes", about.nodes],
+      about.edges && ["edges", about.edges],
+      ["kinds of nodes", about.segments],
+      ["modules", about.modules],
+      ["executions", about.execution_count],
+    ].filter(Boolean);
+    return [
+      h("header", { class: "panel-head" }, h("h2", null, this.app.sources[this.source].name)),
+      h("dl", { class: "facts" }, facts.map(([name, count]) => [h("dt", null, name), h("dd", null, count.toLocaleString("en"))])),
+      about.execution_count > 1 && this.comparing(),
+      h("p", { class: "keys" }, h("kbd", null, "Enter"), " opens  ", h("kbd", null, "⌫"), " back  ", h("kbd", null, "arrows"), " move  ", h("kbd", null, "+ −"), " zoom"),
+      pythonButton(about.python),
+    ];
+  }
+
+  comparing() {
+    const executions = this.about.executions;
+    const numbers = executions.map((one) => one.execution);
+    const select = (label, value) =>
+      h("select", { "aria-label": label }, numbers.map((number) => h("option", { value: String(number), selected: number === value }, String(number))));
+    const left = select("One execution", numbers[0]);
+    const right = select("Another execution", numbers[1]);
+    const place = h("div", { class: "lazy" });
+    const latest = new Latest();
+    const run = () =>
+      load(place, latest, (signal) => this.ask("compare", { left: Number(left.value), right: Number(right.value) }, signal), (found) => [
+        found.total
+          ? plainTable(found.columns, found.rows, { label: "How the executions differ" })
+          : h("p", { class: "note" }, "They do not differ."),
+        h("p", { class: "note" }, `${many(found.only_left.count, "node")} only in ${left.value}, ${found.only_right.count.toLocaleString("en")} only in ${right.value}`),
+        this.links("Only in the first", found.only_left),
+        this.links("Only in the second", found.only_right),
+        pythonButton(found.python),
+      ]);
+    return section("Compare executions", "", h("div", { class: "controls" }, left, " with ", right, " ", button("Compare", run)), place);
+  }
+
+  nodes(segment) {
+    this.table = new Table({
+      label: `Nodes of ${segment}`,
+      sortable: false,
+      fetchRows: async (params, signal) => {
+        const found = await this.ask("nodes", { segment, offset: params.offset, limit: params.limit }, signal);
+        return { ...found, places: found.ids };
+      },
+      onopen: (id) => this.app.place.go({ node: id }),
+    });
+    this.table.load();
+    this.table.element.classList.add("tall");
+    return [
+      h("header", { class: "panel-head" }, h("h2", null, segment)),
+      this.table.element,
+      tableButtons(this.app.asker, () => ({ source: this.source, view: "nodes", params: { segment, limit: 200 } }), "nodes"),
+    ];
+  }
+
+  node(found) {
+    const place = this.app.place;
+    const { name, ...facts } = found.facts;
+    const marks = place.get("marks");
+    const on = (mode) => marks?.mode === mode && marks.nodes[0] === found.id;
+    const other = marks?.nodes?.[0];
+    const values = Object.entries(found.tuple);
+    return [
+      h(
+        "header",
+        { class: "panel-head" },
+        h("h2", { class: "node-name" }, name),
+        button(icon("close"), () => place.go({ node: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
+      ),
+      h(
+        "div",
+        { class: "actions" },
+        MODES.map(([mode, label]) =>
+          button(label, () => place.go({ marks: on(mode) ? undefined : { mode, nodes: [found.id] } }), { class: `plain toggle${on(mode) ? " on" : ""}`, "aria-pressed": String(on(mode)) }),
+        ),
+        other !== undefined && other !== found.id && button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [other, found.id] } }), { class: "plain toggle" }),
+        button("Around it", () => place.go({ focus: { node: found.id } }), { class: "plain toggle" }),
+      ),
+      h("dl", { class: "facts" }, Object.entries(facts).map(([key, value]) => [h("dt", null, key), h("dd", null, value)])),
+      values.length > 0 && section("Tuple", "", h("dl", { class: "values" }, values.map(([key, value]) => [h("dt", null, key), h("dd", null, value ?? h("span", { class: "null" }, "NULL"))]))),
+      this.links("Made of", found.made_of),
+      this.links("Makes", found.makes),
+      pythonButton(found.python),
+    ];
+  }
+
+  links(title, list) {
+    if (!list.count) return null;
+    return section(
+      title,
+      many(list.count, "node"),
+      h("ul", { class: "links" }, list.nodes.map((one) => h("li", null, button(one.name, () => this.app.place.go({ node: one.id }), { class: "more" })))),
+      list.count > list.nodes.length && h("p", { class: "note" }, `and ${(list.count - list.nodes.length).toLocaleString("en")} more`),
+    );
+  }
+
+  // -- search and time ----------------------------------------------------------------------------
+
+  find() {
+    clearTimeout(this.timer);
+    const text = this.search.value.trim();
+    if (!text) {
+      this.closeSearch();
+      return;
+    }
+    this.timer = setTimeout(async () => {
+      const signal = this.latest.start();
+      try {
+        const found = await this.ask("search", { text }, signal);
+        this.findings.hidden = false;
+        replace(
+          this.findings,
+          found.found.slice(0, 40).map((one) => h("li", null, button([h("span", { class: "note" }, one.sort), " ", one.name], () => this.go(one.focus), { class: "more" }))),
+          !found.found.length && h("li", { class: "note" }, `Nothing is called “${text}”.`),
+        );
+      } catch (error) {
+        if (error.name !== "AbortError") replace(this.findings, h("li", { class: "bad" }, error.message));
+        this.findings.hidden = false;
+      }
+    }, 180);
+  }
+
+  go(focus) {
+    this.closeSearch();
+    this.app.place.go({ focus, node: focus.node });
+  }
+
+  closeSearch() {
+    this.latest.stop();
+    this.findings.hidden = true;
+  }
+
+  timeLine() {
+    const executions = this.about.executions;
+    this.line.hidden = executions.length < 2;
+    if (this.line.hidden) return;
+    const chosen = this.app.place.get("executions");
+    const most = Math.max(...executions.map((one) => one.nodes));
+    const key = JSON.stringify(chosen ?? null);
+    if (key === this.lineKey) return;
+    this.lineKey = key;
+    const anchor = chosen?.[0];
+    const pick = (number, extend) => {
+      const range = extend && anchor !== undefined ? [Math.min(anchor, number), Math.max(anchor, number)] : [number, number];
+      const same = chosen && chosen[0] === range[0] && chosen[1] === range[1];
+      this.app.place.go({ executions: same ? undefined : range });
+    };
+    const held = this.line.contains(document.activeElement) ? document.activeElement.dataset.number : null;
+    const on = (number) => !chosen || (number >= chosen[0] && number <= chosen[1]);
+    const first = chosen ? executions.findIndex((one) => one.execution === chosen[0]) : 0;
+    replace(
+      this.line,
+      h("span", { class: "note", id: "lx-time" }, chosen ? (chosen[0] === chosen[1] ? `execution ${chosen[0]}` : `executions ${chosen[0]} to ${chosen[1]}`) : `${executions.length.toLocaleString("en")} executions`),
+      h(
+        "div",
+        { class: "ticks", role: "group", "aria-labelledby": "lx-time" },
+        executions.slice(0, 400).map((one, place) =>
+          h("button", {
+            type: "button",
+            class: `tick${on(one.execution) ? " on" : ""}`,
+            "data-number": one.execution,
+            tabindex: place === Math.max(0, first) ? "0" : "-1",
+            "aria-pressed": String(Boolean(chosen) && on(one.execution)),
+            "aria-label": `Execution ${one.execution}: ${many(one.nodes, "node")}`,
+            title: `Execution ${one.execution}: ${many(one.nodes, "node")}`,
+            style: { "--high": String(0.15 + (0.85 * one.nodes) / most) },
+            onclick: (event) => pick(one.execution, event.shiftKey),
+            onkeydown: (event) => {
+              const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+              if (!step) return;
+              event.preventDefault();
+              const next = this.line.querySelectorAll(".tick")[place + step];
+              next?.focus();
+            },
+          }),
+        ),
+      ),
+      chosen && button("All", () => this.app.place.go({ executions: undefined }), { class: "plain small" }),
+    );
+    if (held !== null) this.line.querySelector(`[data-number="${held}"]`)?.focus();
+  }
+}

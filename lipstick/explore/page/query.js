@@ -1,0 +1,110 @@
+// The query: its text, the type of its annotations, its blocks, where its columns come from.
+
+import { h, button, many } from "./dom.js";
+import { Latest } from "./state.js";
+import { load, section } from "./why.js";
+import { plainTable } from "./table.js";
+
+const WORDS = new Set(
+  "select from where group by having order limit offset join left right full inner outer cross on using and or not in exists as with union all except intersect distinct case when then else end between like is null asc desc over partition date interval true false lateral view rows range semi anti values cast".split(" "),
+);
+
+// The text with keywords set off and the names of relations marked.
+export function sqlText(text, mentions, colors, relation) {
+  const parts = [];
+  let at = 0;
+  const plain = (piece) => {
+    for (const match of piece.matchAll(/'(?:[^'\\]|\\.|'')*'|--[^\n]*|\w+|\s+|./gs)) {
+      const word = match[0];
+      if (WORDS.has(word.toLowerCase())) parts.push(h("span", { class: "keyword" }, word));
+      else if (word.startsWith("'")) parts.push(h("span", { class: "literal" }, word));
+      else if (word.startsWith("--")) parts.push(h("span", { class: "comment" }, word));
+      else if (/^\d/.test(word)) parts.push(h("span", { class: "literal" }, word));
+      else parts.push(word);
+    }
+  };
+  for (const mention of mentions) {
+    plain(text.slice(at, mention.start));
+    const lit = relation === undefined || relation.includes(mention.relation);
+    parts.push(h("mark", { class: lit ? "mention" : "mention dim", style: { "--hue": colors(mention.relation) } }, text.slice(mention.start, mention.end)));
+    at = mention.end;
+  }
+  plain(text.slice(at));
+  return h("pre", { class: "code sql", tabindex: "0", role: "region", "aria-label": "The query" }, parts);
+}
+
+export class Query {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.latest = new Latest();
+    this.element = h("div", { class: "query" });
+  }
+
+  stop() {
+    this.latest.stop();
+  }
+
+  show() {
+    load(this.element, this.latest, (signal) => this.app.asker.ask(this.source, "query", {}, signal), (found) => this.draw(found));
+  }
+
+  draw(found) {
+    const app = this.app;
+    const chosen = app.place.get("block");
+    const block = found.blocks.find((one) => one.name === chosen);
+    const reading = (name) => found.blocks.find((one) => one.name === name);
+    const relations = (one) => [...one.relations, ...one.reads.flatMap((name) => relations(reading(name)))];
+    const text = sqlText(found.text, found.mentions, app.colors, block && relations(block));
+    return [
+      h(
+        "div",
+        { class: "query-text" },
+        section("Query", "", text),
+        section("Annotation type", "what every row is annotated with", h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "Annotation type" }, found.type)),
+        section(
+          "Columns",
+          "what each is made of",
+          plainTable(
+            [{ name: "column", kind: "text" }, { name: "made of", kind: "text" }, { name: "", kind: "text" }],
+            found.lineage.map((one) => [h("strong", null, one.column), h("code", null, one.from), one.stable ? "never changes" : "changes with its inputs"]),
+            { label: "Lineage of columns" },
+          ),
+        ),
+      ),
+      h(
+        "div",
+        { class: "query-blocks" },
+        section(
+          "Blocks",
+          "captured one by one, inner ones first",
+          h(
+            "ol",
+            { class: "blocks" },
+            found.blocks.map((one) => this.block(one, one === block)),
+          ),
+        ),
+      ),
+    ];
+  }
+
+  block(one, open) {
+    const numbers = [one.members !== null && one.members !== undefined && many(one.members, "member"), one.rows !== null && one.rows !== undefined && many(one.rows, "row")].filter(Boolean);
+    const go = () => this.app.place.go({ block: open ? undefined : one.name });
+    return h(
+      "li",
+      { class: `block${open ? " open" : ""}` },
+      h(
+        "div",
+        { class: "block-head" },
+        button(one.name, go, { class: "block-name", "aria-pressed": open ? "true" : "false" }),
+        h("span", null, one.root ? `${one.kind}, the answer` : one.kind),
+        h("span", { class: "note" }, numbers.join(" · ")),
+      ),
+      h("pre", { class: "code small" }, one.type),
+      one.relations.length > 0 && h("p", { class: "reads" }, "from ", one.relations.map((name) => h("span", { class: "mention", style: { "--hue": this.app.colors(name) } }, name))),
+      one.reads.length > 0 && h("p", { class: "reads" }, "reads ", one.reads.map((name) => button(name, () => this.app.place.go({ block: name }), { class: "more" }))),
+      one.details.map((detail) => h("p", { class: "detail" }, h("span", { class: "note" }, detail.what), " ", h("code", null, detail.text))),
+    );
+  }
+}

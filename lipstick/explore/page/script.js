@@ -1,0 +1,147 @@
+// A script beside its graph: lines and nodes lit together.
+
+import { h, replace, button, many } from "./dom.js";
+import { Latest } from "./state.js";
+import { load, section } from "./why.js";
+import { GraphView } from "./graph.js";
+import { pythonButton } from "./exporting.js";
+
+const KEYWORDS = new Set(
+  "and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield None True False".split(" "),
+);
+
+function highlighted(text) {
+  const parts = [];
+  for (const match of text.matchAll(/#.*|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\w+|\s+|./g)) {
+    const word = match[0];
+    if (KEYWORDS.has(word)) parts.push(h("span", { class: "keyword" }, word));
+    else if (/^["']/.test(word) || /^\d/.test(word)) parts.push(h("span", { class: "literal" }, word));
+    else if (word.startsWith("#")) parts.push(h("span", { class: "comment" }, word));
+    else parts.push(word);
+  }
+  return parts;
+}
+
+export class ScriptView {
+  constructor(app, source) {
+    this.app = app;
+    this.source = source;
+    this.latest = new Latest();
+    this.asking = new Latest();
+    this.code = h("div", { class: "code-pane", tabindex: "0", role: "region", "aria-label": "The script" });
+    this.told = h("div", { class: "told" });
+    this.graph = new GraphView(app, source);
+    this.graph.element.classList.add("beside-code");
+    this.element = h("div", { class: "script" }, h("div", { class: "script-code" }, this.told, this.code), this.graph.element);
+    load(this.code, this.latest, (signal) => app.asker.ask(source, "script", {}, signal), (found) => this.draw(found));
+  }
+
+  stop() {
+    this.latest.stop();
+    this.asking.stop();
+    this.graph.stop();
+  }
+
+  draw(found) {
+    this.found = found;
+    this.lines = new Map();
+    queueMicrotask(() => this.show());
+    return found.files.map((file) => [
+      found.files.length > 1 && h("h3", { class: "file-name" }, file.name),
+      h(
+        "ol",
+        { class: "lines" },
+        file.lines.map((text, number) => {
+          const line = h(
+            "li",
+            {
+              class: "line-of-code",
+              onclick: () => this.app.place.go({ ask: found.files.length > 1 ? `${file.name}:${number + 1}` : String(number + 1) }),
+            },
+            h("button", { type: "button", class: "line-number", "aria-label": `Line ${number + 1}` }, String(number + 1)),
+            h("code", null, highlighted(text)),
+          );
+          this.lines.set(`${file.name} ${number + 1}`, line);
+          return line;
+        }),
+      ),
+    ]);
+  }
+
+  show() {
+    this.graph.show();
+    if (!this.found) return;
+    const place = this.app.place;
+    const criterion = place.get("ask");
+    const key = JSON.stringify([criterion, place.get("forwards")]);
+    if (key === this.key) return;
+    this.key = key;
+    if (criterion === undefined) {
+      this.asking.stop();
+      this.light(null);
+      replace(this.told, this.choices(), h("p", { class: "note" }, "Pick a line, a variable or a file: what it depends on is lit in the text and in the graph."));
+      return;
+    }
+    const params = { criterion: String(criterion) };
+    if (place.get("forwards")) params.forwards = true;
+    load(this.told, this.asking, (signal) => this.app.asker.ask(this.source, "depends", params, signal), (answer) => {
+      this.light(answer);
+      const marks = answer.seeds.length ? { mode: params.forwards ? "descendants" : "ancestors", nodes: answer.seeds } : undefined;
+      if (JSON.stringify(place.get("marks")) !== JSON.stringify(marks)) queueMicrotask(() => place.go({ marks }, true));
+      return [this.choices(), this.answer(criterion, answer)];
+    });
+  }
+
+  light(answer) {
+    const lit = new Set((answer?.lines ?? []).map(([file, number]) => `${file} ${number}`));
+    for (const [name, line] of this.lines ?? []) {
+      line.classList.toggle("lit", lit.has(name));
+      line.classList.toggle("dim", answer !== null && !lit.has(name));
+    }
+  }
+
+  choices() {
+    const place = this.app.place;
+    const chosen = place.get("ask");
+    const group = (label, names) =>
+      names.length > 0 &&
+      h(
+        "div",
+        { class: "controls" },
+        h("span", { class: "note" }, label),
+        names.slice(0, 24).map((name) =>
+          button(name, () => place.go({ ask: chosen === name ? undefined : name, marks: undefined }), { class: `plain small toggle${chosen === name ? " on" : ""}`, "aria-pressed": String(chosen === name) }),
+        ),
+      );
+    const forwards = place.get("forwards", false);
+    return [
+      h(
+        "div",
+        { class: "controls" },
+        button("depends on", () => place.go({ forwards: undefined }), { class: `plain small toggle${forwards ? "" : " on"}`, "aria-pressed": String(!forwards) }),
+        button("concerns", () => place.go({ forwards: true }), { class: `plain small toggle${forwards ? " on" : ""}`, "aria-pressed": String(forwards) }),
+        chosen !== undefined && button("Clear", () => place.go({ ask: undefined, marks: undefined }), { class: "plain small" }),
+      ),
+      group("reads", this.found.inputs),
+      group("writes", this.found.outputs),
+      group("variables", this.found.variables),
+    ];
+  }
+
+  answer(criterion, answer) {
+    return [
+      h(
+        "p",
+        { class: "summary", role: "status" },
+        h("strong", null, /^\d+$/.test(String(criterion)) ? `Line ${criterion}` : String(criterion)),
+        `${many(answer.lines.length, "line")}`,
+        answer.files.length > 0 && h("span", null, "files: ", answer.files.join(", ")),
+        h("span", { class: answer.certain ? "count added" : "count changed" }, answer.certain ? "certain" : "rests on assumptions"),
+      ),
+      answer.assumptions.length > 0 &&
+        section("Assumed", "", h("ul", null, answer.assumptions.map((one) => h("li", { class: "note" }, `${one.where}: ${one.why}`)))),
+      answer.opaque.length > 0 && section("Not followed", "", h("ul", null, answer.opaque.map((one) => h("li", { class: "note" }, `${one.where}: ${one.why}`)))),
+      pythonButton(answer.python),
+    ];
+  }
+}

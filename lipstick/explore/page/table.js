@@ -1,0 +1,326 @@
+// Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
+
+import { h, replace, button, freshId, many } from "./dom.js";
+
+const ROW = 30;
+const PAGE = 100;
+const TALLEST = 8_000_000; // pixels that browsers can scroll
+
+export class Table {
+  // `fetchRows(params, signal)` resolves to a window of rows; `onopen(place, row)` opens one.
+  constructor({ fetchRows, onopen, oncell, label, query, sortable = true, linked = () => false }) {
+    this.fetchRows = fetchRows;
+    this.onopen = onopen;
+    this.oncell = oncell;
+    this.linked = linked;
+    this.sortable = sortable;
+    this.query = { sort: -1, descending: false, filters: {}, ...query };
+    this.pages = new Map();
+    this.total = 0;
+    this.active = 0;
+    this.selected = null;
+    this.generation = 0;
+    this.controller = new AbortController();
+    this.id = freshId("table");
+    this.head = h("div", { class: "table-head", role: "row" });
+    this.space = h("div", { class: "table-space", role: "presentation" });
+    this.body = h("div", { class: "table-rows", role: "rowgroup" });
+    this.space.append(this.body);
+    this.scroller = h(
+      "div",
+      {
+        class: "table-scroll",
+        role: "grid",
+        tabindex: "0",
+        "aria-label": label,
+        onscroll: () => this.draw(),
+        onkeydown: (event) => this.key(event),
+      },
+      h("div", { role: "rowgroup", class: "table-top" }, this.head),
+      this.space,
+    );
+    this.note = h("div", { class: "table-note", role: "status" });
+    this.element = h("div", { class: "table" }, this.scroller, this.note);
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(this.scroller);
+  }
+
+  stop() {
+    this.controller.abort();
+    this.observer.disconnect();
+  }
+
+  async load() {
+    this.generation += 1;
+    this.controller.abort();
+    this.controller = new AbortController();
+    this.pages.clear();
+    this.failed = null;
+    await this.page(0);
+  }
+
+  params(page) {
+    const filters = Object.fromEntries(Object.entries(this.query.filters).filter(([, v]) => v));
+    const asked = { offset: page * PAGE, limit: PAGE };
+    if (this.query.sort >= 0) asked.sort = this.query.sort;
+    if (this.query.descending) asked.descending = true;
+    if (Object.keys(filters).length) asked.filters = filters;
+    return asked;
+  }
+
+  async page(number) {
+    if (this.pages.has(number)) return;
+    this.pages.set(number, null);
+    const mine = this.generation;
+    try {
+      const found = await this.fetchRows(this.params(number), this.controller.signal);
+      if (mine !== this.generation) return;
+      this.pages.set(number, found);
+      this.total = found.total;
+      this.all = found.all ?? found.total;
+      this.failed = null;
+      if (!this.columns || this.columns.length !== found.columns.length) this.shape(found);
+      this.marks();
+      this.draw();
+    } catch (error) {
+      if (error.name === "AbortError" || mine !== this.generation) return;
+      this.pages.delete(number);
+      this.failed = error.message;
+      this.total = 0;
+      this.draw();
+    }
+  }
+
+  shape(found) {
+    this.columns = found.columns;
+    const widths = found.columns.map((column, place) => {
+      const longest = Math.max(
+        Math.min(column.name.length + 3, 24),
+        ...found.rows.slice(0, 60).map((row) => Math.min((row[place] ?? "NULL").length, 38)),
+      );
+      return Math.max(92, longest * 7.7 + 28);
+    });
+    this.template = widths.map((w) => `minmax(${Math.round(w)}px, ${Math.round(w)}fr)`).join(" ");
+    this.width = widths.reduce((a, b) => a + b, 0);
+    this.buttons = [];
+    replace(
+      this.head,
+      found.columns.map((column, place) => {
+        const name = h("span", { class: "column-name" }, column.name);
+        const sort = this.sortable
+          ? button(name, () => this.sort(place), { class: "column-sort", title: `${column.name}: ${column.type}` })
+          : h("span", { class: "column-sort" }, name);
+        this.buttons.push(sort);
+        const filter =
+          this.sortable &&
+          h("input", {
+            class: "column-filter",
+            type: "search",
+            placeholder: column.kind === "number" ? "> 100" : "filter",
+            "aria-label": `Filter ${column.name}`,
+            value: this.query.filters[place] ?? "",
+            oninput: (event) => this.filter(place, event.target.value),
+            onkeydown: (event) => event.stopPropagation(),
+          });
+        return h(
+          "div",
+          {
+            class: `column ${column.kind}`,
+            role: "columnheader",
+            "aria-colindex": place + 1,
+          },
+          sort,
+          filter,
+        );
+      }),
+    );
+    this.head.style.setProperty("grid-template-columns", this.template);
+    this.head.parentElement.style.setProperty("min-width", `${this.width}px`);
+    this.scroller.setAttribute("aria-colcount", String(found.columns.length));
+  }
+
+  marks() {
+    if (!this.sortable) return;
+    [...this.head.children].forEach((cell, place) => {
+      const sorted = this.query.sort === place;
+      const word = sorted ? (this.query.descending ? "descending" : "ascending") : "none";
+      cell.setAttribute("aria-sort", word);
+    });
+  }
+
+  sort(place) {
+    const same = this.query.sort === place;
+    if (same && this.query.descending) this.query.sort = -1;
+    this.query.descending = same ? !this.query.descending : false;
+    if (!same) this.query.sort = place;
+    this.scroller.scrollTop = 0;
+    this.onquery?.(this.query);
+    this.load();
+  }
+
+  filter(place, text) {
+    this.query.filters = { ...this.query.filters, [place]: text };
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.scroller.scrollTop = 0;
+      this.onquery?.(this.query);
+      this.load();
+    }, 220);
+  }
+
+  // Where many rows are higher than a browser can scroll, a pixel is several.
+  get scale() {
+    return Math.max(1, (this.total * ROW) / TALLEST);
+  }
+
+  draw() {
+    if (!this.columns) {
+      if (this.failed) replace(this.note, h("span", { class: "bad" }, this.failed));
+      return;
+    }
+    const height = Math.min(this.total * ROW, TALLEST);
+    this.space.style.setProperty("height", `${Math.max(height, ROW)}px`);
+    this.space.style.setProperty("min-width", `${this.width}px`);
+    const seen = Math.ceil(this.scroller.clientHeight / ROW) + 2;
+    const first = Math.max(0, Math.floor((this.scroller.scrollTop * this.scale) / ROW) - 1);
+    const last = Math.min(this.total, first + seen + 2);
+    const top = this.scale > 1 ? this.scroller.scrollTop : first * ROW;
+    this.body.style.setProperty("transform", `translateY(${top}px)`);
+    this.scroller.setAttribute("aria-rowcount", String(this.total + 1));
+    const rows = [];
+    for (let number = first; number < last; number += 1) rows.push(this.row(number));
+    replace(this.body, rows);
+    if (rows.length) this.scroller.setAttribute("aria-activedescendant", `${this.id}-${this.active}`);
+    this.tell();
+  }
+
+  tell() {
+    if (this.failed) {
+      replace(this.note, h("span", { class: "bad" }, this.failed));
+    } else if (this.total === 0) {
+      replace(this.note, this.all ? `No row of ${this.all.toLocaleString("en")} meets these conditions.` : "There are no rows.");
+    } else {
+      const part = this.total === this.all ? "" : ` of ${this.all.toLocaleString("en")}`;
+      replace(this.note, `${many(this.total, "row")}${part}`);
+    }
+  }
+
+  found(number) {
+    const page = Math.floor(number / PAGE);
+    const held = this.pages.get(page);
+    if (held === undefined) this.page(page);
+    if (!held) return null;
+    const at = number - held.offset;
+    return at < held.rows.length ? { cells: held.rows[at], place: held.places?.[at] ?? number } : null;
+  }
+
+  row(number) {
+    const found = this.found(number);
+    const chosen = found && found.place === this.selected;
+    const cells = found
+      ? found.cells.map((text, place) => this.cell(found, text, place))
+      : this.columns.map(() => h("div", { class: "cell", role: "gridcell" }, h("span", { class: "ghost" })));
+    return h(
+      "div",
+      {
+        class: `row${chosen ? " chosen" : ""}${number === this.active ? " active" : ""}`,
+        role: "row",
+        id: `${this.id}-${number}`,
+        "aria-rowindex": number + 2,
+        "aria-selected": chosen ? "true" : "false",
+        style: { "grid-template-columns": this.template },
+        onclick: () => this.open(number),
+      },
+      cells,
+    );
+  }
+
+  cell(found, text, place) {
+    const kind = this.columns[place].kind;
+    const shown = text === null ? h("span", { class: "null" }, "NULL") : text;
+    const linked = this.oncell && this.linked(place) && text !== null;
+    return h(
+      "div",
+      {
+        class: `cell ${kind}${linked ? " linked" : ""}`,
+        role: "gridcell",
+        "aria-colindex": place + 1,
+        title: text !== null && text.length > 24 ? text : null,
+        onclick: linked
+          ? (event) => {
+              event.stopPropagation();
+              this.oncell(found.place, place);
+            }
+          : null,
+      },
+      shown,
+    );
+  }
+
+  open(number) {
+    this.active = number;
+    const found = this.found(number);
+    if (found && this.onopen) {
+      this.selected = found.place;
+      this.onopen(found.place, found.cells);
+    }
+    this.draw();
+  }
+
+  key(event) {
+    if (event.target !== this.scroller) return;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW) - 2);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
+    let next = null;
+    if (event.key in steps) next = this.active + steps[event.key];
+    if (event.key === "Home") next = 0;
+    if (event.key === "End") next = this.total - 1;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.open(this.active);
+      return;
+    }
+    if (next === null) return;
+    event.preventDefault();
+    this.active = Math.max(0, Math.min(this.total - 1, next));
+    const y = (this.active * ROW) / this.scale;
+    const room = this.scroller.clientHeight - 3 * ROW;
+    if (y < this.scroller.scrollTop) this.scroller.scrollTop = y;
+    else if (y > this.scroller.scrollTop + room) this.scroller.scrollTop = y - room;
+    this.draw();
+  }
+}
+
+// A table that is small enough to be there as it is.
+export function plainTable(columns, rows, { label, marked } = {}) {
+  return h(
+    "div",
+    { class: "plain-scroll", tabindex: "0", role: "region", "aria-label": label },
+    h(
+      "table",
+      { class: "plain-table" },
+      h(
+        "thead",
+        null,
+        h("tr", null, columns.map((column) => h("th", { scope: "col", class: column.kind }, column.name))),
+      ),
+      h(
+        "tbody",
+        null,
+        rows.map((row, number) =>
+          h(
+            "tr",
+            { class: marked?.(number) },
+            row.map((text, place) =>
+              h(
+                "td",
+                { class: columns[place].kind },
+                text instanceof Node ? text : text === null ? h("span", { class: "null" }, "NULL") : text,
+              ),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+}

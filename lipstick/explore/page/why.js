@@ -1,0 +1,387 @@
+// Why a row is there: its annotation, its inputs, what each has to do with it, its blocks.
+
+import { h, replace, button, icon, many } from "./dom.js";
+import { Latest } from "./state.js";
+import { bars, tornado } from "./charts.js";
+import { formula, tokenChip } from "./terms.js";
+import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
+import { Table } from "./table.js";
+
+// Load into a place, saying so when it takes a moment, and what went wrong when it does.
+export async function load(place, latest, ask, render) {
+  const signal = latest.start();
+  const slow = setTimeout(() => {
+    if (!place.childElementCount) replace(place, skeleton());
+    place.setAttribute("aria-busy", "true");
+    place.classList.add("waiting");
+  }, 140);
+  try {
+    const found = await ask(signal);
+    if (!signal.aborted) replace(place, render(found));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!error.kind) console.error(error);
+    replace(place, trouble(error, () => load(place, latest, ask, render)));
+  } finally {
+    clearTimeout(slow);
+    if (!signal.aborted) {
+      place.removeAttribute("aria-busy");
+      place.classList.remove("waiting");
+    }
+  }
+}
+
+function skeleton() {
+  return h("div", { class: "skeleton", role: "status" }, h("span", { class: "out-of-sight" }, "Loading"), h("i"), h("i"), h("i"));
+}
+
+const HEADINGS = {
+  slow: "This takes too long",
+  refused: "This cannot be answered",
+  failed: "Something went wrong",
+  offline: "Not connected",
+  unsaved: "Not in this page",
+};
+
+export function trouble(error, again) {
+  const [first, ...rest] = error.message.split("\n");
+  return h(
+    "div",
+    { class: `trouble ${error.kind ?? "failed"}`, role: "status" },
+    h("strong", null, HEADINGS[error.kind] ?? HEADINGS.failed),
+    h("p", null, first),
+    rest.length > 0 && h("p", { class: "hint" }, rest.join(" ")),
+    again && error.kind !== "refused" && error.kind !== "unsaved" && button("Try again", again),
+  );
+}
+
+export function section(title, note, ...content) {
+  return h("section", { class: "panel-section" }, h("h3", null, title, note && h("span", { class: "note" }, note)), content);
+}
+
+export class Why {
+  constructor(app, source, about) {
+    this.app = app;
+    this.source = source;
+    this.about = about;
+    this.latest = new Latest();
+    this.element = h("aside", { class: "panel", "aria-label": "Why this row", tabindex: "-1" });
+    this.terms = undefined;
+  }
+
+  ask(view, params, signal) {
+    return this.app.asker.ask(this.source, view, params, signal);
+  }
+
+  stop() {
+    this.latest.stop();
+    this.table?.stop();
+  }
+
+  show(row) {
+    if (row === undefined) {
+      this.row = undefined;
+      replace(
+        this.element,
+        h(
+          "div",
+          { class: "invitation" },
+          h("strong", null, "Pick a row"),
+          h("p", null, "It tells which inputs it was made from, and how."),
+          h("p", null, "Pick an underlined value to see what it adds up from."),
+          h("p", { class: "keys" }, h("kbd", null, "↑"), h("kbd", null, "↓"), " move  ", h("kbd", null, "Enter"), " opens"),
+        ),
+      );
+      return;
+    }
+    if (row !== this.row) this.terms = undefined;
+    this.row = row;
+    const params = this.terms ? { row, terms: this.terms } : { row };
+    load(this.element, this.latest, (signal) => this.ask("why", params, signal), (found) => this.draw(found));
+  }
+
+  draw(found) {
+    const app = this.app;
+    const column = app.place.get("col");
+    const strike = app.strike;
+    const options = {
+      colors: app.colors,
+      ontoken: (node) => this.pick(found, node),
+      onmore: () => {
+        this.terms = 500;
+        this.show(this.row);
+      },
+      struck: (node) => strike.has(node.relation, this.key(found, node)),
+    };
+    this.table?.stop();
+    return [
+      h(
+        "header",
+        { class: "panel-head" },
+        h("h2", null, `Row ${(found.row + 1).toLocaleString("en")}`),
+        button(icon("close"), () => app.place.go({ row: undefined, col: undefined }), { class: "plain icon-button", "aria-label": "Close" }),
+        h(
+          "dl",
+          { class: "values" },
+          this.about.columns.map((column, place) => [
+            h("dt", null, column.name),
+            h("dd", { class: column.kind, title: found.cells[place] }, found.cells[place] ?? h("span", { class: "null" }, "NULL")),
+          ]),
+        ),
+      ),
+      column !== undefined && this.value(column, found),
+      section(
+        "Annotation",
+        "how it came about, in N[X]",
+        formula(found.annotation, options),
+        found.decided.length > 0 && h("p", { class: "decided" }, "and decided by ", found.decided.map((text) => h("code", null, text))),
+      ),
+      section(
+        "Made from",
+        many(found.members, "derivation"),
+        found.inputs.map((input) => this.inputs(input)),
+      ),
+      this.lazily("Shares", "how much each input has to do with it", "shares", (answer) => this.shares(answer)),
+      this.lazily("Derivations", "one line each, with the values that were captured", "members", () => this.members(found), true),
+      this.evaluation(),
+      found.blocks.length > 1 && section("Blocks", "what it went through", this.blocks(found)),
+      pythonButton(found.python),
+    ];
+  }
+
+  key(found, node) {
+    const input = found.inputs.find((one) => one.relation === node.relation);
+    const place = input ? input.labels.indexOf(node.text) : -1;
+    return place >= 0 ? input.keys[place] : null;
+  }
+
+  pick(found, node) {
+    const key = this.key(found, node);
+    if (key) this.app.strike.toggle(node.relation, key, node.text);
+  }
+
+  inputs(input) {
+    const app = this.app;
+    const shown = 12;
+    const list = h("div", { class: "chips" });
+    const fillIn = (all) => {
+      const count = all ? input.labels.length : Math.min(shown, input.labels.length);
+      replace(
+        list,
+        input.labels.slice(0, count).map((text, place) =>
+          tokenChip(
+            { relation: input.relation, text },
+            {
+              colors: app.colors,
+              ontoken: () => app.strike.toggle(input.relation, input.keys[place], text),
+              struck: app.strike.has(input.relation, input.keys[place]),
+            },
+          ),
+        ),
+        count < input.labels.length && button(`${(input.labels.length - count).toLocaleString("en")} more`, () => fillIn(true), { class: "more" }),
+        input.count > input.labels.length && h("span", { class: "note" }, ` of ${input.count.toLocaleString("en")}`),
+      );
+    };
+    fillIn(false);
+    if (!input.count) return null;
+    return h(
+      "div",
+      { class: "inputs" },
+      h(
+        "div",
+        { class: "inputs-head" },
+        h("span", { class: "swatch", style: { "--hue": app.colors(input.relation) } }),
+        h("strong", null, input.relation),
+        h("span", { class: "note" }, many(input.count, "row")),
+        button([icon("strike"), "strike out"], () => app.strike.set(input.relation, input.keys, input.labels), {
+          class: "plain small",
+          title: "What if none of these had been there?",
+        }),
+      ),
+      list,
+    );
+  }
+
+  lazily(title, note, view, render, direct = false) {
+    const place = h("div", { class: "lazy" });
+    const details = h("details", { class: "panel-section" }, h("summary", null, h("h3", null, title, h("span", { class: "note" }, note))), place);
+    const latest = new Latest();
+    const open = () => {
+      if (!details.open || place.childElementCount) return;
+      if (direct) replace(place, render());
+      else load(place, latest, (signal) => this.ask(view, { row: this.row }, signal), render);
+    };
+    details.addEventListener("toggle", () => {
+      this.opened ??= new Set();
+      this.opened[details.open ? "add" : "delete"](title);
+      open();
+    });
+    if (this.opened?.has(title)) details.open = true;
+    return details;
+  }
+
+  shares(answer) {
+    if (answer.refused) return h("p", { class: "note" }, answer.refused);
+    const items = answer.shares.slice(0, 24).map((share) => ({
+      label: `${share.relation}:${share.text}`,
+      value: share.value,
+      text: `${(100 * share.value).toFixed(share.value < 0.1 ? 1 : 0)} %${share.error ? " ±" : ""}`,
+    }));
+    const left = answer.shares.length - items.length + answer.rest[0];
+    const sum = answer.shares.slice(24).reduce((total, share) => total + share.value, 0) + answer.rest[1];
+    if (left) items.push({ label: `${left.toLocaleString("en")} others`, value: sum, text: `${(100 * sum).toFixed(1)} %`, kind: "rest" });
+    const chart = bars(items, { label: "Shapley values of the inputs" });
+    const witnesses = answer.witnesses;
+    return [
+      h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, "shares")),
+      h(
+        "p",
+        { class: "note" },
+        witnesses.why ?? `${many(witnesses.count, "minimal set")} of inputs ${witnesses.count === 1 ? "suffices" : "suffice"}:`,
+      ),
+      witnesses.sets.slice(0, 6).map((set) =>
+        h("div", { class: "chips witness" }, set.map((one) => tokenChip(one, { colors: this.app.colors }))),
+      ),
+    ];
+  }
+
+  members(found) {
+    this.table?.stop();
+    this.table = new Table({
+      label: "Derivations of the row",
+      sortable: false,
+      fetchRows: (params, signal) => this.ask("members", { ...params, row: this.row }, signal),
+    });
+    this.table.element.classList.add("short");
+    this.table.load();
+    const question = () => ({ source: this.source, view: "members", params: { row: found.row, limit: 200 } });
+    return [this.table.element, tableButtons(this.app.asker, question, "derivations")];
+  }
+
+  value(column, found) {
+    const place = h("div", { class: "lazy" });
+    const latest = new Latest();
+    const name = this.about.columns[column]?.name;
+    load(place, latest, (signal) => this.ask("value", { row: this.row, column: name }, signal), (answer) => this.contributions(answer, found));
+    return section(
+      `${name} = ${found.cells[column] ?? "NULL"}`,
+      "",
+      button(icon("close"), () => this.app.place.go({ col: undefined }), { class: "plain icon-button in-section", "aria-label": "Close the value" }),
+      place,
+    );
+  }
+
+  contributions(answer, found) {
+    const items = answer.bars.map((bar) => ({ ...bar, pick: false }));
+    if (answer.rest) {
+      const text = `${many(answer.rest.count, "other")}`;
+      items.push({ label: text, value: answer.rest.value, text: answer.rest.text, kind: "rest" });
+    }
+    const chart = bars(items, { label: `What ${answer.column} is made of` });
+    return [
+      h("p", { class: "note" }, h("code", null, answer.call), ` over ${many(answer.count, "value")}, largest first`, answer.common && `; each with ${answer.common}`),
+      h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, answer.column)),
+      this.tornado(answer, found),
+    ];
+  }
+
+  tornado(answer, found) {
+    const relations = found.inputs.filter((input) => input.count);
+    if (!relations.length) return null;
+    const place = h("div", { class: "lazy" });
+    const latest = new Latest();
+    const choice = h(
+      "select",
+      { "aria-label": "Leave out one by one", onchange: () => run() },
+      relations.flatMap((input) => [
+        h("option", { value: JSON.stringify({ relation: input.relation }) }, `each row of ${input.relation}`),
+        input.key.length > 1 &&
+          input.key.map((by) => h("option", { value: JSON.stringify({ relation: input.relation, by }) }, `${input.relation} by ${by}`)),
+      ]),
+    );
+    const run = () =>
+      load(
+        place,
+        latest,
+        (signal) => this.ask("tornado", { row: this.row, column: answer.column, ...JSON.parse(choice.value) }, signal),
+        (told) => {
+          const chart = tornado(told.bars, { label: `${told.column} without each ${told.relation}`, value: told.value });
+          return [
+            h("div", { class: "chart-box" }, chart, pictureButtons(() => chart, "tornado")),
+            told.count > told.bars.length && h("p", { class: "note" }, `The ${told.bars.length} that matter most of ${told.count.toLocaleString("en")}.`),
+            !told.identified && h("p", { class: "note" }, "Rows of this query cannot be told apart once they change: only rows that disappear are shown."),
+          ];
+        },
+      );
+    const details = h(
+      "details",
+      { class: "inner" },
+      h("summary", null, "Leave one out"),
+      h("div", { class: "controls" }, "without ", choice),
+      place,
+    );
+    details.addEventListener("toggle", () => {
+      if (details.open && !place.childElementCount) run();
+    });
+    return details;
+  }
+
+  evaluation() {
+    const place = h("div", { class: "lazy" });
+    const latest = new Latest();
+    const menu = h(
+      "select",
+      { "aria-label": "Semiring", onchange: () => change() },
+      this.about.semirings.map((one) => h("option", { value: one.id }, `${one.name}: ${one.says}`)),
+    );
+    const values = h("div", { class: "controls" });
+    const inputs = new Map();
+    const run = () => {
+      const given = Object.fromEntries([...inputs].map(([name, input]) => [name, input.value.trim()]).filter(([, value]) => value));
+      const params = { semiring: menu.value, row: undefined, offset: 0, limit: 1, at: this.row };
+      if (Object.keys(given).length) params.values = given;
+      load(place, latest, (signal) => this.ask("evaluate", params, signal), (answer) => {
+        const [one] = answer.values;
+        return h("output", { class: one.refused ? "bad" : "evaluated" }, one.refused ?? one.text ?? "NULL");
+      });
+    };
+    const change = () => {
+      inputs.clear();
+      const kind = this.about.semirings.find((one) => one.id === menu.value).values;
+      replace(
+        values,
+        kind &&
+          this.about.relations
+            .filter((relation) => relation.key.length)
+            .map((relation) => {
+              const input = h("input", { type: "text", inputmode: "decimal", size: 5, placeholder: "default", oninput: run, "aria-label": `Value of tokens of ${relation.name}` });
+              inputs.set(relation.name, input);
+              return h("label", null, `${relation.name} `, input);
+            }),
+      );
+      run();
+    };
+    const details = h(
+      "details",
+      { class: "panel-section" },
+      h("summary", null, h("h3", null, "Evaluate", h("span", { class: "note" }, "in a semiring"))),
+      h("div", { class: "controls" }, menu),
+      values,
+      place,
+    );
+    details.addEventListener("toggle", () => {
+      if (details.open && !place.childElementCount) change();
+    });
+    return details;
+  }
+
+  blocks(found) {
+    return h(
+      "ol",
+      { class: "lit-blocks" },
+      found.blocks.map((block) =>
+        h("li", null, button(block.name, () => this.app.place.go({ v: "query", block: block.name }), { class: "more" }), ` ${many(block.tuples, "tuple")} of ${many(block.members, "member")}`),
+      ),
+    );
+  }
+}

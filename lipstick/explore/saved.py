@@ -1,0 +1,136 @@
+"""A page that answers what it holds, without a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lipstick.explore.budget import Budget
+from lipstick.explore.captures.source import CaptureSource
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.explorer import Explorer
+from lipstick.explore.graphs.source import GraphSource
+from lipstick.explore.page import assembled
+from lipstick.explore.params import Params
+
+LARGEST = 2_000_000
+"""Bytes of a saved page at most."""
+
+_BOXES = 60
+
+
+def canonical(value: Any) -> str:
+    """JSON with its names in order, as the page writes it to find an answer."""
+    if isinstance(value, list):
+        return f"[{','.join(map(canonical, value))}]"
+    if isinstance(value, dict):
+        items = [(k, v) for k, v in sorted(value.items()) if v is not None]
+        return "{" + ",".join(f"{json.dumps(k)}:{canonical(v)}" for k, v in items) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Holding:
+    """Answers that are held, up to a size."""
+
+    def __init__(self, explorer: Explorer, room: int) -> None:
+        self.explorer = explorer
+        self.answers: dict[str, Any] = {}
+        self._room = room
+
+    def hold(self, source: int, view: str, params: dict[str, Any]) -> Any:
+        """Hold the answer to a question, and return it; None where there is no room for it."""
+        question = {"source": source, "view": view, "params": params}
+        found = self.explorer.ask(question)
+        text = json.dumps(found, ensure_ascii=True)
+        size = len(text) + len(text) // 20 + 200
+        if size > self._room:
+            return None
+        self._room -= size
+        self.answers[canonical(question)] = found
+        return found.get("answer")
+
+
+def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
+    """Write the page with the answers of what is clicked first; return its size in bytes.
+
+    Of a capture it holds the first rows of the answer, and why the first of these are there; of a
+    graph the modules, and what is one click away from them.
+
+    Parameters
+    ----------
+    rows
+        Of how many rows of a capture it holds why they are there.
+
+    Raises
+    ------
+    ExploreError
+        Where the answers that a page cannot be without are larger than `LARGEST`.
+    OSError
+        Where the file cannot be written.
+    """
+    room = LARGEST - len(assembled({"mode": "saved", "answers": {}}).encode()) - 10_000
+    held = Holding(explorer, room // 2)
+    if held.hold(0, "sources", {}) is None:
+        raise ExploreError("There are too many things to hold in one page.")
+    for number, source in enumerate(explorer.sources):
+        if held.hold(number, "about", {}) is None:
+            raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
+        if isinstance(source, CaptureSource):
+            _capture(held, number, source, rows)
+        elif isinstance(source, GraphSource):
+            _graph(held, number)
+    page = assembled({"mode": "saved", "answers": held.answers})
+    data = page.encode()
+    if len(data) > LARGEST:
+        raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
+    path.write_bytes(data)
+    return len(data)
+
+
+def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> None:
+    found = held.hold(number, "rows", {"offset": 0, "limit": 100})
+    held.hold(number, "rows", {"offset": 0, "limit": 200})
+    held.hold(number, "query", {})
+    about = source.about(Params({}), Budget())
+    names = [about["columns"][place]["name"] for place in about["aggregates"]]
+    for row in [] if found is None else found["places"][:rows]:
+        answer = held.hold(number, "why", {"row": row})
+        if answer is None:
+            return
+        for name in names:
+            held.hold(number, "value", {"row": row, "column": name})
+            for each in answer["inputs"]:
+                asked = {"row": row, "column": name, "relation": each["relation"]}
+                if 0 < each["count"] <= 60:
+                    held.hold(number, "tornado", asked)
+        held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
+        if answer["members"] <= 40:
+            held.hold(number, "shares", {"row": row})
+            _struck(held, number, answer)
+
+
+def _struck(held: Holding, number: int, answer: dict[str, Any]) -> None:
+    """What if each input of a row had not been there."""
+    for each in answer["inputs"]:
+        for key in each["keys"][:20]:
+            scenario = {"delete": {each["relation"]: [key]}, "where": {}}
+            held.hold(number, "what_if", {"scenarios": [scenario]})
+
+
+def _graph(held: Holding, number: int) -> None:
+    seen: set[str] = set()
+    waiting: list[dict[str, Any]] = [{}]
+    for depth in range(3):
+        following: list[dict[str, Any]] = []
+        for focus in waiting:
+            if canonical(focus) in seen:
+                continue
+            seen.add(canonical(focus))
+            found = held.hold(number, "picture", {"focus": focus})
+            if found is None:
+                return
+            if depth < 2:
+                inner = [box["focus"] for box in found["boxes"][:_BOXES] if box["focus"]]
+                following += [f for f in inner if "search" not in f and "segment" not in f]
+        waiting = following
