@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -51,6 +51,9 @@ from rewriter.comparable import Conversions
 from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
 
+if TYPE_CHECKING:
+    from lipstick.crossing.exports import TableExports
+
 
 class Session:
     """A SparkSession whose tracked relations carry provenance.
@@ -60,7 +63,10 @@ class Session:
     """
 
     def __init__(
-        self, spark: SparkSession | None = None, store: str | os.PathLike[str] | None = None
+        self,
+        spark: SparkSession | None = None,
+        store: str | os.PathLike[str] | None = None,
+        exports: str | os.PathLike[str] | None = None,
     ) -> None:
         self._owns_spark = spark is None
         self.spark = spark if spark is not None else _local_spark()
@@ -71,6 +77,11 @@ class Session:
         self._id = uuid.uuid4().hex[:8]
         self._tables: dict[str, TableFunction] = {}
         self._views = Views(self.spark, self._id)
+        self.exports: TableExports | None = None
+        if exports is not None:
+            from lipstick.crossing.exports import TableExports  # workflows are made of sessions
+
+            self.exports = TableExports(exports)
 
     # -- relations -------------------------------------------------------------------------
 
@@ -196,9 +207,12 @@ class Session:
         frame = relation_rows(self.spark, derivation)
         naming, token = naming_of(derivation)
         files = tuple(file for part in derivation.parts for file in part.files)
-        return self._track(
+        tracked = self._track(
             derivation.name, pinned, frame, naming, token, files, derived=derivation.path
         )
+        if self.exports is not None:
+            self.exports.export(derivation, pinned)
+        return tracked
 
     def untrack(self, name: str) -> None:
         """Forget a relation. Annotated frames and captures made of it keep what they have."""
@@ -419,7 +433,9 @@ class Session:
 
 
 def session(
-    spark: SparkSession | None = None, store: str | os.PathLike[str] | None = None
+    spark: SparkSession | None = None,
+    store: str | os.PathLike[str] | None = None,
+    exports: str | os.PathLike[str] | None = None,
 ) -> Session:
     """Open a session on a SparkSession (classic or Connect).
 
@@ -429,8 +445,11 @@ def session(
         The session to annotate; None starts one in this process, ``local[*]``.
     store
         Where captures and materialised copies go; None: a temporary directory, removed on close.
+    exports
+        A graph store, made if there is none, from which written tables are exported: other
+        sessions that track their files go on where this one ends (``docs/federation.md``).
     """
-    return Session(spark, store)
+    return Session(spark, store, exports)
 
 
 def _local_spark() -> SparkSession:

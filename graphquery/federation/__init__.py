@@ -18,7 +18,7 @@ from graphquery.federation.answer import (
     VerdictAnswer,
 )
 from graphquery.federation.crossing import Summaries, export, import_rows
-from graphquery.federation.dataset import export_dataset, read_dataset
+from graphquery.federation.dataset import checksums_of, export_dataset, is_dataset, read_dataset
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import (
     CrossingError,
@@ -57,9 +57,11 @@ __all__ = [
     "ValuesAnswer",
     "Verdict",
     "VerdictAnswer",
+    "checksums_of",
     "export",
     "export_dataset",
     "import_rows",
+    "is_dataset",
     "merged_graph",
     "offer_of",
     "open_federation",

@@ -7,6 +7,7 @@ manifest beside it. Other files in the folder are no part of it.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,7 +56,7 @@ def export_dataset(
         raise CrossingError(f"{root} is not empty.\nGive a folder for the dataset alone.")
     root.mkdir(parents=True, exist_ok=True)
     pq.write_table(snapshot.values(segment), root / DATA, compression="zstd")
-    checksums = {DATA: _sha256(root / DATA)}
+    checksums = checksums_of(root, [DATA])
     channel = export(
         writer, segment, name, version, key=key, checksums=checksums, summaries=summaries
     )
@@ -96,6 +97,11 @@ def read_dataset(folder: str | Path) -> tuple[pa.Table, Offer]:
     if sum(len(part) for part in parts) != offered.count:
         raise CrossingError(f"{root} does not have the {offered.count} rows of {offered.name}.")
     return pa.concat_tables(parts), offered
+
+
+def checksums_of(folder: str | Path, names: Iterable[str]) -> dict[str, str]:
+    """The SHA-256 of files in a folder, by name, in hexadecimal."""
+    return {name: _sha256(Path(folder) / name) for name in names}
 
 
 def _sha256(path: Path) -> str:

@@ -147,6 +147,8 @@ def _planned(session: Session, frame: AnnotatedFrame, target: Target) -> _Plan:
     existing = target.existing(spark)
     known = next((t for n, t in session.tracked.items() if n.lower() == target.name.lower()), None)
     check_target(spark, frame.ancestry, target, existing, known)
+    if session.exports is not None:
+        session.exports.check(frame, target)
     columns = target.columns(frame.schema, existing)
     if target.key is not None:
         target = replace(target, key=named_key(target.name, target.key, columns))

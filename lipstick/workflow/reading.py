@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from lipstick.memory.engine import Engine
+from lipstick.memory.index import TokenIndex
+from lipstick.memory.keys import KeyTable
 from lipstick.memory.members import Members
 from lipstick.memory.reach import Reached, Referred, references
 from lipstick.workflow.columns import Column, branch_columns, computed_from
@@ -30,10 +33,13 @@ class Tuples:
     values
         By column, the v-nodes of its values, where they have some; without a node where a value
         has none.
+    keys
+        The tuples' tokens; None: the token of row i is i.
     """
 
     nodes: Nodes
     values: Mapping[str, Nodes] = field(default_factory=dict)
+    keys: KeyTable | None = None
 
     def take(self, rows: Array) -> Tuples:
         """The tuples at some places."""
@@ -115,12 +121,17 @@ class MemberReading:
 
     def _token_rows(self, number: int) -> tuple[Array, Array]:
         """The members that used a scan, and the row of the relation that each used."""
-        assert self.members.dataset is not None
-        (column,) = self.block.tokens[number].columns
-        tokens = self.members.dataset.take(column, self.chosen)
-        used = tokens.is_valid().to_numpy(zero_copy_only=False)
-        rows = np.flatnonzero(used)
-        return rows, tokens.drop_null().to_numpy(zero_copy_only=False).astype(np.int64)
+        token, dataset = self.block.tokens[number], self.members.dataset
+        assert dataset is not None
+        columns = [dataset.take(column, self.chosen) for column in token.columns]
+        absent = TokenIndex(columns).absent
+        rows = np.arange(len(self.chosen)) if absent is None else np.flatnonzero(~absent)
+        used = [column.take(pa.array(rows)) for column in columns]
+        keys = self._reading.source(token.relation).keys
+        if keys is not None:
+            return rows, keys.find(used, len(rows))
+        (numbers,) = used
+        return rows, numbers.to_numpy(zero_copy_only=False).astype(np.int64)
 
     def _referred(self, referred: Referred) -> tuple[Array, Nodes]:
         rows = np.flatnonzero(referred.positions >= 0)

@@ -1,0 +1,61 @@
+"""Which row of one table each row of another is, where both have the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.crossing.errors import ExportError
+from lipstick.memory.keys import distinct
+from semiring.arrow import whole
+from semiring.base import Array
+
+
+def permutation(rows: pa.Table, others: pa.Table, names: Sequence[str]) -> Array:
+    """The row of `others` that each row of `rows` is, by the values of some columns.
+
+    Of rows that are equal the first is the first, the second the second: nothing else tells rows
+    of a bag apart.
+
+    Returns
+    -------
+    Array
+        int64, a permutation.
+
+    Raises
+    ------
+    ExportError
+        When the tables do not have the same rows.
+
+    Notes
+    -----
+    Sorts both: O(n log n).
+    """
+    if len(rows) != len(others):
+        raise ExportError(f"{len(others)} rows were captured, and {len(rows)} are in the files.")
+    both = [_both(rows.column(name), others.column(name)) for name in names]
+    codes, _ = distinct(both, 2 * len(rows))
+    mine, theirs = codes[: len(rows)], codes[len(rows) :]
+    order, other = np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable")
+    if not np.array_equal(mine[order], theirs[other]):
+        raise ExportError("The rows in the files are not those that were captured.")
+    found = np.empty(len(rows), dtype=np.int64)
+    found[order] = other
+    return found
+
+
+def occurrences(columns: Sequence[pa.Array], count: int) -> Array:
+    """The number of each row among those equal to it, from 1, in their order."""
+    codes, _ = distinct(columns, count)
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes, minlength=1)
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    found = np.empty(count, dtype=np.int64)
+    found[order] = np.arange(count, dtype=np.int64) - starts + 1
+    return found
+
+
+def _both(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    return whole(pa.chunked_array([*one.chunks, *other.cast(one.type).chunks], one.type))
