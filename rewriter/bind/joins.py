@@ -250,7 +250,8 @@ class _FromBinder:
         on, generates = join.args.get("on"), is_generator(called)
         outer = join.side == "LEFT" and generates and on == exp.true()
         if join.side == "LEFT" and generates and on is not None and not outer:
-            table = exp.Table(this=called.copy(), alias=None)
+            alias = join.this.args.get("alias")
+            table = exp.Table(this=called.copy(), alias=alias and alias.copy())
             query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
             return self._lateral_subquery(left, join, query, span, leads=leads)
         if join.args.get("using") or (join.side and not outer):

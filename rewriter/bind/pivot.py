@@ -128,7 +128,7 @@ def _aggregate(written: exp.Expr, binder: ScalarBinder, span: Span | None) -> _P
     alias = written.alias if isinstance(written, exp.Alias) else ""
     value = unwrap(written.this if alias else written)
     calls = _calls(value)
-    if not calls or any(isinstance(call, exp.Filter) for call in calls):
+    if not calls:
         problem = "PIVOT of what has no aggregate of its own is not supported"
         raise source.unsupported(problem, _ADVICE, span)
     functions = tuple(call_name(call, source) for call in calls)
@@ -212,7 +212,10 @@ def _filtered(
     def filtered(node: exp.Expr) -> exp.Expr:
         if not is_aggregate(node):
             return node
-        call: exp.Expr = exp.Filter(this=node.copy(), expression=where.copy())
+        own = (node.expression.this,) if isinstance(node, exp.Filter) else ()
+        aggregated = node.this if own else node
+        both = exp.Where(this=conjunction((condition.copy(), *(one.copy() for one in own))))
+        call: exp.Expr = exp.Filter(this=aggregated.copy(), expression=both)
         if next(functions) in _FIRST and not small:
             call = exp.IgnoreNulls(this=call)
         return grouping.aggregate(call, name).column()
