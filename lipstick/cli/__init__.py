@@ -14,6 +14,7 @@ from lipstick.cli.demo import demo
 from lipstick.cli.explore import explore
 from lipstick.cli.federation import federation
 from lipstick.cli.graph import graph
+from lipstick.cli.record import record, stitch
 from lipstick.cli.script import script
 from lipstick.cli.store import compact, fsck, vacuum
 from lipstick.cli.workflow import workflow
@@ -35,5 +36,17 @@ def main() -> None:
     """
 
 
-for command in (demo, explore, workflow, graph, script, fsck, compact, vacuum, federation):
+for command in (
+    demo,
+    explore,
+    workflow,
+    graph,
+    script,
+    fsck,
+    compact,
+    vacuum,
+    federation,
+    record,
+    stitch,
+):
     main.add_command(command)

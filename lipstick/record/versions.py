@@ -1,0 +1,353 @@
+"""From events to versions of files, processes and flows, without cycles.
+
+A version that something was made of is never made of more: what is read or written after that goes
+into the next version, which is made of the one before. Edges only lead into versions that nothing
+was made of yet, so the graph has no cycles, and nothing that was written depends on what was read
+later. Where a version has the same ancestors already, there is no new one: a process that copies a
+file piece by piece has one version.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lipstick.record.events import Event, Thing
+
+Key = tuple[str, str, int]
+"""Kind, name, and which of the things that had this name, from 0."""
+
+
+@dataclass(slots=True)
+class Vertex:
+    """A version of a file, a process or a flow.
+
+    Parameters
+    ----------
+    kind
+        ``file``, ``process``, ``pipe`` or ``flow``.
+    name
+        A path, the name of a program, a flow's two ends.
+    version
+        From 1, among those of its name; of a process, among its own.
+    pid, parent
+        Of a process, and of the one that began it; 0 for others.
+    command
+        The arguments of a process.
+    time
+        When it was first seen, seconds since 1970.
+    first, last
+        Of a flow, the first byte that it added to its direction of the connection, and the one
+        behind the last.
+    received
+        Of a flow, whether it is what arrived here, and not what was sent.
+    """
+
+    kind: str
+    name: str
+    version: int
+    pid: int = 0
+    parent: int = 0
+    command: str = ""
+    time: float = 0.0
+    first: int = 0
+    last: int = 0
+    received: bool = False
+
+
+@dataclass(slots=True)
+class Versions:
+    """The graph while it is made.
+
+    Parameters
+    ----------
+    vertices
+        Of all versions, in the order they begin.
+    edges
+        From what was used to what was made, by place in `vertices`; in the order they were made.
+    read, written, connected
+        By place of a process's first version, the paths that it read and wrote, and the addresses
+        that it connected to.
+    """
+
+    vertices: list[Vertex] = field(default_factory=list)
+    edges: dict[tuple[int, int], None] = field(default_factory=dict)
+    read: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    written: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    connected: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _current: dict[Key, int] = field(default_factory=dict)
+    _frozen: set[int] = field(default_factory=set)
+    _sources: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    _numbers: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    _keys: dict[str, Key] = field(default_factory=dict)
+    _deleted: dict[str, Key] = field(default_factory=dict)
+    _bytes: dict[tuple[Key, bool], int] = field(default_factory=lambda: defaultdict(int))
+    _processes: dict[int, int] = field(default_factory=dict)
+    _states: dict[int, _Process] = field(default_factory=dict)
+
+    def add(self, events: Iterable[Event]) -> Versions:
+        """Take in events, in their order; returns itself."""
+        for event in events:
+            self._add(event)
+        return self
+
+    def _add(self, event: Event) -> None:
+        process = self._process(event)
+        thing = event.thing
+        match event.what:
+            case "fork":
+                self._fork(process, event)
+            case "thread":
+                self._processes[event.child] = process.number
+            case "exit":
+                self._exit(process, event)
+            case "read":
+                assert thing is not None
+                self._read(process, thing, event)
+            case "write" | "map":
+                assert thing is not None
+                self._write(process, thing, event)
+                if event.what == "map":
+                    process.mapped.append(thing)
+            case "exec":
+                assert thing is not None
+                self._execute(process, thing, event)
+            case "connect":
+                assert thing is not None
+                self.connected[process.number].add(thing.name)
+            case "accept":
+                assert thing is not None
+                self._accept(thing)
+            case "unlink":
+                assert thing is not None
+                self._forget(thing.name)
+            case "link":
+                assert thing is not None
+                assert event.other is not None
+                self._initial(thing, event)
+                self._keys[event.other.name] = self._key(thing)
+            case _:
+                assert thing is not None
+                assert event.other is not None
+                self._rename(process, thing, event.other, event)
+
+    # -- processes -------------------------------------------------------------------------
+
+    def _process(self, event: Event) -> _Process:
+        number = self._processes.get(event.pid)
+        if number is None:  # the first one, or one that the tracer did not see begin
+            return self._begin(event.pid, 0, event.time)
+        return self._states[number]
+
+    def _begin(self, pid: int, parent: int, time: float) -> _Process:
+        vertex = self._put(Vertex("process", "", 1, pid=pid, parent=parent, time=time))
+        process = _Process(vertex, pid, parent, vertex)
+        self._processes[pid] = vertex
+        self._states[vertex] = process
+        return process
+
+    def _fork(self, parent: _Process, event: Event) -> None:
+        child = self._begin(event.child, parent.pid, event.time)
+        before, after = self.vertices[parent.current], self.vertices[child.current]
+        after.name, after.command = before.name, before.command
+        self._join(parent.current, child.current)
+        child.known = set(parent.known)
+        child.mapped = list(parent.mapped)
+
+    def _execute(self, process: _Process, thing: Thing, event: Event) -> None:
+        # Mappings end with the program that made them.
+        self._flush(process, event)
+        self._open(process, event)
+        vertex = self.vertices[process.current]
+        vertex.name, vertex.command = thing.name.rpartition("/")[2], event.command
+        self._read(process, thing, event)
+
+    def _exit(self, process: _Process, event: Event) -> None:
+        self._processes.pop(event.pid, None)
+        if process.number not in self._processes.values():
+            self._flush(process, event)
+
+    def _flush(self, process: _Process, event: Event) -> None:
+        for thing in process.mapped:
+            self._write(process, thing, event)
+        process.mapped = []
+
+    def _open(self, process: _Process, event: Event) -> int:
+        """The version of a process that may still read."""
+        if process.current in self._frozen:
+            old = self.vertices[process.current]
+            new = Vertex("process", old.name, old.version + 1, old.pid, old.parent, old.command)
+            new.time = event.time
+            made = self._put(new)
+            self._join(process.current, made)
+            process.current = made
+        return process.current
+
+    # -- data ------------------------------------------------------------------------------
+
+    def _read(self, process: _Process, thing: Thing, event: Event) -> None:
+        if thing.kind == "file":
+            self.read[process.number].add(thing.name)
+        version = self._arrived(thing, event)
+        if version in process.known:
+            return
+        self._join(version, self._open(process, event))
+        process.known.add(version)
+
+    def _write(self, process: _Process, thing: Thing, event: Event) -> None:
+        if thing.kind == "file":
+            self.written[process.number].add(thing.name)
+        made = self._new_version(process.current, thing, event)
+        self._join(process.current, made)
+        vertex = self.vertices[made]
+        if thing.kind == "flow":
+            where = (self._key(thing), False)
+            if vertex.last == 0:
+                vertex.first = self._bytes[where]
+            self._bytes[where] += event.count
+            vertex.last = self._bytes[where]
+
+    def _new_version(self, process: int, thing: Thing, event: Event) -> int:
+        """The version of a thing that a process adds to."""
+        if event.fresh:
+            return self._version(thing, event)
+        old = self._initial(thing, event) if thing.kind == "file" else self._known(thing)
+        if old is None:
+            return self._version(thing, event)
+        if process in self._sources[old]:
+            return old
+        # Who reads what was sent is not seen; what was there before the command is what it was.
+        grows = thing.kind != "flow" and bool(self._sources[old])
+        if grows and old not in self._frozen:
+            return old
+        made = self._version(thing, event)
+        self._join(old, made)
+        return made
+
+    def _arrived(self, thing: Thing, event: Event) -> int:
+        """The version of a thing that is read; of a flow, of what was sent here or arrived."""
+        if thing.kind != "flow":
+            return self._initial(thing, event)
+        key = self._key(thing)
+        where = (key, True)
+        before, self._bytes[where] = self._bytes[where], self._bytes[where] + event.count
+        if (sent := self._known(thing)) is not None and not self.vertices[sent].received:
+            return sent  # both ends are here
+        current = self._current.get(key)
+        # What arrives after something was made of the version before is another one.
+        if current is None or current in self._frozen:
+            made = self._version(thing, event)
+            self.vertices[made].received = True
+            self.vertices[made].first = before
+            if current is not None:
+                self._join(current, made)
+            current = made
+        self.vertices[current].last = self._bytes[where]
+        return current
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _accept(self, thing: Thing) -> None:
+        """Begin another connection between two ends, if this end has used one that is over."""
+        protocol, _, ends = thing.name.partition(" ")
+        near, _, far = ends.partition("->")
+        sent, arrived = thing.name, f"{protocol} {far}->{near}"
+        used = self._bytes.get((self._key(Thing("flow", sent)), False), 0)
+        if used or self._bytes.get((self._key(Thing("flow", arrived)), True), 0):
+            for name in (sent, arrived):
+                kind, _, number = self._key(Thing("flow", name))
+                self._keys[f"flow {name}"] = (kind, name, number + 1)
+
+    def _rename(self, process: _Process, thing: Thing, other: Thing, event: Event) -> None:
+        inside = thing.name + "/"
+        below = [name for name in self._keys if name.startswith(inside)]
+        for name in below:  # a folder with files that are known
+            self._move(process, name, other.name + "/" + name.removeprefix(inside), event)
+        if not below:
+            exchanged = self._initial(other, event) if event.what == "exchange" else None
+            self._move(process, thing.name, other.name, event)
+            if exchanged is not None:
+                made = self._version(thing, event)
+                self._join(exchanged, made)
+                self._join(process.current, made)
+
+    def _move(self, process: _Process, name: str, other: str, event: Event) -> None:
+        source = self._initial(Thing("file", name), event)
+        self._forget(name)
+        self._forget(other)
+        made = self._version(Thing("file", other), event)
+        self._join(source, made)
+        self._join(process.current, made)
+        self.written[process.number].add(other)
+
+    def _forget(self, name: str) -> None:
+        """From now on, another file has this name, if one has."""
+        self._deleted[name] = self._key(Thing("file", name))
+        self._numbers["key", name] += 1
+        self._keys[name] = ("file", name, self._numbers["key", name])
+
+    def _key(self, thing: Thing) -> Key:
+        name = thing.name if thing.kind == "file" else f"{thing.kind} {thing.name}"
+        if thing.deleted and name in self._deleted:
+            return self._deleted[name]
+        return self._keys.setdefault(name, (thing.kind, thing.name, 0))
+
+    # -- versions --------------------------------------------------------------------------
+
+    def last(self) -> dict[str, int]:
+        """The last version of every file that has its name still, by path."""
+        found = {}
+        for name, key in self._keys.items():
+            if key[0] == "file" and key in self._current:
+                found[name] = self._current[key]
+        return found
+
+    def _known(self, thing: Thing) -> int | None:
+        return self._current.get(self._key(thing))
+
+    def _initial(self, thing: Thing, event: Event) -> int:
+        """The version of a thing; the first one if nothing is known of it."""
+        found = self._known(thing)
+        return self._version(thing, event) if found is None else found
+
+    def _version(self, thing: Thing, event: Event) -> int:
+        key = self._key(thing)
+        self._numbers[thing.kind, key[1]] += 1
+        number = self._numbers[thing.kind, key[1]]
+        self._current[key] = self._put(Vertex(thing.kind, key[1], number, time=event.time))
+        return self._current[key]
+
+    def _put(self, vertex: Vertex) -> int:
+        self.vertices.append(vertex)
+        return len(self.vertices) - 1
+
+    def _join(self, source: int, target: int) -> None:
+        if source != target:
+            self.edges[source, target] = None
+            self._sources[target].add(source)
+            self._frozen.add(source)
+
+
+@dataclass(slots=True)
+class _Process:
+    """A process.
+
+    Parameters
+    ----------
+    number
+        The place of its first version.
+    current
+        That of its last one.
+    known
+        The versions that it has read.
+    mapped
+        Files that it may write to until its program ends.
+    """
+
+    number: int
+    pid: int
+    parent: int
+    current: int
+    known: set[int] = field(default_factory=set)
+    mapped: list[Thing] = field(default_factory=list)

@@ -1,0 +1,151 @@
+"""What versions have to say: what flowed where, event by event, and what raw lines say."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+
+from lipstick.record.events import Event, Thing
+from lipstick.record.versions import Versions
+
+PATHS = ["/a", "/b", "/c", "/d/e", "/d/f"]
+
+
+def random_events(random: np.random.Generator, count: int) -> list[Event]:
+    """Events of some processes over a few files, a pipe and a connection within the host."""
+    pids, made = [1], []
+    things = [Thing("file", path) for path in PATHS]
+    things += [Thing("pipe", "pipe:[1]"), Thing("flow", "TCP x:1->y:2")]
+    for at in range(count):
+        pid = int(random.choice(pids))
+        what = str(
+            random.choice(
+                ["read", "write", "fresh", "fork", "rename", "unlink", "exit", "exec", "link"],
+                p=[0.38, 0.3, 0.06, 0.1, 0.05, 0.04, 0.02, 0.02, 0.03],
+            )
+        )
+        thing, other = (things[int(n)] for n in random.choice(5, 2, replace=False))
+        if what in ("read", "write"):
+            thing = things[int(random.integers(len(things)))]
+            made.append(Event(at, float(at), pid, what, thing, count=3))
+        elif what == "fresh":
+            made.append(Event(at, float(at), pid, "write", thing, fresh=True))
+        elif what == "fork":
+            pids.append(max(pids) + 1)
+            made.append(Event(at, float(at), pid, "fork", child=pids[-1]))
+        elif what in ("rename", "link"):
+            made.append(Event(at, float(at), pid, what, thing, other))
+        elif what in ("unlink", "exec"):
+            made.append(Event(at, float(at), pid, what, thing))
+        elif pid != 1:
+            pids.remove(pid)
+            made.append(Event(at, float(at), pid, "exit"))
+    return made
+
+
+def taints(events: Iterable[Event]) -> dict[str, frozenset[str]]:
+    """By name, what files and pipes hold in the end: of which files as they were before."""
+    holds: dict[object, set[str]] = {}
+    names: dict[str, object] = {}
+    processes: dict[int, set[str]] = defaultdict(set)
+
+    def of(name: str) -> set[str]:
+        if name not in names:
+            names[name] = object()
+            holds[names[name]] = {name} if name.startswith("/") else set()
+        return holds[names[name]]
+
+    def forget(name: str) -> None:
+        # What has the name afterwards, if it is read before it is made, was not there before.
+        names[name] = object()
+        holds[names[name]] = {f"{name} again"}
+
+    for event in events:
+        mine = processes[event.pid]
+        match event.what:
+            case "read" | "exec":
+                mine |= of(event.thing.name)
+            case "write":
+                if event.fresh:
+                    of(event.thing.name).clear()
+                held = of(event.thing.name)
+                held |= mine
+            case "fork":
+                processes[event.child] = set(mine)
+            case "exit":
+                del processes[event.pid]
+            case "unlink":
+                forget(event.thing.name)
+            case "link":
+                of(event.thing.name)
+                names[event.other.name] = names[event.thing.name]
+            case "rename":
+                moved = of(event.thing.name) | mine
+                forget(event.thing.name)
+                forget(event.other.name)
+                holds[names[event.other.name]] = moved
+    return {name: frozenset(holds[each]) for name, each in names.items()}
+
+
+def ancestors(made: Versions, place: int) -> set[int]:
+    """All vertices that one was made of, itself among them."""
+    before = defaultdict(list)
+    for source, target in made.edges:
+        before[target].append(source)
+    found, waiting = {place}, [place]
+    while waiting:
+        for source in before[waiting.pop()]:
+            if source not in found:
+                found.add(source)
+                waiting.append(source)
+    return found
+
+
+_PATH = r"<(/(?:[^<>])*)>"
+_IGNORED = ("/dev/", "/proc/", "/sys/")
+
+
+def raw_files(lines: Iterable[str]) -> tuple[dict[int, set[str]], dict[int, set[str]]]:
+    """By process, the paths read and written, from raw lines of single-threaded processes."""
+    read: dict[int, set[str]] = defaultdict(set)
+    written: dict[int, set[str]] = defaultdict(set)
+    held: dict[str, str] = {}
+    for line in lines:
+        pid, _, text = line.rstrip("\n").split(maxsplit=2)
+        if text.endswith("<unfinished ...>"):
+            held[pid] = text.removesuffix("<unfinished ...>")
+            continue
+        if text.startswith("<... "):
+            text = held.pop(pid, "") + text.split("resumed>", 1)[1]
+        name = text.split("(", 1)[0]
+        result = re.search(r"= (-?\d+)[^=]*$", text)
+        if result is None or int(result[1]) < 0:
+            continue
+        paths = [each for each in re.findall(r"\d" + _PATH, text) if not each.startswith(_IGNORED)]
+        if name in ("read", "pread64", "readv", "mmap") and paths and "MAP_ANON" not in text:
+            if name != "mmap" or "PROT_READ" in text or "PROT_EXEC" in text:
+                read[int(pid)].add(paths[0])
+            if name == "mmap" and "PROT_WRITE" in text and "MAP_SHARED" in text:
+                written[int(pid)].add(paths[0])
+        elif name in ("write", "pwrite64", "writev") and paths and int(result[1]) > 0:
+            written[int(pid)].add(paths[0])
+        elif name in ("openat", "open", "creat"):
+            made = "O_TRUNC" in text or ("O_CREAT" in text and "O_EXCL" in text)
+            end = re.search(r"= \d+" + _PATH, text)
+            if made and end is not None and not end[1].startswith(_IGNORED):
+                written[int(pid)].add(end[1])
+        elif name == "copy_file_range" and int(result[1]) > 0:
+            read[int(pid)].add(paths[0])
+            written[int(pid)].add(paths[1])
+        elif name.startswith("rename"):
+            end = re.findall(r'"([^"]*)"', text)[-1]
+            folder = re.findall(_PATH, text)
+            written[int(pid)].add(end if end.startswith("/") else f"{folder[-1]}/{end}")
+        elif name == "ftruncate":
+            written[int(pid)].add(paths[0])
+        elif name == "execve":
+            read[int(pid)].add(re.findall(r'"([^"]*)"', text)[0])
+    return dict(read), dict(written)
