@@ -167,19 +167,30 @@ def distinct_members(
     multiplicities, values, offsets
         Of the distinct members, for `aggregate`.
     """
-    encoded = values.dictionary_encode(null_encoding="encode")
-    width = max(len(encoded.dictionary), 1)
+    numbers, dictionary = _numbered(values)
+    width = max(len(dictionary), 1)
     groups = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
-    codes = groups * width + encoded.indices.to_numpy(zero_copy_only=False)
+    codes = groups * width + numbers
     distinct, inverse = np.unique(codes, return_inverse=True)
     alive = np.zeros(len(distinct), dtype=np.int64)
     alive[inverse[np.not_equal(multiplicities, 0).astype(np.bool_)]] = 1
     counts = np.bincount(distinct // width, minlength=len(offsets) - 1)
     return (
         alive,
-        encoded.dictionary.take(pa.array(distinct % width)),
+        dictionary.take(pa.array(distinct % width)),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
     )
+
+
+def _numbered(values: pa.Array) -> tuple[Array, pa.Array]:
+    """A number for each value, NULL's too, and the values by these numbers."""
+    if not pa.types.is_nested(values.type):
+        encoded = values.dictionary_encode(null_encoding="encode")
+        return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
+    null = values.is_null().to_numpy(zero_copy_only=False)
+    keys = np.stack([null.astype(np.int64), np.where(null, 0, ranked(values))])
+    _, first, numbers = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    return numbers.reshape(-1), values.take(pa.array(first))
 
 
 def _bigint(values: Array, null: Array | None) -> pa.Array:

@@ -16,6 +16,7 @@ from semiring import AnnotationError, ExactnessError
 from semiring.aggregates import (
     aggregate,
     counts_excluding,
+    distinct_members,
     extremes_excluding,
     subtract_members,
     sums_excluding,
@@ -189,3 +190,19 @@ def test_incomparable():
     """Values of unlike types are refused."""
     with pytest.raises(AnnotationError, match="cannot compare"):
         compare_arrays("<", pa.array(["a"]), 1, 1)
+
+
+def test_distinct_members_of_structs_and_arrays() -> None:
+    pairs = pa.array([{"a": 1}, {"a": 2}, {"a": 1}, None, {"a": None}, {"a": None}])
+    lists = pa.array([[1], [2], [1], None, [None], [None]])
+    multiplicities, offsets = np.array([0, 1, 2, 1, 0, 0]), np.array([0, 3, 6])
+    for values in (pairs, lists):
+        alive, kept, places = distinct_members(multiplicities, values, offsets)
+        assert places.tolist() == [0, 2, 4]
+        found = {(repr(v), int(n)) for v, n in zip(kept.to_pylist(), alive, strict=True)}
+        assert found == {
+            (repr(values[0].as_py()), 1),
+            (repr(values[1].as_py()), 1),
+            ("None", 1),
+            (repr(values[4].as_py()), 0),
+        }
