@@ -347,6 +347,12 @@ class AnnotatedFrame(Analyses):
     def _repr_html_(self) -> str:
         return display.frame_html(self)
 
+    def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
+        """Look at its capture in a browser or a notebook; see :func:`lipstick.explore.explore`."""
+        from lipstick.explore import explore
+
+        return explore(self.capture, to=to, name="query", browser=browser)
+
 
 def _record(tracked: Tracked) -> RelationRecord:
     return RelationRecord(

@@ -103,6 +103,17 @@ class Capture(Analyses):
     def _repr_html_(self) -> str:
         return display.capture_html(self)
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any] | None:
+        from lipstick.explore.opening import bundle
+
+        return bundle(self)
+
+    def explore(self, to: str | os.PathLike[str] | None = None, *, browser: bool = True) -> Any:
+        """Look at it in a browser or a notebook; see :func:`lipstick.explore.explore`."""
+        from lipstick.explore import explore
+
+        return explore(self, to=to, browser=browser)
+
     def _members_view(self, block: Block) -> str:
         return self._dataset_view(block, "members")
 

@@ -9,5 +9,6 @@ from __future__ import annotations
 
 from lipstick.explore.errors import ExploreError, TooLongError
 from lipstick.explore.explorer import Explorer, Source
+from lipstick.explore.opening import Served, explore
 
-__all__ = ["ExploreError", "Explorer", "Source", "TooLongError"]
+__all__ = ["ExploreError", "Explorer", "Served", "Source", "TooLongError", "explore"]

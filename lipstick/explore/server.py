@@ -197,6 +197,8 @@ class Serving:
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             self._socket.bind((host, port))
+            # From here on connections wait until the server runs.
+            self._socket.listen(128)
         except OSError as error:
             self._socket.close()
             raise ExploreError(

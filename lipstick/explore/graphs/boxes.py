@@ -139,13 +139,15 @@ class Picture:
         for source, target, count in zip(*(part.tolist() for part in ends), strict=True):
             self.link(source, target, count)
 
-    def answer(self, total: int, crumbs: list[dict[str, Any]], what: str) -> dict[str, Any]:
+    def answer(
+        self, shown: int, total: int, crumbs: list[dict[str, Any]], what: str
+    ) -> dict[str, Any]:
         """The picture for the page.
 
         Parameters
         ----------
-        total
-            How many things there are of those that it is made of.
+        shown, total
+            How many things of those that it is about it shows, and how many there are.
         crumbs
             What it is inside of, outermost first: ``label`` and ``focus`` of each.
         what
@@ -164,7 +166,6 @@ class Picture:
                 for side in (placed.x, placed.y, placed.width, placed.height)
             ]
         width, height = placed.size
-        shown = sum(1 for box in self.boxes if box["kind"] != "bundle" and not box["whole"])
         return {
             "boxes": self.boxes,
             "edges": [
@@ -179,7 +180,7 @@ class Picture:
             "width": round(width, 1),
             "height": round(height, 1),
             "shown": shown,
-            "total": max(total, shown),
+            "total": total,
             "what": what,
             "crumbs": crumbs,
         }

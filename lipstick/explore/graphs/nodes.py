@@ -54,7 +54,7 @@ def segment(
             box = picture.add(sort, inner_name(beside), lines=lines, focus=focus)
             picture.own(box, np.array([near]))
     picture.link_segments()
-    return picture.answer(len(ids), crumbs_of(found), "nodes")
+    return picture.answer(len(chosen), len(ids), crumbs_of(found), "nodes")
 
 
 def neighbourhood(
@@ -112,7 +112,7 @@ def neighbourhood(
     picture.boxes[0]["center"] = True
     name = graph.name(node)
     crumbs = [*crumbs_of(graph.segment(node)), {"label": name, "focus": {"node": node}}]
-    return picture.answer(total, crumbs, "nodes")
+    return picture.answer(len(drawn), total, crumbs, "nodes")
 
 
 def outline_first(outline: Outline, name: str) -> int:

@@ -30,12 +30,15 @@ class Outline:
         int64, the positions of segments that edges join, each pair once.
     weights
         int64, how many edges each pair has; 0 where that is not known.
+    left
+        int64, how many nodes of each segment are in the graph; None: all.
     """
 
     segments: tuple[Segment, ...]
     sources: Array
     targets: Array
     weights: Array
+    left: Array | None = None
 
     @classmethod
     def of_stored(cls, segments: Iterable[Segment], edges: Sequence[EdgeSet]) -> Outline:
@@ -51,19 +54,35 @@ class Outline:
     @classmethod
     def of_graph(cls, graph: ProvenanceGraph) -> Outline:
         """The outline of a graph in memory; of its edges, which segments they join."""
-        links = np.array(graph.storage.links, dtype=np.int64).reshape(-1, 2)
+        storage = graph.storage
+        links = np.array(storage.links, dtype=np.int64).reshape(-1, 2)
         none = np.zeros(len(links), dtype=np.int64)
-        return cls(graph.segments, links[:, 0], links[:, 1], none)
+        sizes = None
+        if graph.visible is not None:
+            running = np.concatenate([[0], np.cumsum(graph.visible[: storage.count])])
+            sizes = np.diff(running[storage.bases])
+        return cls(graph.segments, links[:, 0], links[:, 1], none, sizes)
 
     @cached_property
-    def counts(self) -> Array:
-        """How many nodes each segment has."""
+    def stored(self) -> Array:
+        """How many nodes each segment has, in the graph or not."""
         return np.fromiter((s.count for s in self.segments), np.int64, len(self.segments))
+
+    @property
+    def counts(self) -> Array:
+        """How many nodes of each segment are in the graph."""
+        return self.stored if self.left is None else self.left
+
+    @cached_property
+    def there(self) -> Array:
+        """Boolean array: the segments that have nodes in the graph."""
+        there: Array = (self.counts > 0) | (self.stored == 0)
+        return there
 
     @cached_property
     def bases(self) -> Array:
         """The first id of every segment, and the number of nodes."""
-        return np.concatenate([[0], np.cumsum(self.counts)])
+        return np.concatenate([[0], np.cumsum(self.stored)])
 
     @cached_property
     def position(self) -> dict[str, int]:

@@ -37,7 +37,7 @@ def everything(outline: Outline, marks: Marks | None, executions: Array | None) 
         Boolean array: the segments to show; None: all.
     """
     picture = Picture(outline, marks)
-    there = np.ones(len(outline.segments), np.bool_) if executions is None else executions
+    there = outline.there if executions is None else outline.there & executions
     count = len(outline.groups)
     nodes = np.bincount(outline.group[there], outline.counts[there], minlength=count)
     calls = np.bincount(outline.group[there & _invocations(outline)], minlength=count)
@@ -67,7 +67,7 @@ def everything(outline: Outline, marks: Marks | None, executions: Array | None) 
         label = f"{len(rest):,} more modules"
         picture.add("bundle", label, lines=(counted(left, "node"),), focus={"search": ""})
     picture.link_segments()
-    return picture.answer(len(present), [EVERYTHING], "modules and inputs")
+    return picture.answer(len(shown), len(present), [EVERYTHING], "modules and inputs")
 
 
 def module(
@@ -108,13 +108,13 @@ def module(
     _around(picture, _modules_of(outline), frozenset({name}))
     picture.link_segments()
     crumbs = [EVERYTHING, {"label": name, "focus": {"module": name}}]
-    return picture.answer(len(numbers), crumbs, "invocations")
+    return picture.answer(len(chosen), len(numbers), crumbs, "invocations")
 
 
 def invocation(outline: Outline, name: str, number: int, marks: Marks | None) -> dict[str, Any]:
     """The segments of an invocation of a module, and what they come from and lead to."""
     inside = _of_module(outline, name)
-    own = np.flatnonzero(inside & (outline.invocation == number))
+    own = np.flatnonzero(inside & (outline.invocation == number) & outline.there)
     if not len(own):
         raise ExploreError(f"Module {name!r} has no invocation {number}.")
     picture = Picture(outline, marks)
@@ -129,7 +129,7 @@ def invocation(outline: Outline, name: str, number: int, marks: Marks | None) ->
         {"label": name, "focus": {"module": name}},
         {"label": f"#{number}", "focus": {"module": name, "invocation": number}},
     ]
-    return picture.answer(len(own), crumbs, "kinds of nodes")
+    return picture.answer(len(own[:MOST]), len(own), crumbs, "kinds of nodes")
 
 
 def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> dict[str, Any]:
@@ -147,7 +147,8 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
     if start:
         focus: Focus = {"relation": name, "start": max(0, start - INVOCATIONS)}
         picture.add("bundle", f"{start:,} before", parent=whole, focus=focus)
-    for place in own[start : start + INVOCATIONS].tolist():
+    chosen = own[start : start + INVOCATIONS]
+    for place in chosen.tolist():
         _segment(picture, place, whole)
     after = len(own) - start - INVOCATIONS
     if after > 0:
@@ -157,7 +158,7 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
     _around(picture, _modules_of(outline), frozenset({name}))
     picture.link_segments()
     crumbs = [EVERYTHING, {"label": name, "focus": {"relation": name}}]
-    return picture.answer(len(own), crumbs, "inputs")
+    return picture.answer(len(chosen), len(own), crumbs, "inputs")
 
 
 def crumbs_of(segment: Segment) -> list[dict[str, Any]]:
@@ -183,7 +184,7 @@ def _segment(picture: Picture, place: int, parent: int | None) -> int:
     sort = "input" if segment.kind is Kind.TOKEN else "segment"
     what = _KINDS[segment.kind]
     label = f"{segment.label} " if segment.label and len(segment.label) < 4 else ""
-    lines = [f"{label}{what}", counted(segment.count, "node")]
+    lines = [f"{label}{what}", counted(int(picture.outline.counts[place]), "node")]
     focus = {"segment": segment.name}
     box = picture.add(sort, inner_name(segment), lines=lines, parent=parent, focus=focus)
     picture.own(box, np.array([place]))
@@ -269,7 +270,7 @@ def _of_module(outline: Outline, name: str) -> Array:
     """Boolean array: the segments of a module."""
     if name not in outline.modules:
         raise ExploreError(f"There is no module {name!r}.")
-    inside: Array = outline.group == outline.groups.index(name)
+    inside: Array = (outline.group == outline.groups.index(name)) & outline.there
     return inside
 
 

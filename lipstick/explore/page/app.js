@@ -50,7 +50,7 @@ export class App {
   }
 
   show() {
-    const number = Math.min(this.place.get("s", 0), this.sources.length - 1);
+    const number = Math.min(this.place.whole("s", 0), this.sources.length - 1);
     replace(
       this.nav,
       this.sources.map((source, place) =>

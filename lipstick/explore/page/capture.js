@@ -37,7 +37,7 @@ export class CaptureView {
     const aggregates = new Set(about.aggregates);
     this.table = new Table({
       label: "The answer",
-      query: { sort: app.place.get("sort", -1), descending: app.place.get("down", false), filters: app.place.get("filters", {}) },
+      query: { sort: app.place.whole("sort", -1), descending: app.place.get("down", false), filters: app.place.mapping("filters", {}) },
       fetchRows: (params, signal) => app.asker.ask(this.source, "rows", params, signal),
       linked: (place) => aggregates.has(place),
       onopen: (row) => app.place.go({ row, col: undefined }),
@@ -92,7 +92,7 @@ export class CaptureView {
   show() {
     if (!this.about) return;
     const place = this.app.place;
-    const view = this.views[place.get("v")] ? place.get("v") : "answer";
+    const view = TABS.some(([name]) => name === place.get("v")) ? place.get("v") : "answer";
     for (const [name, element] of Object.entries(this.views)) element.hidden = name !== view;
     this.tabs.forEach((tab, number) => {
       const on = TABS[number][0] === view;
@@ -106,9 +106,9 @@ export class CaptureView {
     if (view === "answer") {
       if (this.seen !== seen) {
         this.seen = seen;
-        this.table.selected = place.get("row") ?? null;
+        this.table.selected = place.whole("row") ?? null;
         this.table.draw();
-        this.why.show(place.get("row"));
+        this.why.show(place.whole("row"));
       }
       this.dockBox.hidden = strike.empty;
       if (!strike.empty) {

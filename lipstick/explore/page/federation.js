@@ -34,8 +34,8 @@ export class FederationView {
     this.map = h("div", { class: "map" });
     this.result = h("div", { class: "lazy" });
     const ask = h("select", { "aria-label": "Question" }, QUESTIONS.map(([value, label]) => h("option", { value, selected: value === place.get("ask") }, label)));
-    const nodes = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Nodes", value: place.get("nodes", []).join(", ") });
-    const targets = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Targets", value: place.get("targets", []).join(", ") });
+    const nodes = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Nodes", value: place.list("nodes", []).join(", ") });
+    const targets = h("input", { type: "text", class: "where", placeholder: "alias::node", "aria-label": "Targets", value: place.list("targets", []).join(", ") });
     const names = (input) => input.value.split(/,\s+/).map((name) => name.trim()).filter(Boolean);
     const go = (event) => {
       event.preventDefault();
@@ -94,8 +94,8 @@ export class FederationView {
   show() {
     if (!this.about) return;
     const place = this.app.place;
-    const nodes = place.get("nodes", []);
-    const key = JSON.stringify([place.get("ask"), nodes, place.get("targets")]);
+    const nodes = place.list("nodes", []);
+    const key = JSON.stringify([place.get("ask"), nodes, place.list("targets")]);
     if (key === this.key) return;
     this.key = key;
     if (!nodes.length) {
@@ -103,8 +103,8 @@ export class FederationView {
       replace(this.result);
       return;
     }
-    const params = { ask: place.get("ask", "ancestors"), nodes };
-    if (params.ask === "paths") params.targets = place.get("targets", []);
+    const params = { ask: place.text("ask", "ancestors"), nodes };
+    if (params.ask === "paths") params.targets = place.list("targets", []);
     load(this.result, this.asking, (signal) => this.app.asker.ask(this.source, "crossing", params, signal), (found) => this.answer(found));
   }
 

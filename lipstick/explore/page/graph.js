@@ -99,12 +99,12 @@ export class GraphView {
 
   params() {
     const place = this.app.place;
-    const params = { focus: place.get("focus", {}) };
-    if (place.get("marks")) params.marks = place.get("marks");
-    if (place.get("executions")) params.executions = place.get("executions");
+    const params = { focus: place.mapping("focus", {}) };
+    if (place.mapping("marks")) params.marks = place.mapping("marks");
+    if (place.list("executions")) params.executions = place.list("executions");
     if (params.focus.node !== undefined) {
-      params.back = place.get("back", 2);
-      params.forth = place.get("forth", 2);
+      params.back = place.whole("back", 2);
+      params.forth = place.whole("forth", 2);
     }
     return params;
   }
@@ -162,20 +162,20 @@ export class GraphView {
         return h("li", null, last ? h("span", { "aria-current": "page" }, crumb.label) : button(crumb.label, () => this.app.place.go({ focus: crumb.focus, node: undefined }), { class: "more" }));
       }),
     );
-    const around = this.found.boxes.filter((box) => box.kind !== "bundle" && !box.whole).length;
-    replace(this.shown, total > shown ? `${Math.min(shown, around).toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : `${many(around, "box").replace("boxs", "boxes")} · ${many(this.about.nodes, "node")} in all`);
+    const part = total > shown ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : `${total.toLocaleString("en")} ${what}`;
+    replace(this.shown, `${part} · ${many(this.about.nodes, "node")} in all`);
   }
 
   // -- tools: steps, marks, deletion played through ------------------------------------------------
 
   showTools() {
     const place = this.app.place;
-    const marks = place.get("marks");
-    const focus = place.get("focus", {});
+    const marks = place.mapping("marks");
+    const focus = place.mapping("focus", {});
     const parts = [];
     if (focus.node !== undefined) {
       const stepper = (name, label) => {
-        const value = place.get(name, 2);
+        const value = place.whole(name, 2);
         return h(
           "span",
           { class: "stepper", role: "group", "aria-label": label },
@@ -233,7 +233,7 @@ export class GraphView {
     let step = 0;
     const stride = Math.max(1, Math.ceil(steps / 24));
     const tick = () => {
-      const marks = place.get("marks");
+      const marks = place.mapping("marks");
       if (!marks || marks.mode !== "delete") {
         clearInterval(this.player);
         return;
@@ -251,7 +251,7 @@ export class GraphView {
   showPanel() {
     const place = this.app.place;
     const node = place.get("node");
-    const focus = place.get("focus", {});
+    const focus = place.mapping("focus", {});
     const key = JSON.stringify([node, focus.segment, place.get("compare"), node === undefined && focus.segment === undefined]);
     if (key === this.panelKey) return;
     this.panelKey = key;
@@ -328,8 +328,8 @@ export class GraphView {
   node(found) {
     const place = this.app.place;
     const { name, ...facts } = found.facts;
-    const marks = place.get("marks");
-    const on = (mode) => marks?.mode === mode && marks.nodes[0] === found.id;
+    const marks = place.mapping("marks");
+    const on = (mode) => marks?.mode === mode && marks.nodes?.[0] === found.id;
     const other = marks?.nodes?.[0];
     const values = Object.entries(found.tuple);
     return [
@@ -406,7 +406,7 @@ export class GraphView {
     const executions = this.about.executions;
     this.line.hidden = executions.length < 2;
     if (this.line.hidden) return;
-    const chosen = this.app.place.get("executions");
+    const chosen = this.app.place.list("executions");
     const most = Math.max(...executions.map((one) => one.nodes));
     const key = JSON.stringify(chosen ?? null);
     if (key === this.lineKey) return;

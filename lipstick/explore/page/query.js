@@ -51,7 +51,7 @@ export class Query {
 
   draw(found) {
     const app = this.app;
-    const chosen = app.place.get("block");
+    const chosen = app.place.text("block");
     const block = found.blocks.find((one) => one.name === chosen);
     const reading = (name) => found.blocks.find((one) => one.name === name);
     const relations = (one) => [...one.relations, ...one.reads.flatMap((name) => relations(reading(name)))];
@@ -60,14 +60,15 @@ export class Query {
       h(
         "div",
         { class: "query-text" },
+        h("h2", { class: "out-of-sight" }, "The query and its blocks"),
         section("Query", "", text),
         section("Annotation type", "what every row is annotated with", h("pre", { class: "code", tabindex: "0", role: "region", "aria-label": "Annotation type" }, found.type)),
         section(
           "Columns",
           "what each is made of",
           plainTable(
-            [{ name: "column", kind: "text" }, { name: "made of", kind: "text" }, { name: "", kind: "text" }],
-            found.lineage.map((one) => [h("strong", null, one.column), h("code", null, one.from), one.stable ? "never changes" : "changes with its inputs"]),
+            [{ name: "column", kind: "text" }, { name: "made of", kind: "text" }, { name: "under a deletion", kind: "text" }],
+            found.lineage.map((one) => [h("strong", null, one.column), h("code", null, one.from), one.stable ? "stays" : "may change"]),
             { label: "Lineage of columns" },
           ),
         ),

@@ -1,5 +1,9 @@
 // Where one is: a few values that are the end of the address, so that a link leads back here.
 
+export function isMapping(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export class Place {
   // `address`: whether it is written to the location; a widget keeps it to itself.
   constructor(address) {
@@ -36,8 +40,29 @@ export class Place {
   }
 
   get(name, otherwise = undefined) {
-    const found = this.values[name];
+    const found = Object.hasOwn(this.values, name) ? this.values[name] : undefined;
     return found === undefined || found === null ? otherwise : found;
+  }
+
+  // Addresses are typed by anybody: what is not of the kind that is wanted is not there.
+  whole(name, otherwise = undefined) {
+    const found = this.get(name);
+    return Number.isSafeInteger(found) && found >= 0 ? found : otherwise;
+  }
+
+  text(name, otherwise = undefined) {
+    const found = this.get(name);
+    return typeof found === "string" ? found : otherwise;
+  }
+
+  mapping(name, otherwise = undefined) {
+    const found = this.get(name);
+    return isMapping(found) ? found : otherwise;
+  }
+
+  list(name, otherwise = undefined) {
+    const found = this.get(name);
+    return Array.isArray(found) ? found : otherwise;
   }
 
   // Go somewhere: values that are not named stay. `quiet` replaces the entry in the history.

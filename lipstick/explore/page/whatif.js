@@ -1,13 +1,22 @@
 // What if: rows that are struck out, and what would differ without them.
 
 import { h, replace, button, many } from "./dom.js";
-import { Latest } from "./state.js";
+import { Latest, isMapping } from "./state.js";
 import { tokenChip } from "./terms.js";
 import { load } from "./why.js";
 import { plainTable } from "./table.js";
 import { pythonButton } from "./exporting.js";
 
 const LETTERS = "ABCDEF";
+
+// A scenario of an address, without what is none.
+function scenario({ delete: deleted, where }) {
+  const entries = (value, good) => Object.fromEntries(Object.entries(isMapping(value) ? value : {}).filter(([, one]) => good(one)));
+  return {
+    delete: entries(deleted, (keys) => Array.isArray(keys) && keys.every(Array.isArray)),
+    where: entries(where, (text) => typeof text === "string"),
+  };
+}
 
 // What is struck out, in scenarios of which one is being changed; a part of the address.
 export class Strikes {
@@ -16,12 +25,12 @@ export class Strikes {
   }
 
   get all() {
-    const found = this.place.get("cut");
-    return Array.isArray(found) && found.length ? found : [{}];
+    const found = this.place.list("cut", []).filter(isMapping).slice(0, LETTERS.length).map(scenario);
+    return found.length ? found : [{}];
   }
 
   get number() {
-    return Math.min(this.place.get("scenario", 0), this.all.length - 1);
+    return Math.min(this.place.whole("scenario", 0), this.all.length - 1);
   }
 
   get now() {
@@ -219,7 +228,7 @@ export class WhatIf {
     return [
       this.counts(scenario),
       scenario.rows.length > 0 &&
-        plainTable([{ name: "", kind: "text" }, ...found.columns], rows.map((cells, number) => [this.word(scenario.rows[number]), ...cells]), {
+        plainTable([{ name: "change", kind: "text" }, ...found.columns], rows.map((cells, number) => [this.word(scenario.rows[number]), ...cells]), {
           label: "Rows that differ",
           marked: (number) => scenario.rows[number].change,
         }),

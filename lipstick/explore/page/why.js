@@ -102,7 +102,7 @@ export class Why {
 
   draw(found) {
     const app = this.app;
-    const column = app.place.get("col");
+    const column = app.place.whole("col");
     const strike = app.strike;
     const options = {
       colors: app.colors,
@@ -129,7 +129,7 @@ export class Why {
           ]),
         ),
       ),
-      column !== undefined && this.value(column, found),
+      column !== undefined && column < this.about.columns.length && this.value(column, found),
       section(
         "Annotation",
         "how it came about, in N[X]",

@@ -1,0 +1,155 @@
+"""``explore()`` of captures, frames and graphs: a widget, a page, or a server."""
+
+from __future__ import annotations
+
+import os
+import threading
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.explorer import Explorer, Source, open_source
+from lipstick.explore.server import Serving
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture
+
+
+class Served:
+    """An explorer that is served, until it is closed or the process ends.
+
+    Attributes
+    ----------
+    url
+        Where a browser opens it.
+    """
+
+    def __init__(self, explorer: Explorer, host: str = "127.0.0.1", port: int = 0) -> None:
+        self._serving = Serving(explorer, host, port)
+        self.url = self._serving.url
+        self._thread = threading.Thread(target=self._serving.run, daemon=True)
+        self._thread.start()
+
+    def __repr__(self) -> str:
+        return f"<Explorer at {self.url}>"
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._serving.stop()
+        self._thread.join(10)
+
+    def wait(self) -> None:
+        """Serve until it is interrupted."""
+        try:
+            self._thread.join()
+        except KeyboardInterrupt:
+            self.close()
+
+
+def source_of(thing: Any, name: str | None = None) -> Source:
+    """What is explored of a capture, a graph, a federation or a path.
+
+    Raises
+    ------
+    ExploreError
+        For anything else.
+    """
+    from graphquery import ProvenanceGraph
+    from graphquery.federation import Federation
+    from lipstick.capture.capture import Capture
+
+    if isinstance(thing, str | os.PathLike):
+        return open_source(Path(thing))
+    if isinstance(thing, Capture):
+        return _of_capture(thing, name)
+    if isinstance(thing, ProvenanceGraph):
+        from lipstick.explore.graphs.stored import graph_source
+
+        return graph_source(name or "graph", thing)
+    if isinstance(thing, Federation):
+        from lipstick.explore.federations import FederationSource
+
+        return FederationSource(name or "federation", thing, "federation = ...  # at hand")
+    raise ExploreError(
+        f"A {type(thing).__name__} cannot be explored: give captures, graphs, federations or paths."
+    )
+
+
+def _of_capture(capture: Capture, name: str | None) -> Source:
+    from lipstick.capture.capture import Capture
+    from lipstick.explore.captures.source import CaptureSource
+
+    if capture.manifest.values == "copy":
+        # Asked in memory, whoever opened it: a click is to start no Spark job.
+        capture = Capture(capture.directory, capture.manifest)
+    return CaptureSource(name or capture.directory.name, capture)
+
+
+def explore(
+    *things: Any,
+    to: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    browser: bool = True,
+) -> Any:
+    """Explore captures, graphs, federations and paths.
+
+    Parameters
+    ----------
+    things
+        What is explored.
+    to
+        Write a page of its own to this file, which answers what it holds without a server.
+    name
+        What it is called; by default after its folder.
+    browser
+        Open a browser where a server is started.
+
+    Returns
+    -------
+    The path that was written; a widget in a notebook; elsewhere a :class:`Served`.
+
+    Raises
+    ------
+    ExploreError
+        For what cannot be explored, and without the libraries of ``lipstick-spark[explore]``.
+    """
+    from lipstick.explore.widget import in_notebook, widget
+
+    explorer = Explorer([source_of(thing, name) for thing in things])
+    if to is not None:
+        from lipstick.explore.saved import save
+
+        path = Path(to)
+        save(explorer, path)
+        return path
+    if in_notebook():
+        return widget(explorer)
+    served = Served(explorer)
+    if browser:
+        webbrowser.open(served.url)
+    return served
+
+
+def bundle(thing: Any) -> dict[str, Any] | None:
+    """What a notebook shows for something that can be explored; None where it is not interactive.
+
+    That is a widget in a notebook whose kernel has anywidget.
+    """
+    from lipstick.explore.widget import in_notebook, widget
+
+    if not in_notebook():
+        return None
+    try:
+        shown = widget(Explorer([source_of(thing)]))
+    except ExploreError:
+        return None
+    found = shown._repr_mimebundle_()
+    data: dict[str, Any] | None = found[0] if isinstance(found, tuple) else found
+    return data

@@ -1,0 +1,43 @@
+"""Generated graphs in stores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphquery.generate import Generated
+from graphquery.model import EdgeSet, Ordinals
+from graphquery.store import Store
+from semiring.base import Array
+from tests.graphquery.store.workload import Unsynced
+
+
+def store_generated(made: Generated, path: Path) -> Path:
+    """Store a generated graph in one commit."""
+    columns = {
+        name: np.concatenate([*parts, np.empty(0, np.int32)])
+        for name, parts in made.ordinals.items()
+    }
+
+    def part(edges: EdgeSet, given: Ordinals, column: str) -> Array | None:
+        if given is not Ordinals.COLUMN:
+            return None
+        found: Array = columns[column][edges.offset : edges.offset + edges.count]
+        return found
+
+    writing = Store.create(path, files=Unsynced()).writer()
+    with writing as writer, writer.transaction() as transaction:
+        for segment in made.segments:
+            transaction.add_segment(segment)
+        for edges in made.edge_sets:
+            stored: dict[str, Any] = {} if edges.file is None else {"file": "", "offset": 0}
+            transaction.add_edges(
+                replace(edges, **stored),
+                part(edges, edges.sources, "source"),
+                part(edges, edges.targets, "target"),
+            )
+        transaction.commit()
+    return path

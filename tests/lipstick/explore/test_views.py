@@ -1,0 +1,195 @@
+"""Views of captures hold what the same questions to the capture itself answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lipstick.capture.capture import Capture
+from lipstick.explore.captures.source import CaptureSource
+from lipstick.explore.cells import cell, cells
+from lipstick.explore.explorer import Explorer
+from semiring import semirings
+from semiring.analysis import shapley
+from tests.lipstick.explore.conftest import ask
+
+pytestmark = pytest.mark.classic
+
+NAMES = ["q3", "orders", "suppliers", "hostile"]
+Open = Callable[[str], Capture]
+
+
+def tokens(tree: dict[str, Any]) -> set[tuple[str, str]]:
+    """The tokens of a formula."""
+    if tree["op"] == "token":
+        return {(tree["relation"], tree["text"])}
+    return set().union(*(tokens(part) for part in tree.get("parts", ())))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_why_has_the_tokens_of_the_annotation(capture: Open, name: str) -> None:
+    opened = capture(name)
+    source = CaptureSource(name, opened)
+    for place, (row, _) in enumerate(opened.polynomials(limit=8)):
+        answer = ask(source, "why", row=place, terms=600)
+        assert answer["cells"] == [cell(value) for value in row.values()]
+        at = opened.memory.engine.base(opened.manifest.root.name).ordered[place : place + 1]
+        (annotation,) = opened.memory.formal.tuples.uncut(opened.manifest.root.name, at)
+        # Conditions are cut short: their tokens are those of the row's inputs all the same.
+        listed = {
+            (each["relation"], label) for each in answer["inputs"] for label in each["labels"]
+        }
+        shown = {(t.relation, cell("|".join(map(str, t.key))) or "·") for t in annotation.tokens}
+        assert {relation for relation, _ in listed} == {relation for relation, _ in shown}
+        assert len(listed) == len(shown)
+        assert tokens(answer["annotation"]) <= listed
+        mask = pa.array([number == place for number in range(len(opened.memory.answer()))])
+        lineage = opened.memory.lineage(mask)
+        assert {each["relation"]: each["count"] for each in answer["inputs"]} == {
+            relation: table.num_rows for relation, table in lineage.items()
+        }
+        assert ask(source, "members", row=place)["total"] == answer["members"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_if_is_the_captures_own(capture: Open, name: str) -> None:
+    opened = capture(name)
+    source = CaptureSource(name, opened)
+    changed = 0
+    for place in range(min(3, len(opened.memory.answer()))):
+        for each in ask(source, "why", row=place)["inputs"]:
+            for some in (each["keys"][:1], each["keys"][:3], each["keys"]):
+                scenario = {"delete": {each["relation"]: some}}
+                (found,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
+                keys = _keys(opened, each["relation"], some)
+                changes = opened.what_if(delete={each["relation"]: keys}).changes
+                wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
+                assert found["differing"] == len(wanted)
+                assert [row["change"] for row in found["rows"]] == [r["_change"] for r in wanted]
+                for side in ("old", "new"):
+                    told = [row[side] for row in found["rows"]]
+                    assert told == [
+                        None if r[side] is None else [cell(v) for v in r[side].values()]
+                        for r in wanted
+                    ]
+                changed += len(wanted)
+    assert changed
+
+
+def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
+    """Keys as values: through Arrow's own reading of text."""
+    schema = opened.token_types()[relation]
+    columns = [
+        pa.array([key[place] for key in keys], pa.string()).cast(field.type).to_pylist()
+        for place, field in enumerate(schema)
+    ]
+    rows = list(zip(*columns, strict=True))
+    return [row[0] if len(row) == 1 else row for row in rows]
+
+
+def test_values_add_up_from_their_contributions(capture: Open) -> None:
+    opened = capture("q3")
+    source = CaptureSource("q3", opened)
+    for place, (row, tensor) in enumerate(opened.tensors("revenue", 10)):
+        found = ask(source, "value", row=place, column="revenue")
+        told = sorted(bar["text"] for bar in found["bars"])
+        assert told == sorted(cell(value) for _, value in tensor.simple_tensors)
+        total = sum(bar["value"] for bar in found["bars"])
+        assert total == pytest.approx(float(row["revenue"]))
+        assert found["total"] == cell(row["revenue"])
+
+
+def test_least_values_come_first_for_min_and_the_rest_is_one(capture: Open) -> None:
+    source = CaptureSource("suppliers", capture("suppliers"))
+    columns = {"best": max, "least": min}
+    answer = capture("suppliers").memory.answer()
+    for column, choose in columns.items():
+        for place in range(len(answer)):
+            found = ask(source, "value", row=place, column=column)
+            values = [bar["value"] for bar in found["bars"]]
+            assert values[0] == choose(values)
+            assert cell(answer.column(column)[place].as_py()) == found["bars"][0]["text"]
+
+
+def test_a_tornado_is_what_if_of_each_input(capture: Open) -> None:
+    opened = capture("suppliers")
+    source = CaptureSource("suppliers", opened)
+    for place, row in enumerate(opened.memory.answer().to_pylist()[:6]):
+        for column in ("total", "n", "best"):
+            asked = {"row": place, "column": column, "relation": "supplier"}
+            found = ask(source, "tornado", **asked)
+            for bar in found["bars"]:
+                changes = opened.what_if(delete={"supplier": [int(bar["label"])]}).changes
+                mine = next(
+                    each
+                    for each in changes.to_pylist()
+                    if each["old"] is not None and each["old"]["n_name"] == row["n_name"]
+                )
+                assert bar["gone"] == (mine["new"] is None)
+                if mine["new"] is not None:
+                    assert bar["new"] == cell(mine["new"][column])
+
+
+def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture: Open) -> None:
+    opened = capture("orders")
+    source = CaptureSource("orders", opened)
+    for place, (_, annotation) in enumerate(opened.polynomials(limit=5)):
+        values = sorted(estimate.value for estimate in shapley(annotation).values())
+        found = ask(source, "shares", row=place)
+        assert sorted(share["value"] for share in found["shares"]) == pytest.approx(values)
+    told = ask(source, "evaluate", semiring="tropical", values={"orders": "2.5"}, limit=50)
+    valuation = {
+        "orders": lambda token: 2.5,
+        "customer": semirings.Tropical().default,
+    }
+    wanted = opened.evaluate(semirings.Tropical(), valuation).column("_value").to_pylist()[:50]
+    assert [float(each["text"]) for each in told["values"]] == wanted
+
+
+def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) -> None:
+    opened = capture("suppliers")
+    source = CaptureSource("suppliers", opened)
+    where = {"supplier": "s_suppkey >= 10 and s_suppkey < 20"}
+    (found,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
+    known = opened.memory.tokens("supplier").column("s_suppkey").to_pylist()
+    keys = [key for key in known if 10 <= key < 20]
+    assert found["struck"] == {"supplier": len(keys)}
+    changes = opened.what_if(delete={"supplier": keys}).changes
+    assert found["counts"]["unchanged"] == changes.column("_change").to_pylist().count("unchanged")
+
+
+@pytest.mark.parametrize(
+    ("view", "params", "message"),
+    [
+        ("why", {"row": 10}, "The answer has 10 rows, none 10"),
+        ("why", {"row": "0"}, "'row' is an integer"),
+        ("value", {"row": 0, "column": "l_orderkey"}, "has no tensor"),
+        ("value", {"row": 0, "column": "x"}, "has no column 'x'"),
+        ("tornado", {"row": 0, "column": "revenue", "relation": "x"}, "reads no relation 'x'"),
+        ("what_if", {"scenarios": []}, "Give 1 to 6 scenarios"),
+        ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to strike"),
+        ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "no values of the type"),
+        ("what_if", {"scenarios": [{"delete": {"orders": [[1]]}}]}, "lists of 1 texts"),
+        ("what_if", {"scenarios": [{"where": {"orders": "o_x = 1"}}]}, "no condition on the key"),
+        ("evaluate", {"semiring": "x"}, "Choose a semiring"),
+        ("rows", {"sort": 9}, "no column 9"),
+        ("rows", {"filters": {"0": "> x"}}, "no values of the type"),
+        ("nothing", {}, "no view 'nothing'"),
+    ],
+)
+def test_wrong_questions_are_refused_by_name(
+    capture: Open, view: str, params: dict[str, Any], message: str
+) -> None:
+    explorer = Explorer([CaptureSource("q3", capture("q3"))])
+    found = explorer.ask({"source": 0, "view": view, "params": params})
+    assert message in found["error"]["message"]
+
+
+def test_rows_of_a_table_are_those_of_the_answer(capture: Open) -> None:
+    opened = capture("hostile")
+    found = ask(CaptureSource("hostile", opened), "rows")
+    assert found["rows"] == cells(opened.memory.answer())
+    assert [column["name"] for column in found["columns"]] == list(opened.manifest.names)
