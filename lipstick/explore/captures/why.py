@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.explore.budget import Budget
+from lipstick.explore.captures.query import plain
 from lipstick.explore.captures.terms import TERMS, token, tree
-from lipstick.explore.cells import cell, cells
+from lipstick.explore.cells import cell, cells, columns
 from lipstick.explore.params import Params
 from lipstick.memory import Memory
 from lipstick.memory.groups import GroupRows
@@ -101,8 +102,8 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
 
 def _decided(root: Block) -> list[str]:
     """What else decides whether the row is there, as SQL."""
-    found = [f"HAVING {text(condition)}" for condition in root.having]
-    found += [text(condition) for condition in root.conditions]
+    found = [f"HAVING {plain(text(condition), root)}" for condition in root.having]
+    found += [plain(text(condition), root) for condition in root.conditions]
     if root.limited:
         limit = "" if root.limit is None else f"LIMIT {root.limit:,}"
         found.append(f"{limit}{f' OFFSET {root.offset:,}' if root.offset else ''}".strip())
@@ -152,9 +153,9 @@ def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
         data = inside.dataset
         names = [column for one in inside.block.tokens for column in one.columns]
         names = list(dict.fromkeys([*names, *data.names]))
-        table = pa.table({name: data.take(name, shown) for name in names})
-    from lipstick.explore.cells import columns
-
+        table = pa.Table.from_arrays(
+            [data.take(name, shown) for name in names], [_called(inside.block, n) for n in names]
+        )
     return {
         "columns": columns(table.schema),
         "rows": cells(table),
@@ -162,6 +163,12 @@ def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
         "offset": offset,
         "total": len(chosen) if table.num_columns else 0,
     }
+
+
+def _called(block: Block, name: str) -> str:
+    """A column of members as the query says it."""
+    known = {} if block.core is None else dict(block.core.select)
+    return plain(text(known[name]), block) if name in known else name
 
 
 def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
@@ -198,6 +205,9 @@ def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
                 for each in sets[:20]
             ],
         }
-    except (CapabilityError, ExactnessError) as error:
+    except CapabilityError:
+        told = "No inputs suffice whatever else is there: what is absent, or a comparison, decides."
+        answer["witnesses"] = {"count": 0, "sets": [], "why": told}
+    except ExactnessError as error:
         answer["witnesses"] = {"count": 0, "sets": [], "why": str(error).partition("\n")[0]}
     return answer

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from graphquery import ProvenanceGraph
 from lipstick.explore.cells import cell
 from lipstick.explore.graphs.layout import Box, layout
 from lipstick.explore.graphs.outline import Outline, merged
@@ -27,7 +28,7 @@ _LETTER, _LEAST, _LINE = 7.2, 96.0, 17.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
-    """Which nodes something is said of, per kind of mark: ``lit``, ``gone``, ``stale``.
+    """Which nodes something is said of: that they are ``lit``, ``gone``, ``changed``, ``stale``.
 
     Attributes
     ----------
@@ -35,10 +36,13 @@ class Marks:
         Per kind how many nodes of each segment.
     nodes
         Per kind a Boolean array over all ids.
+    after
+        The graph once something is deleted, which has other values.
     """
 
     segments: Mapping[str, Array]
     nodes: Mapping[str, Array]
+    after: ProvenanceGraph | None = None
 
 
 @dataclass(slots=True)

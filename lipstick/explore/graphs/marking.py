@@ -10,6 +10,7 @@ import numpy as np
 from graphquery import ProvenanceGraph
 from graphquery.csr import distinct
 from graphquery.values import effects
+from lipstick.cli.nodes import changed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.graphs.boxes import Marks
 from semiring.base import Array
@@ -26,14 +27,11 @@ class Marked:
     steps
         Of a deletion how many steps it takes: a node is gone one after the first of those whose
         loss it does not survive. 0 of others.
-    after
-        Of a deletion the graph that is left.
     """
 
     marks: Marks
     counts: dict[str, int]
     steps: int = 0
-    after: ProvenanceGraph | None = None
 
 
 def marked(
@@ -45,7 +43,8 @@ def marked(
     ----------
     mode
         ``ancestors`` and ``descendants`` of the nodes; ``path``: what is between the first and the
-        second of them; ``delete``: what is gone without them, and what then is stale.
+        second of them; ``delete``: what is gone without them, and which
+        values then are others, or stale.
     step
         Of a deletion only what is gone after so many steps; None: all of it.
     """
@@ -76,9 +75,11 @@ def marked(
         stale = np.zeros(graph.storage.size, dtype=np.bool_)
         stale[: len(known.stale)] = known.stale
         stale[gone] = False
-        kinds["stale"] = stale
+        others = np.zeros(graph.storage.size, dtype=np.bool_)
+        others[changed(graph, after)] = True
+        kinds |= {"changed": others & ~stale, "stale": stale}
     counts = {kind: int(np.count_nonzero(of)) for kind, of in kinds.items()}
-    return Marked(_marks(graph, kinds), counts, int(waves.max(initial=0)), after)
+    return Marked(_marks(graph, kinds, after), counts, int(waves.max(initial=0)))
 
 
 def _lit(graph: ProvenanceGraph, ids: Array) -> Marked:
@@ -87,13 +88,15 @@ def _lit(graph: ProvenanceGraph, ids: Array) -> Marked:
     return Marked(_marks(graph, {"lit": there}), {"lit": len(ids)})
 
 
-def _marks(graph: ProvenanceGraph, kinds: dict[str, Array]) -> Marks:
+def _marks(
+    graph: ProvenanceGraph, kinds: dict[str, Array], after: ProvenanceGraph | None = None
+) -> Marks:
     storage = graph.storage
     found = {}
     for kind, there in kinds.items():
         running = np.concatenate([[0], np.cumsum(there[: storage.count])])
         found[kind] = np.diff(running[storage.bases])
-    return Marks(found, kinds)
+    return Marks(found, kinds, after)
 
 
 def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:

@@ -126,6 +126,8 @@ def add_nodes(
     """Add boxes of nodes; return their numbers."""
     boxes = []
     values = values_of(graph, ids)
+    after = None if picture.marks is None else picture.marks.after
+    left = {} if after is None else values_of(after, ids[after.has(ids)])
     for node, name in zip(ids.tolist(), graph.names(ids), strict=True):
         segment = graph.segment(node)
         label = name.rpartition("/")[2] if segment.module is not None else name
@@ -140,6 +142,8 @@ def add_nodes(
             found = {kind: int(there[node]) for kind, there in picture.marks.nodes.items()}
             if found.get("stale") and value is not None:
                 picture.boxes[box]["lines"] = [f"{sign} = ?"]
+            elif found.get("changed"):
+                picture.boxes[box]["lines"] = [f"{sign}: {value} → {left.get(node)}"[:28]]
             picture.mark(box, found, 1)
         boxes.append(box)
     return boxes

@@ -2,17 +2,17 @@
 
 import { s, rounded } from "./dom.js";
 
-const WIDTH = 560;
+const WIDTH = 400;
 const LINE = 24;
 
 function shortened(text, length) {
-  return text.length <= length ? text : `${text.slice(0, length - 9)}…${text.slice(-8)}`;
+  return text.length <= length ? text : `${text.slice(0, length - 10)}…${text.slice(-9)}`;
 }
 
 // Bars from a common line, the largest first; `kind` of a bar colours it.
-export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.value), onpick, names = 200 }) {
+export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.value), onpick, names = 150 }) {
   const left = names;
-  const room = WIDTH - left - 96;
+  const room = WIDTH - left - 84;
   const values = items.map((item) => item.value ?? 0);
   const low = Math.min(0, ...values);
   const high = Math.max(0, ...values);
@@ -62,9 +62,9 @@ export function bars(items, { label, format = (bar) => bar.text ?? rounded(bar.v
 }
 
 // A tornado: from the value as it is to what it would be without each input.
-export function tornado(items, { label, value, names = 150 }) {
+export function tornado(items, { label, value, names = 120 }) {
   const left = names;
-  const room = WIDTH - left - 110;
+  const room = WIDTH - left - 96;
   const changes = items.map((item) => item.change ?? 0);
   const low = Math.min(0, ...changes);
   const high = Math.max(0, ...changes);
@@ -91,7 +91,7 @@ export function tornado(items, { label, value, names = 150 }) {
         "g",
         { class: `bar ${kind}` },
         s("title", null, `without ${item.label}: ${item.gone ? "the row is gone" : (item.new ?? "NULL")}`),
-        s("text", { class: "bar-name", x: left - 10, y: y + 13, "text-anchor": "end" }, shortened(item.label, 20)),
+        s("text", { class: "bar-name", x: left - 10, y: y + 13, "text-anchor": "end" }, shortened(item.label, Math.floor(left / 7))),
         s("rect", { class: "bar-fill", x: from, y, width: Math.max(1.5, Math.abs(x(change) - x(0))), height: LINE - 8, rx: 2 }),
         s("text", { class: "bar-value", x: Math.max(x(0), x(change)) + 8, y: y + 13 }, text),
       );

@@ -189,11 +189,11 @@ export class GraphView {
     }
     if (marks) {
       const counts = this.found?.marked ?? {};
-      const names = { lit: "lit", gone: "gone", stale: "stale" };
+      const names = { lit: "lit", gone: "gone", changed: "changed", stale: "stale" };
       const words = { ancestors: "What it is made of", descendants: "What it makes", delete: "Without it", path: "Between the two" };
       parts.push(
         h("strong", null, words[marks.mode]),
-        Object.entries(counts).map(([kind, count]) => h("span", { class: `count ${kind}` }, `${count.toLocaleString("en")} ${names[kind]}`)),
+        Object.entries(counts).filter(([, count]) => count).map(([kind, count]) => h("span", { class: `count ${kind}` }, `${count.toLocaleString("en")} ${names[kind]}`)),
       );
       if (marks.mode === "delete" && this.found?.steps) {
         const steps = this.found.steps;

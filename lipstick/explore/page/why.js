@@ -142,7 +142,7 @@ export class Why {
         found.inputs.map((input) => this.inputs(input)),
       ),
       this.lazily("Shares", "how much each input has to do with it", "shares", (answer) => this.shares(answer)),
-      this.lazily("Derivations", "one line each, with the values that were captured", "members", () => this.members(found), true),
+      this.lazily("Derivations", "one line each", "members", () => this.members(found), true),
       this.evaluation(),
       found.blocks.length > 1 && section("Blocks", "what it went through", this.blocks(found)),
       pythonButton(found.python),

@@ -105,6 +105,9 @@ def test_what_if_by_clicking_is_the_captures_own(
     where.fill("l_linenumber = 1")
     screen.wait_for_selector(".whole .plain-table th:nth-child(4)")
     assert texts(screen, ".whole .plain-table th")[2:] == ["Scenario A", "Scenario B"]
+    known = capture("q3").memory.tokens("lineitem").column("l_linenumber").to_pylist()
+    struck = 1 + sum(1 for number in known if number == 1)
+    expect(screen.locator(".beside .summary").last).to_contain_text(f"Without {struck:,} rows")
     shot(page, "scenarios")
     accessible(page)
     page.check()
@@ -197,12 +200,13 @@ def test_a_deletion_is_what_the_graph_says(page: Page, numbers: Numbers) -> None
     screen = page.open(f'#s={number}&focus={{"segment":"dealer1/Cars"}}&node="dealer1/Cars:C2"')
     screen.get_by_role("button", name="Without it").click()
     screen.wait_for_selector(".tools .count.gone")
-    assert texts(screen, ".tools .count") == ["4 gone", "6 stale"]
+    assert texts(screen, ".tools .count") == ["4 gone", "1 changed", "6 stale"]
     screen.get_by_role("button", name="Around it").click()
     screen.wait_for_selector(".box.node.is-gone")
     for _ in range(3):
         screen.get_by_label("More steps forth").click()
     screen.wait_for_selector(".box.node.is-stale")
+    assert "COUNT: 2 → 1" in texts(screen, ".box .line")
     shot(page, "deletion")
     accessible(page)
     page.check()

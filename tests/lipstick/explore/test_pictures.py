@@ -11,6 +11,7 @@ import pytest
 
 from graphquery import ProvenanceGraph, Segment
 from graphquery.generate import generate
+from lipstick.cli.nodes import changed
 from lipstick.explore.explorer import Explorer, open_source
 from lipstick.explore.graphs.boxes import MOST
 from lipstick.explore.graphs.source import GraphSource
@@ -75,6 +76,7 @@ def test_marks_are_the_graphs_own_answers(source: GraphSource, mode: str) -> Non
             wanted: dict[str, Array] = {
                 "gone": np.setdiff1d(graph.ids, after.ids),
                 "stale": after.stale().ids,
+                "changed": np.setdiff1d(changed(graph, after), after.stale().ids),
             }
         else:
             found = getattr(graph, mode)([node]).ids
