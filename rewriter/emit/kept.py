@@ -24,6 +24,7 @@ from rewriter.blocks import (
     aliases,
     qualified,
 )
+from rewriter.dialect import emit
 from rewriter.lower.scope import rewrite_columns
 
 
@@ -154,7 +155,7 @@ def _same_core(one: Core, other: Core) -> bool:
 
 
 def _text(scalar: Scalar) -> str:
-    return scalar.sql()
+    return emit(scalar, pretty=False)
 
 
 class Columns:

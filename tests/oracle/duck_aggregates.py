@@ -16,6 +16,11 @@ def in_duckdb(node: exp.Expr) -> exp.Expr:
         return _mode(node.expression.expressions[0])
     if isinstance(node, exp.Mode) and node.args.get("deterministic"):
         return _mode(exp.Ordered(this=node.this, nulls_first=True))
+    if isinstance(node, exp.RegrCount):
+        pair = (node.this, node.expression)
+        # Of a correlated subquery over no rows DuckDB knows that COUNT is 0, and no other.
+        known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in pair]
+        return exp.Count(this=exp.Case().when(exp.and_(*known), exp.Literal.number(1)))
     return node
 
 

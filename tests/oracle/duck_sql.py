@@ -220,6 +220,7 @@ _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.GenerateSeries: _narrow_series,
     exp.In: _member,
     exp.Mode: in_duckdb,
+    exp.RegrCount: in_duckdb,
     exp.Select: _select,
     exp.WithinGroup: in_duckdb,
 }

@@ -46,6 +46,11 @@ DELETIONS = [
 ]
 
 IN_MEMORY = {
+    "a kept side with IS NOT NULL, which is read once": (
+        "SELECT a.k, count(*) AS n, count(c.x) AS m FROM a"
+        " RIGHT JOIN (SELECT k, x FROM b WHERE k IS NOT NULL) b ON a.k = b.k AND b.x IS NOT NULL"
+        " LEFT JOIN (SELECT id, x FROM c WHERE x <> id) c ON a.x = c.x GROUP BY a.k"
+    ),
     "a group that only a deletion makes, which another block refers to": (
         "WITH g AS ((SELECT k FROM a EXCEPT SELECT k FROM b) EXCEPT SELECT x FROM c WHERE x = 5)"
         " SELECT g.k, c.id FROM g JOIN c ON c.k = g.k"
