@@ -100,7 +100,9 @@ def _format_of(path: str) -> str | None:
     if local.suffix in _FORMATS:
         return _FORMATS[local.suffix]
     if local.is_dir():
-        suffixes = {child.suffix for child in local.rglob("*") if child.suffix in _FORMATS}
+        # Spark passes over names that begin so, which are of what is kept beside data.
+        shown = [child for child in local.rglob("*") if not child.name.startswith(("_", "."))]
+        suffixes = {child.suffix for child in shown if child.suffix in _FORMATS}
         if len(suffixes) == 1:
             return _FORMATS[suffixes.pop()]
     return None

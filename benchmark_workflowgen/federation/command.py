@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmark_workflowgen.federation.caches import compared
 from benchmark_workflowgen.federation.stores import Exchange
 from benchmark_workflowgen.federation.ways import BOUNDARY, NAIVE, OPTIONS, Asked, ask, opened
 from graphquery.federation import Federation
@@ -33,8 +34,9 @@ WAYS = (NAIVE, *OPTIONS)
 @click.option("--questions", type=int, default=20, show_default=True)
 @click.option("--latency", multiple=True, type=float, default=(0.0,), help="Of an exchange, in s.")
 @click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--caches", is_flag=True, help="Compare caches of replies instead.")
 @click.option("--output", type=click.Path(path_type=Path), help="A file for the results, JSON.")
-def federation(preset: bool, output: Path | None, **given: Any) -> None:
+def federation(preset: bool, caches: bool, output: Path | None, **given: Any) -> None:
     """What a path query across stores costs, in every way to ask it.
 
     Stores are made in a temporary folder and asked through the transport that counts, as if they
@@ -47,10 +49,15 @@ def federation(preset: bool, output: Path | None, **given: Any) -> None:
     for stores in given["stores"]:
         folder = Path(tempfile.mkdtemp())
         try:
+            if caches:
+                exchange = Exchange(folder, stores, given["nodes"], seed=given["seed"])
+                several = (given["questions"], 10 * given["questions"], given["seed"])
+                rows += compared(exchange, exchange.run(), *several)
+                continue
             rows += measured(folder, stores, **{k: v for k, v in given.items() if k != "stores"})
         finally:
             shutil.rmtree(folder)
-    shown(rows)
+    shown(rows, "Bytes that stores sent, of bytes answered" if caches else "Path queries")
     if output is not None:
         output.write_text(json.dumps(rows, indent=1))
 
@@ -130,9 +137,9 @@ def summary_bytes(paths: dict[str, Path]) -> dict[str, float]:
     }
 
 
-def shown(rows: Sequence[dict[str, Any]]) -> None:
+def shown(rows: Sequence[dict[str, Any]], title: str = "Path queries") -> None:
     """Print the rows as a table."""
-    table = Table(title="Path queries")
+    table = Table(title=title)
     for name in rows[0] if rows else ():
         table.add_column(name)
     for row in rows:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphquery.federation import Cost, Federation, LocalTransport, Options, Verdict
+from graphquery.federation import Cache, Cost, Federation, LocalTransport, Options, Verdict
 from graphquery.federation import requests as messages
 from graphquery.federation.rows import difference, union
 from graphquery.federation.transport import Exchange
@@ -58,14 +58,19 @@ class Asked:
 
 
 def opened(
-    paths: Mapping[str, Path], way: str, home: str | None = None, latency: float = 0.0
+    paths: Mapping[str, Path],
+    way: str,
+    home: str | None = None,
+    latency: float = 0.0,
+    cache: Cache | None = None,
 ) -> Federation:
     """A federation to be asked in a way."""
     transports = {
         alias: Delayed(path, latency) if latency else LocalTransport(path)
         for alias, path in paths.items()
     }
-    return Federation(transports, options=OPTIONS.get(way, OPTIONS[BATCHED]), home=home)
+    options = OPTIONS.get(way, OPTIONS[BATCHED])
+    return Federation(transports, options=options, home=home, cache=cache)
 
 
 def ask(federation: Federation, way: str, source: str, target: str) -> Asked:

@@ -17,6 +17,8 @@ from graphquery.federation.answer import (
     Verdict,
     VerdictAnswer,
 )
+from graphquery.federation.cache import Cache
+from graphquery.federation.copies import copy_store
 from graphquery.federation.crossing import Summaries, export, import_rows
 from graphquery.federation.dataset import checksums_of, export_dataset, is_dataset, read_dataset
 from graphquery.federation.disclosure import Disclosure
@@ -27,15 +29,17 @@ from graphquery.federation.errors import (
     IncompleteError,
     MessageError,
 )
-from graphquery.federation.federation import Federation, open_federation
+from graphquery.federation.federation import Federation
 from graphquery.federation.members import Member, read_members
 from graphquery.federation.merged import merged_graph
 from graphquery.federation.offer import Offer, offer_of
+from graphquery.federation.opening import open_federation
 from graphquery.federation.question import Options
 from graphquery.federation.transport import LocalTransport, Transport, TransportError
 
 __all__ = [
     "Answer",
+    "Cache",
     "Cost",
     "CrossingError",
     "CutOffError",
@@ -58,6 +62,7 @@ __all__ = [
     "Verdict",
     "VerdictAnswer",
     "checksums_of",
+    "copy_store",
     "export",
     "export_dataset",
     "import_rows",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -19,13 +18,12 @@ from graphquery.federation.answer import (
     VerdictAnswer,
 )
 from graphquery.federation.boundary import BoundaryGraph, relation_of_table
+from graphquery.federation.cache import Cache, lineage_ranks
+from graphquery.federation.copies import ObjectTransport
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, MessageError
 from graphquery.federation.head import Head
-from graphquery.federation.http import HttpTransport
-from graphquery.federation.members import Member, read_members
 from graphquery.federation.merged import SEPARATOR, merged_graph
-from graphquery.federation.peers import read_token
 from graphquery.federation.question import Options, Question
 from graphquery.federation.relation import Relation
 from graphquery.federation.transport import Exchange, Failure, LocalTransport, Transport
@@ -58,6 +56,8 @@ class Federation:
         Seconds that one reply may take.
     home
         The member that the questions come from: asking it is not counted.
+    cache
+        Keeps replies of other members; None: none are kept.
     """
 
     def __init__(
@@ -68,13 +68,15 @@ class Federation:
         options: Options | None = None,
         timeout: float | None = None,
         home: str | None = None,
+        cache: Cache | None = None,
     ) -> None:
         if home is not None and home not in transports:
             raise FederationError(f"The federation has no member {home!r} to be at home in.")
         self._transports = dict(transports)
         self._expected = dict(expected or {})
         self._options = options or Options()
-        self._exchange = Exchange(self._transports, timeout, home=home)
+        self._cache = cache
+        self._exchange = Exchange(self._transports, timeout, home=home, cache=cache)
         self._relations: dict[str, Relation] = {}
         self._boundary = BoundaryGraph([])
         self._zoomed: Mapping[str, frozenset[str]] = MappingProxyType({})
@@ -139,6 +141,9 @@ class Federation:
                 absent[alias] = Failure("damaged", str(error))
         expected = {alias: self._expected.get(alias) for alias in aliases}
         self._directory = Directory.of(heads, absent, expected)
+        self._exchange.pinned = {alias: head.checksum for alias, head in heads.items()}
+        if self._cache is not None:
+            self._cache.ranks = _ranks(self._directory)
         if self._options.boundary:
             self._fetch_boundary()
         return self._directory
@@ -344,7 +349,10 @@ class Federation:
         """
         snapshots = {}
         for alias, transport in self._transports.items():
-            if not isinstance(transport, LocalTransport) or alias in self._directory.absent:
+            if (
+                not isinstance(transport, LocalTransport | ObjectTransport)
+                or alias in self._directory.absent
+            ):
                 raise FederationError(
                     f"{alias} cannot be read here, only asked.\nThe merged graph is of members that"
                     " are folders."
@@ -369,34 +377,13 @@ class Federation:
         return answer
 
 
-def open_federation(
-    path: str | os.PathLike[str],
-    *,
-    options: Options | None = None,
-    timeout: float | None = None,
-    home: str | None = None,
-) -> Federation:
-    """Open the federation of a file; see `graphquery.federation.members`.
-
-    Members that do not answer are no error: answers say what is missing.
-
-    Raises
-    ------
-    FederationError
-        The file says something else than members, or members contradict each other.
-    """
-    members = read_members(path)
-    transports = {alias: transport_to(member) for alias, member in members.items()}
-    expected = {alias: member.store for alias, member in members.items()}
-    return Federation(transports, expected, options=options, timeout=timeout, home=home)
-
-
-def transport_to(member: Member) -> Transport:
-    """The way to a member."""
-    if member.remote:
-        token = None if member.token_file is None else read_token(member.token_file)
-        return HttpTransport(member.location, token, member.certificate)
-    return LocalTransport(member.location, member.disclosure)
+def _ranks(directory: Directory) -> dict[str, float]:
+    """LineageRank of channels: against the data, so that what much is made of ranks high."""
+    edges: dict[str, tuple[str, ...]] = {}
+    for head in directory.heads.values():
+        for channel, each in head.exports.items():
+            edges[channel] = each.channels
+    return lineage_ranks(edges)[1]
 
 
 def _told(question: Question) -> tuple[Mapping[str, int], tuple[Missing, ...], Cost]:

@@ -7,7 +7,8 @@
     store = "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a"
 
 Relative locations are from the folder of the file. `store` is the identity of the store there, and
-may be left out; where it is given, another store at the location is refused.
+may be left out; where it is given, another store at the location is refused. `copy` is a folder for
+a copy of the store (`graphquery.federation.copies`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from graphquery.federation.errors import FederationError
 VERSION = 1
 _ALIAS = re.compile(r"[A-Za-z0-9_.-]+")
 _IDENTITY = re.compile(r"[0-9a-f]{32}")
-_FIELDS = frozenset({"location", "store", "disclosure", "token_file", "certificate"})
+_FIELDS = frozenset({"location", "store", "disclosure", "token_file", "certificate", "copy"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Member:
     alias
         What it is called in the federation: ``alias::node``.
     location
-        A folder, or the address of a server, ``https://host:port``.
+        A folder, a location of another file system, ``s3://bucket/store``, or the address of a
+        server, ``https://host:port``.
     store
         Its identity; None if whatever is there is meant.
     disclosure
@@ -47,6 +49,9 @@ class Member:
         A file with the token that a server asks for.
     certificate
         A file with the certificates that a server's is checked by; None: those of the system.
+    copy
+        The folder of a copy. Of a store on another file system, it is the one that is asked; of
+        others, it is asked while they do not answer.
     """
 
     alias: str
@@ -55,6 +60,7 @@ class Member:
     disclosure: Disclosure = Disclosure.NODES
     token_file: Path | None = None
     certificate: Path | None = None
+    copy: Path | None = None
 
     @property
     def remote(self) -> bool:
@@ -108,18 +114,14 @@ def _member(alias: str, fields: Any, folder: Path, file: str) -> Member:
     store = fields.get("store")
     if store is not None and _IDENTITY.fullmatch(store) is None:
         raise FederationError(f"{where}: an identity of a store has 32 hexadecimal digits.")
-    remote = "://" in location
-    if remote and not location.startswith(("http://", "https://")):
-        raise FederationError(
-            f"{where}: {location} is neither a folder nor the address of a server, http(s)://."
-        )
     return Member(
         alias,
-        location if remote else str(folder / location),
+        location if "://" in location else str(folder / location),
         store,
         Disclosure.named(fields.get("disclosure", "nodes")),
         _file(fields, "token_file", folder),
         _file(fields, "certificate", folder),
+        _file(fields, "copy", folder),
     )
 
 

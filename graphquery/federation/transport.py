@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Protocol
 
 from graphquery.federation import answer as reasons
 from graphquery.federation.answer import Cost
+from graphquery.federation.cache import Cache
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import CutOffError, FederationError, MessageError
 from graphquery.federation.responder import Responder
@@ -121,6 +123,8 @@ class Exchange:
         Of replies.
     home
         The alias of the store that the questions come from: asking it costs nothing.
+    cache
+        Of replies about versions that are pinned; None: every request is sent.
     """
 
     def __init__(
@@ -129,11 +133,15 @@ class Exchange:
         timeout: float | None = None,
         limits: Limits = REPLY,
         home: str | None = None,
+        cache: Cache | None = None,
     ) -> None:
         self._transports = transports
         self._timeout = timeout
         self._limits = limits
         self._home = home
+        self._cache = cache
+        self.pinned: Mapping[str, str] = {}
+        """By alias, the checksum of the commit that requests of a version are about."""
         self._mutex = threading.Lock()
         self.cost = Cost()
         """Of all rounds so far."""
@@ -148,16 +156,34 @@ class Exchange:
         """
         if not requests:
             return []
-        if any(alias != self._home for alias, _ in requests):
+        asked = [(alias, message, message.to_bytes()) for alias, message in requests]
+        known = [self._kept(alias, message, data) for alias, message, data in asked]
+        sent = [request for request, reply in zip(asked, known, strict=True) if reply is None]
+        replies = iter(self._sent(sent))
+        return [next(replies) if reply is None else reply for reply in known]
+
+    def _sent(self, requests: Sequence[tuple[str, Message, bytes]]) -> list[Message | Failure]:
+        """Send what is not known."""
+        if any(alias != self._home for alias, _, _ in requests):
             self._count(Cost(rounds=1))
-        remote = sum(self._transports[alias].remote for alias, _ in requests)
+        remote = sum(self._transports[alias].remote for alias, _, _ in requests)
         if remote < 2:
-            return [self._one(alias, message) for alias, message in requests]
+            return [self._one(*request) for request in requests]
         with ThreadPoolExecutor(min(len(requests), _AT_ONCE)) as pool:
             return list(pool.map(lambda request: self._one(*request), requests))
 
-    def _one(self, alias: str, message: Message) -> Message | Failure:
-        data = message.to_bytes()
+    def _kept(self, alias: str, message: Message, data: bytes) -> Message | None:
+        """The reply to a request, where it was kept."""
+        key = self._key(alias, message, data)
+        return None if self._cache is None or key is None else self._cache.get(key)
+
+    def _key(self, alias: str, message: Message, data: bytes) -> bytes | None:
+        """What tells a reply that never changes from others; None: it may change."""
+        if message.header.get("version") is None or alias not in self.pinned or alias == self._home:
+            return None
+        return hashlib.sha256(f"{alias} {self.pinned[alias]} ".encode() + data).digest()
+
+    def _one(self, alias: str, message: Message, data: bytes) -> Message | Failure:
         counted = _Counted()
         try:
             with self._transports[alias].exchange(data, self._timeout) as read:
@@ -171,7 +197,13 @@ class Exchange:
         finally:
             if alias != self._home:
                 self._count(Cost(1, 0, len(data), counted.count))
-        return _checked(alias, reply)
+        found = _checked(alias, reply)
+        key = self._key(alias, message, data)
+        if self._cache is not None and key is not None and isinstance(found, Message):
+            header = message.header
+            channels = (*header.get("channels", ()), *header.get("entering", ()))
+            self._cache.put(key, found, counted.count, channels)
+        return found
 
     def _count(self, more: Cost) -> None:
         with self._mutex:

@@ -8,8 +8,8 @@ import pytest
 
 from graphquery.federation.disclosure import Disclosure
 from graphquery.federation.errors import FederationError
-from graphquery.federation.federation import open_federation
 from graphquery.federation.members import read_members
+from graphquery.federation.opening import open_federation
 
 IDENTITY = "0a" * 16
 
@@ -47,7 +47,6 @@ token_file = "token"
         ("format = 1\n[members.a]\nlocation = 'x'\nport = '1'", "unknown field 'port'"),
         ("format = 1\n[members.a]\nlocation = 1", "no fields that are texts"),
         ("format = 1\n[members.'a b']\nlocation = 'x'", "an alias is made of"),
-        ("format = 1\n[members.a]\nlocation = 'ftp://x'", "neither a folder nor the address"),
         ("format = 1\n[members.a]\nlocation = 'x'\ndisclosure = 'all'", "no disclosure 'all'"),
     ],
 )
