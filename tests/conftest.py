@@ -21,6 +21,9 @@ ROOT = Path(__file__).parent.parent
 # Annotations that are made are held against what is left in a few worlds.
 os.environ.setdefault("LIPSTICK_CHECK", "1")
 
+QUICK = 10
+"""`--quick` takes every so many of the tests without Spark."""
+
 SHARES = 5
 """An ordinary run takes every fifth case of a test marked `many`, over Connect the ones after."""
 
@@ -44,6 +47,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption("--slow", action="store_true", help="run the tests marked `slow` too")
     parser.addoption(
+        "--quick",
+        action="store_true",
+        help="run no tests with Spark, and of the others every tenth: a first word on a change",
+    )
+    parser.addoption(
         "--interpreted",
         action="store_true",
         help="let Spark interpret expressions: sooner done for hundreds of small queries",
@@ -64,6 +72,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         del skips["slow_over_connect"]
     if config.getoption("--slow"):
         del skips["slow"]
+    if config.getoption("--quick"):
+        chosen = [item for item in items if "spark" not in getattr(item, "fixturenames", ())]
+        items[:] = chosen[::QUICK]
     seen: Counter[tuple[Path, str]] = Counter()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
