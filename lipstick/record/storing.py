@@ -12,7 +12,6 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,23 +23,16 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store import Snapshot, Store, Transaction
 from graphquery.store.format import FORMAT_FILE
 from graphquery.store.writer import Writer
-from lipstick.record.errors import RecordError
 from lipstick.record.recording import Recording
+from lipstick.record.stitching import SKEW, Crossing, crossing_bytes, layers_of
 from semiring.base import Array
 
 RUN = "recording/"
-SKEW = 60.0
-"""Seconds that the clocks of two hosts may differ by."""
 _NAMES = {"file": "files", "process": "processes", "pipe": "pipes", "flow": "flows"}
 _KEYS = {"file": ("path", "version"), "process": ("name", "pid", "version")}
 
-Crossing = tuple[int, int, int, int]
-"""A recording and a vertex that was sent, and a recording and a vertex that arrived."""
 
-
-def store_recordings(
-    recordings: Mapping[Path, Recording], skew: float = SKEW
-) -> dict[str, int]:
+def store_recordings(recordings: Mapping[Path, Recording], skew: float = SKEW) -> dict[str, int]:
     """Store recordings, each in a store, which is made if it is not there.
 
     Parameters
@@ -63,7 +55,7 @@ def store_recordings(
     """
     each = list(recordings.values())
     crossings = crossing_bytes(each, skew)
-    layers = _layers(each, crossings)
+    layers = layers_of(each, crossings)
     opened = [_store(path) for path in recordings]
     runs = [_Run.of(store.snapshot(), one) for store, one in zip(opened, each, strict=True)]
     offers: dict[int, Offer] = {}
@@ -81,65 +73,6 @@ def store_recordings(
                     made[number] = offer
         offers = {**offers, **{_slot(number, layer): offer for number, offer in made.items()}}
     return {str(path): run.number for path, run in zip(recordings, runs, strict=True)}
-
-
-def crossing_bytes(recordings: Sequence[Recording], skew: float = SKEW) -> list[Crossing]:
-    """Which flows that arrived in one recording were sent in another: those with the same bytes."""
-    sent: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for number, one in enumerate(recordings):
-        for place, vertex in enumerate(one.vertices):
-            if vertex.kind == "flow" and not vertex.received:
-                sent[vertex.name].append((number, place))
-    found = []
-    for number, one in enumerate(recordings):
-        for place, vertex in enumerate(one.vertices):
-            if vertex.kind != "flow" or not vertex.received or vertex.name.startswith("UNIX"):
-                continue
-            for other, source in sent[vertex.name]:
-                flow = recordings[other].vertices[source]
-                inside = flow.first < vertex.last and vertex.first < flow.last
-                if other != number and inside and _together(recordings[other], one, skew):
-                    found.append((other, source, number, place))
-    return found
-
-
-def _together(one: Recording, other: Recording, skew: float) -> bool:
-    """Whether two recordings were made at the same time; ports are used again at others."""
-    ends = one.started + one.seconds + skew, other.started + other.seconds + skew
-    return one.started <= ends[1] and other.started <= ends[0]
-
-
-def _layers(recordings: Sequence[Recording], crossings: Sequence[Crossing]) -> list[Array]:
-    """How many crossings the longest way to each vertex has."""
-    bases = np.cumsum([0, *(len(one.vertices) for one in recordings)])
-    edges = [
-        (int(bases[number]) + source, int(bases[number]) + target, 0)
-        for number, one in enumerate(recordings)
-        for source, target in one.edges
-    ]
-    edges += [(int(bases[a]) + b, int(bases[c]) + d, 1) for a, b, c, d in crossings]
-    following: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    waiting = np.zeros(int(bases[-1]), dtype=np.int64)
-    for source, target, step in edges:
-        following[source].append((target, step))
-        waiting[target] += 1
-    layers = np.zeros(len(waiting), dtype=np.int64)
-    ready = np.flatnonzero(waiting == 0).tolist()
-    done = 0
-    while ready:
-        source = ready.pop()
-        done += 1
-        for target, step in following[source]:
-            layers[target] = max(layers[target], layers[source] + step)
-            waiting[target] -= 1
-            if not waiting[target]:
-                ready.append(target)
-    if done < len(waiting):
-        raise RecordError(
-            "The recordings contradict each other: something arrived before it was sent.\n"
-            "They are not of the same time: store them one by one."
-        )
-    return [layers[start:end] for start, end in pairwise(bases.tolist())]
 
 
 def _store(path: str | os.PathLike[str]) -> Store:

@@ -149,3 +149,50 @@ def raw_files(lines: Iterable[str]) -> tuple[dict[int, set[str]], dict[int, set[
         elif name == "execve":
             read[int(pid)].add(re.findall(r'"([^"]*)"', text)[0])
     return dict(read), dict(written)
+
+
+def random_hosts(
+    random: np.random.Generator, hosts: int, count: int
+) -> tuple[list[list[Event]], dict[str, frozenset[str]]]:
+    """Events of hosts that send each other data, and what their files hold in the end.
+
+    Files are called by their host. Of what was sent, any number of bytes has arrived, in order.
+    """
+    made: list[list[Event]] = [[] for _ in range(hosts)]
+    held: dict[str, set[str]] = {}
+    processes: dict[tuple[int, int], set[str]] = defaultdict(set)
+    sent: dict[str, list[tuple[int, set[str]]]] = defaultdict(list)
+    arrived: dict[str, int] = defaultdict(int)
+    for at in range(count):
+        host, pid = int(random.integers(hosts)), int(random.integers(1, 4))
+        mine = processes[host, pid]
+        peer = int(random.integers(hosts))
+        what = str(random.choice(["read", "write", "send", "receive"]))
+        time = float(at)
+        if what in ("read", "write"):
+            name = f"/{host}/{random.choice(['a', 'b', 'c'])}"
+            holds = held.setdefault(name, {name})
+            made[host].append(Event(at, time, pid, what, Thing("file", name), count=1))
+            if what == "read":
+                mine |= holds
+            else:
+                holds |= mine
+        elif what == "send" and peer != host:
+            name = f"TCP h{host}:1->h{peer}:1"
+            size = int(random.integers(1, 9))
+            end = (sent[name][-1][0] if sent[name] else 0) + size
+            sent[name].append((end, set(mine)))
+            made[host].append(Event(at, time, pid, "write", Thing("flow", name), count=size))
+        elif what == "receive" and peer != host:
+            name = f"TCP h{peer}:1->h{host}:1"
+            there = (sent[name][-1][0] if sent[name] else 0) - arrived[name]
+            if there:
+                size = int(random.integers(1, there + 1))
+                arrived[name] += size
+                made[host].append(Event(at, time, pid, "read", Thing("flow", name), count=size))
+                start = 0
+                for end, taint in sent[name]:
+                    if start < arrived[name]:
+                        mine |= taint
+                    start = end
+    return made, {name: frozenset(each) for name, each in held.items()}

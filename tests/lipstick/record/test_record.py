@@ -21,10 +21,18 @@ from graphquery.store import Store, fsck
 from lipstick.cli import main
 from lipstick.record import RecordError, Recording, record, store_recordings
 from lipstick.record.recording import read_trace
+from lipstick.record.stitching import crossing_bytes, layers_of
 from lipstick.record.versions import Versions
 from semiring.token import format_value
 from tests.graphquery.federation.oracle import federation_of
-from tests.lipstick.record.oracle import PATHS, ancestors, random_events, raw_files, taints
+from tests.lipstick.record.oracle import (
+    PATHS,
+    ancestors,
+    random_events,
+    random_hosts,
+    raw_files,
+    taints,
+)
 
 traced = pytest.mark.skipif(shutil.which("strace") is None, reason="there is no strace")
 
@@ -51,6 +59,67 @@ def test_versions_say_what_flowed_where_and_have_no_cycles() -> None:
                 assert found == wanted, f"seed {seed}: {path}"
                 compared += 1
     assert compared > 1000
+
+
+def _recording(made: Versions) -> Recording:
+    nothing: dict[int, tuple[str, ...]] = {}
+    vertices, edges = tuple(made.vertices), tuple(made.edges)
+    return Recording("h", 0, ("x",), 0, 0.0, 1.0, vertices, edges, {}, nothing, nothing, nothing)
+
+
+def test_what_hosts_sent_each_other_is_joined_by_its_bytes(tmp_path: Path) -> None:
+    compared = crossed = 0
+    for seed in range(int(os.environ.get("LIPSTICK_RECORDINGS", "600"))):
+        random = np.random.default_rng(seed)
+        hosts, expected = random_hosts(random, int(random.integers(2, 4)), 50)
+        each = [Versions().add(events) for events in hosts]
+        recordings = [_recording(made) for made in each]
+        crossings = crossing_bytes(recordings)
+        layers_of(recordings, crossings)  # there is an order
+        bases = np.cumsum([0, *(len(made.vertices) for made in each)]).tolist()
+        joined = Versions([vertex for made in each for vertex in made.vertices])
+        for base, made in zip(bases, each, strict=False):
+            for source, target in made.edges:
+                joined.edges[base + source, base + target] = None
+        for host, source, other, target in crossings:
+            joined.edges[bases[host] + source, bases[other] + target] = None
+        assert _is_acyclic(joined), seed
+        targets = {target for _, target in joined.edges}
+        for base, made in zip(bases, each, strict=False):
+            for path, place in made.last().items():
+                found = {
+                    joined.vertices[one].name
+                    for one in ancestors(joined, base + place)
+                    if joined.vertices[one].kind == "file" and one not in targets
+                }
+                assert found == expected[path], f"seed {seed}: {path}"
+                compared += 1
+        crossed += len(crossings)
+        if seed % 100 == 0:
+            _check_stored(tmp_path / str(seed), recordings, expected, each)
+    assert compared > 1000
+    assert crossed > 1000
+
+
+def _check_stored(
+    folder: Path,
+    recordings: list[Recording],
+    expected: Mapping[str, frozenset[str]],
+    each: list[Versions],
+) -> None:
+    """Stores of recordings, asked as one, say the same."""
+    paths = {f"h{number}": folder / str(number) for number in range(len(recordings))}
+    store_recordings(dict(zip(paths.values(), recordings, strict=True)))
+    assert [fsck(path) for path in paths.values()] == [[] for _ in paths]
+    with federation_of(paths) as federation:
+        for member, made in zip(paths, each, strict=True):
+            for path in made.last():
+                name = _node(paths, member, Path(path))
+                told = [*federation.names(federation.ancestors(name)), name]
+                given = (each for each in told if "/files.given:" in each)
+                assert {each.rpartition(":")[2].partition("|")[0] for each in given} == expected[
+                    path
+                ]
 
 
 def _is_acyclic(made: Versions) -> bool:
