@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphquery.federation import closure, flow, requests, values
 from graphquery.federation.answer import (
@@ -23,14 +24,17 @@ from graphquery.federation.copies import ObjectTransport
 from graphquery.federation.directory import Directory
 from graphquery.federation.errors import FederationError, MessageError
 from graphquery.federation.head import Head
-from graphquery.federation.merged import SEPARATOR, merged_graph
+from graphquery.federation.merged import SEPARATOR, merged_graph, merged_on_spark
 from graphquery.federation.question import Options, Question
 from graphquery.federation.relation import Relation
 from graphquery.federation.transport import Exchange, Failure, LocalTransport, Transport
 from graphquery.federation.wire import Message
 from graphquery.graph import ProvenanceGraph
-from graphquery.store import Store
+from graphquery.store import Snapshot, Store
 from semiring.base import Semiring, TokenValuation
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
 
 Names = str | Iterable[str]
 """One node or several, ``alias::name``."""
@@ -347,6 +351,35 @@ class Federation:
         FederationError
             A member is a server, or has not answered.
         """
+        return merged_graph(self._snapshots(), self._modules())
+
+    def spark_graph(self, spark: Any, folder: str | os.PathLike[str]) -> SparkGraph:
+        """The merged graph as data frames, for stores that do not fit one machine together.
+
+        Parameters
+        ----------
+        spark
+            A session, all of whose workers reach the members' folders.
+        folder
+            A new one, which they reach too; delete it when the graph is no longer needed.
+
+        Raises
+        ------
+        FederationError
+            As `merged`; where modules are zoomed out: the graph can be zoomed itself.
+        """
+        if self._zoomed:
+            raise FederationError(
+                f"{', '.join(self._modules())} is zoomed out.\nAsk the federation as it was opened "
+                "for its graph on Spark, and zoom that."
+            )
+        return merged_on_spark(spark, self._snapshots(), folder)
+
+    def _modules(self) -> list[str]:
+        return [f"{a}{SEPARATOR}{module}" for a, each in self._zoomed.items() for module in each]
+
+    def _snapshots(self) -> dict[str, Snapshot]:
+        """The members' snapshots, if all of them can be read here."""
         snapshots = {}
         for alias, transport in self._transports.items():
             if (
@@ -359,8 +392,7 @@ class Federation:
                 )
             version = self._directory.heads[alias].version
             snapshots[alias] = Store.open(transport.path).snapshot(version)
-        modules = [f"{a}{SEPARATOR}{module}" for a, each in self._zoomed.items() for module in each]
-        return merged_graph(snapshots, modules)
+        return snapshots
 
     def _question(self) -> Question:
         return Question(

@@ -6,11 +6,15 @@ to each token imported as it. Names of segments and modules are ``alias::name``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from graphquery.federation.errors import CrossingError
 from graphquery.federation.relation import imported_rows
@@ -19,6 +23,10 @@ from graphquery.graph import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from graphquery.store.crossing import exports, imports
 from graphquery.store.snapshot import Snapshot
+from semiring.base import Array
+
+if TYPE_CHECKING:
+    from graphquery.distributed.graph import SparkGraph
 
 SEPARATOR = "::"
 _OUTSIDE = "\0out "
@@ -42,9 +50,48 @@ def merged_graph(
     CrossingError
         Two stores export one channel, or a row is imported that the channel does not have.
     """
+    merged = merged_parts(snapshots)
+    segments, edge_sets = list(merged.segments), list(merged.edges)
+    for channel, (name, count) in merged.exporters.items() if zoomed else ():
+        outside = f"{_OUTSIDE}{channel}"
+        segments.append(Segment(outside, Kind.DERIVED, "+", count))
+        edge_sets.append(EdgeSet(name, outside, count, Ordinals.ALL, Ordinals.ALL))
+
+    def column(file: str, name: str) -> Any:
+        if file in merged.crossing:
+            return merged.crossing[file]
+        alias, _, own = file.partition(SEPARATOR)
+        return snapshots[alias].column(own, name)
+
+    graph = ProvenanceGraph.build(segments, edge_sets, column)
+    return _zoomed(graph, zoomed) if zoomed else graph
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Merged:
+    """What the merged graph is made of.
+
+    Parameters
+    ----------
+    segments, edges
+        Of all stores, their files ``alias::file``, and an edge set for every part of an import.
+    crossing
+        By file of an edge set that crosses, the rows of the channel that its edges are from.
+    exporters
+        By channel, the segment that it is and how many rows it has.
+    """
+
+    segments: Sequence[Segment]
+    edges: Sequence[EdgeSet]
+    crossing: Mapping[str, Array]
+    exporters: Mapping[str, tuple[str, int]]
+
+
+def merged_parts(snapshots: Mapping[str, Snapshot]) -> Merged:
+    """What the merged graph of snapshots is made of; raises as `merged_graph`."""
     segments: list[Segment] = []
     edge_sets: list[EdgeSet] = []
-    columns: dict[str, Any] = {}
+    columns: dict[str, Array] = {}
     exporters: dict[str, tuple[str, int]] = {}
     for alias, snapshot in snapshots.items():
         for segment in joined_segments(snapshot, imports(snapshot.records)):
@@ -57,23 +104,48 @@ def merged_graph(
             if channel in exporters:
                 raise CrossingError(f"Two stores export channel {channel}, one of them {alias}.")
             exporters[channel] = (_name(alias, export.segment), export.count)
-    for channel, (name, count) in exporters.items() if zoomed else ():
-        outside = f"{_OUTSIDE}{channel}"
-        segments.append(Segment(outside, Kind.DERIVED, "+", count))
-        edge_sets.append(EdgeSet(name, outside, count, Ordinals.ALL, Ordinals.ALL))
     for alias, snapshot in snapshots.items():
         for edges, numbers in _crossing_edges(alias, snapshot, exporters):
-            columns[edges.file or ""] = numbers
+            if edges.file is not None:
+                columns[edges.file] = numbers
             edge_sets.append(edges)
+    return Merged(segments, edge_sets, columns, exporters)
+
+
+def merged_on_spark(
+    spark: Any, snapshots: Mapping[str, Snapshot], folder: str | os.PathLike[str]
+) -> SparkGraph:
+    """The merged graph as data frames; raises as `merged_graph`.
+
+    Parameters
+    ----------
+    spark
+        A session, all of whose workers reach the stores.
+    folder
+        A new one, which they reach too, for what is computed.
+    """
+    from graphquery.distributed.graph import SparkGraph
+
+    merged = merged_parts(snapshots)
+    root = Path(folder)
+    beside = root / "crossing"
+    beside.mkdir(parents=True)
+    files: dict[str, str] = {}
+    for number, (file, rows) in enumerate(merged.crossing.items()):
+        path = beside / f"{number}.parquet"
+        pq.write_table(pa.table({"source": rows}), path)
+        files[file] = str(path)
+
+    def place(file: str) -> str:
+        alias, _, own = file.partition(SEPARATOR)
+        return files[file] if file in files else str(snapshots[alias].path(own))
 
     def column(file: str, name: str) -> Any:
-        if file in columns:
-            return columns[file]
         alias, _, own = file.partition(SEPARATOR)
-        return snapshots[alias].column(own, name)
+        return snapshots[alias].read(own, [name]).column(name)
 
-    graph = ProvenanceGraph.build(segments, edge_sets, column)
-    return _zoomed(graph, zoomed) if zoomed else graph
+    work = str(root / "work")
+    return SparkGraph.build(spark, merged.segments, merged.edges, place, work, columns=column)
 
 
 def _zoomed(graph: ProvenanceGraph, modules: Collection[str]) -> ProvenanceGraph:
@@ -101,10 +173,12 @@ def _crossing_edges(
                 raise CrossingError(
                     f"{alias} imports row {int(rows.max())} of {made.name}, which has {count} rows."
                 )
-            file = f"crossing/{channel}/{alias}/{number}"
+            whole = part.rows is None
+            file = None if whole else f"crossing/{channel}/{alias}/{number}"
             target = _name(alias, part.segment)
-            ends = (Ordinals.COLUMN, Ordinals.ALL)
-            yield EdgeSet(source, target, len(rows), *ends, file), rows.astype(np.int64)
+            sources = Ordinals.ALL if whole else Ordinals.COLUMN
+            edges = EdgeSet(source, target, len(rows), sources, Ordinals.ALL, file)
+            yield edges, rows.astype(np.int64)
 
 
 def _prefixed(alias: str, segment: Segment) -> Segment:

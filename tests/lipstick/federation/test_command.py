@@ -171,3 +171,23 @@ def test_the_demonstration_names_the_server_that_was_killed() -> None:
     assert len(missing) == 1
     flows = [line.rsplit(" ", 1)[1] for line in lines if line.startswith("Could")]
     assert flows == ["yes", "no", "yes", "no"]
+
+
+def test_members_are_copied_from_whoever_holds_what_they_have(file: Path, tmp_path: Path) -> None:
+    assert "B at version" in run("copy", file, "B", tmp_path / "copy").output
+    assert run("copy", file, "B", tmp_path / "other", "--from", tmp_path / "copy").exit_code == 0
+    text = file.read_text().replace('location = "B"', f'location = "B"\ncopy = "{tmp_path}/copy"')
+    copied = file.with_name("copied.toml")
+    copied.write_text(text)
+    away = (file.parent / "B").rename(file.parent / "away")
+    try:
+        assert told("ancestors", copied, "D::d3")["complete"] is True
+        assert told("ancestors", file, "D::d3")["complete"] is False
+    finally:
+        away.rename(file.parent / "B")
+    result = CliRunner().invoke(
+        main,
+        ["federation", "copy", str(file), "A", str(tmp_path / "a"), "--from", f"{tmp_path}/copy"],
+    )
+    assert result.exit_code == 2
+    assert "is the store 0b0b" in result.output
