@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -52,8 +55,11 @@ def run(scale: float = 0.1, data: Path | None = None, screen: Screen | None = No
             tpch.explained(ls, frame, answer, screen)
             checks = tpch.what_if(spark, frame, tables, screen)
             checks += dealer(spark, ls, screen)
+            kept = Path(tempfile.mkdtemp(prefix="lipstick-demo-")) / "tpch-3"
+            shutil.copytree(frame.capture.directory, kept)
     equal = all(check.equal for check in checks)
     screen.console.print()
     told = "every what-if answer equal to its rerun" if equal else "A WHAT-IF ANSWER DIFFERS"
     screen.say(f"Done in {seconds(time.perf_counter() - started)}: {told}.", "bold")
+    screen.say(f"Look at query 3 in a browser: lipstick explore {shlex.quote(str(kept))}")
     return equal

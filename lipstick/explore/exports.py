@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from lipstick.explore.captures.source import CaptureSource
 from lipstick.explore.cells import cells, kind
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.explorer import Explorer
@@ -47,6 +46,9 @@ def export(explorer: Explorer, question: Any) -> bytes:
 def _rows(explorer: Explorer, asked: Params, question: Any) -> pa.Table:
     number = asked.integer("source", 0)
     if asked.text("view") == "rows" and 0 <= number < len(explorer.sources):
+        # Captures are imported where there are any: they take longer than all else here.
+        from lipstick.explore.captures.source import CaptureSource
+
         source = explorer.sources[number]
         if isinstance(source, CaptureSource):
             return source.windows.chosen(Params(asked.mapping("params")))

@@ -35,7 +35,7 @@ class Marks:
     segments
         Per kind how many nodes of each segment.
     nodes
-        Per kind a Boolean array over all ids.
+        Per kind their ids, ascending.
     after
         The graph once something is deleted, which has other values.
     """
@@ -43,6 +43,14 @@ class Marks:
     segments: Mapping[str, Array]
     nodes: Mapping[str, Array]
     after: ProvenanceGraph | None = None
+
+    def of(self, node: int) -> dict[str, int]:
+        """The marks of one node: 1 where something is said of it."""
+        found = {}
+        for kind, ids in self.nodes.items():
+            place = int(np.searchsorted(ids, node))
+            found[kind] = int(place < len(ids) and int(ids[place]) == node)
+        return found
 
 
 @dataclass(slots=True)

@@ -64,38 +64,37 @@ def marked(
     if mode != "delete":
         raise ExploreError(f"Nodes are marked by one of {', '.join(MODES)}, not by {mode!r}.")
     after = graph.delete(start)
-    gone = np.setdiff1d(graph.ids, after.ids, assume_unique=True)
+    assert after.visible is not None
+    stayed = after.visible
+    if graph.visible is None:
+        gone = np.flatnonzero(~stayed[: graph.storage.count])
+    else:
+        gone = np.flatnonzero(graph.visible & ~stayed)
     waves = _waves(graph, start, gone)
-    chosen = gone if step is None else gone[waves <= step]
-    there = np.zeros(graph.storage.size, dtype=np.bool_)
-    there[chosen] = True
-    kinds = {"gone": there}
+    final = int(waves.max(initial=0))
+    kinds = {"gone": gone if step is None else gone[waves <= step]}
     known = effects(after)
-    if known is not None and (step is None or step >= int(waves.max(initial=0))):
-        stale = np.zeros(graph.storage.size, dtype=np.bool_)
-        stale[: len(known.stale)] = known.stale
-        stale[gone] = False
-        others = np.zeros(graph.storage.size, dtype=np.bool_)
-        others[changed(graph, after)] = True
-        kinds |= {"changed": others & ~stale, "stale": stale}
-    counts = {kind: int(np.count_nonzero(of)) for kind, of in kinds.items()}
-    return Marked(_marks(graph, kinds, after), counts, int(waves.max(initial=0)))
+    if known is not None and (step is None or step >= final):
+        stale = np.flatnonzero(known.stale & stayed[: len(known.stale)])
+        others = changed(graph, after)
+        kinds |= {"changed": others[~known.stale[others]], "stale": stale}
+    counts = {kind: len(ids) for kind, ids in kinds.items()}
+    return Marked(_marks(graph, kinds, after), counts, final)
 
 
 def _lit(graph: ProvenanceGraph, ids: Array) -> Marked:
-    there = np.zeros(graph.storage.size, dtype=np.bool_)
-    there[ids] = True
-    return Marked(_marks(graph, {"lit": there}), {"lit": len(ids)})
+    return Marked(_marks(graph, {"lit": ids}), {"lit": len(ids)})
 
 
 def _marks(
     graph: ProvenanceGraph, kinds: dict[str, Array], after: ProvenanceGraph | None = None
 ) -> Marks:
     storage = graph.storage
-    found = {}
-    for kind, there in kinds.items():
-        running = np.concatenate([[0], np.cumsum(there[: storage.count])])
-        found[kind] = np.diff(running[storage.bases])
+    count = len(storage.segments)
+    found = {
+        kind: np.bincount(storage.segment_of(ids[ids < storage.count]), minlength=count)
+        for kind, ids in kinds.items()
+    }
     return Marks(found, kinds, after)
 
 

@@ -139,7 +139,7 @@ def add_nodes(
         )
         picture.boxes[box]["name"] = cell(name)
         if picture.marks is not None and node < graph.storage.count:
-            found = {kind: int(there[node]) for kind, there in picture.marks.nodes.items()}
+            found = picture.marks.of(node)
             if found.get("stale") and value is not None:
                 picture.boxes[box]["lines"] = [f"{sign} = ?"]
             elif found.get("changed"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -304,8 +304,3 @@ class GraphSource:
             "paths": shown,
             "python": f"{self._opening}\ngraph.paths({names[0]!r}, {names[1]!r})",
         }
-
-    @cached_property
-    def size(self) -> int:
-        """How many nodes there are."""
-        return self.outline.node_count
