@@ -97,10 +97,13 @@ class Page:
         Errors and warnings of its console.
     elsewhere
         Requests that left the loopback interface.
+    thorough
+        Whether everything is looked at, whatever time it takes.
     """
 
     page: Any
     url: str
+    thorough: bool = False
     told: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
 
@@ -148,9 +151,11 @@ def numbers(captures: Path, stores: Path) -> dict[str, int]:
 
 
 @pytest.fixture
-def page(browser: Any, served: Served) -> Iterator[Page]:
+def page(browser: Any, served: Served, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A fresh page of the explorer."""
-    yield from opened(browser, served.url)
+    for found in opened(browser, served.url):
+        found.thorough = bool(request.config.getoption("--slow", default=False))
+        yield found
 
 
 def opened(browser: Any, url: str, **options: Any) -> Iterator[Page]:

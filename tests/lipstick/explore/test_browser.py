@@ -41,8 +41,10 @@ def texts(page: Any, selector: str) -> list[str]:
     return found
 
 
-def accessible(page: Page) -> None:
-    """Nothing that axe takes for an obstacle."""
+def accessible(page: Page, *, always: bool = False) -> None:
+    """Nothing that axe takes for an obstacle; it takes seconds, so most pages wait for --slow."""
+    if not (always or page.thorough):
+        return
     from axe_playwright_python.sync_playwright import Axe
 
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
@@ -76,7 +78,7 @@ def test_from_a_value_to_the_rows_it_is_made_of(
     again = page.open(screen.url[screen.url.index("#") :])
     again.wait_for_selector(".panel .chart .bar")
     assert texts(again, ".chart .bar-value") == bars
-    accessible(page)
+    accessible(page, always=True)
     page.check()
 
 
@@ -191,7 +193,7 @@ def test_into_a_graph_and_back_out(page: Page, stores: Path, numbers: Numbers) -
     screen.locator('.box[tabindex="0"]').focus()
     screen.keyboard.press("Backspace")
     screen.wait_for_selector('.crumbs [aria-current]:has-text("dealer1")')
-    accessible(page)
+    accessible(page, always=True)
     page.check()
 
 
@@ -235,11 +237,11 @@ def test_contrast_in_both_schemes(browser: Any, served: Any, numbers: Numbers, s
         screen.wait_for_selector(".panel .chart .bar")
         screen.wait_for_selector(".dock .summary")
         shot(page, f"answer-{scheme}")
-        accessible(page)
+        accessible(page, always=True)
         screen = page.open(f"#s={numbers['generated']}")
         screen.wait_for_selector(".box.module")
         shot(page, f"modules-{scheme}")
-        accessible(page)
+        accessible(page, always=True)
         page.check()
 
 
