@@ -18,14 +18,14 @@ from graphquery.reduction.edges import Edges, joined, no_edges
 from graphquery.reduction.errors import CycleError
 from graphquery.reduction.hubs import eliminate
 from graphquery.reduction.partial import Partial, encoded
-from graphquery.reduction.vertices import Role, unknown
+from graphquery.reduction.vertices import Role, has, unknown
 from semiring.base import Array, Semiring
 
 
 def repair(
     raw: Partial,
     late: Partial,
-    live: pa.Array,
+    live: pa.Array | None = None,
     still_open: pa.Array | None = None,
     semiring: Semiring[Any] | None = None,
 ) -> Partial:
@@ -38,7 +38,8 @@ def repair(
     late
         Those that came late.
     live
-        Keys of the vertices of the reduced graph.
+        Keys of vertices of the reduced graph that paths may end in, beside inputs, outputs and
+        terminals declared in `raw`: with hubs among them, the repair takes fewer edges.
     still_open
         Keys of vertices that a reducer has not closed yet; None once the stream is sealed. Before,
         an entity that only late edges have is open as well, and an activity is gone: it is its end
@@ -61,11 +62,14 @@ def repair(
     -----
     O(edges of `raw`) time, with labels for every late edge, since each path counts once.
     """
-    waiting = pa.array([], live.type) if still_open is None else still_open
-    keys, (known, around, reduced, opened) = encoded([raw.keys, late.keys, live, waiting])
+    nothing = pa.array([], raw.keys.type)
+    keys, (known, around, reduced, opened) = encoded(
+        [raw.keys, late.keys, *(nothing if each is None else each for each in (live, still_open))]
+    )
     size = len(keys)
     before, after = raw.edges.renumbered(known), late.edges.renumbered(around)
-    activities = _activities(raw, late, size)
+    roles = _roles(raw, late, known, around, size)
+    activities = _are_activities(roles)
     is_open = np.zeros(size, dtype=np.bool_)
     if still_open is not None:
         is_open[len(raw.keys) :] = ~activities[len(raw.keys) :]
@@ -73,6 +77,8 @@ def repair(
         is_open[opened] = True
     stays = is_open | _ends(joined([before, after], semiring), size, activities)
     stays[reduced] = True
+    stays[known[has(raw.vertices.roles, Role.KEPT)]] = True
+    stays[around[has(late.vertices.roles, Role.KEPT)]] = True
     try:
         if semiring is None:
             edges = _through(joined([before, after], None), after, stays)
@@ -92,17 +98,23 @@ def repair(
         leaving=np.where(is_open, np.bincount(after.source, minlength=size), 0),
         due_entering=np.where(is_open, -1, 0),
         due_leaving=np.where(is_open, -1, 0),
-        roles=np.where(is_open, 0, Role.KEPT).astype(np.uint8),
+        # A vertex that is not open may be counted beside these edges: nothing is to be said of it.
+        roles=np.where(is_open, roles, Role.KEPT | Role.EXCESS).astype(np.uint8),
     )
     return _compacted(Partial(keys, edges, vertices), is_open)
 
 
-def _activities(raw: Partial, late: Partial, size: int) -> Array:
-    """Which vertices are activities alone; `raw` has the first places, `late` any."""
-    _, (first, second) = encoded([raw.keys, late.keys])
+def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) -> Array:
+    """What both say of their vertices, which are at some places, without what was reported."""
     roles = np.zeros(size, dtype=np.uint8)
-    roles[first] |= raw.vertices.roles
-    roles[second] |= late.vertices.roles
+    roles[known] |= raw.vertices.roles
+    roles[around] |= late.vertices.roles
+    said: Array = roles & np.uint8(Role.ACTIVITY | Role.ENTITY | Role.KEPT)
+    return said
+
+
+def _are_activities(roles: Array) -> Array:
+    """Which vertices are activities alone."""
     both = np.uint8(Role.ACTIVITY | Role.ENTITY)
     activities: Array = (roles & both) == np.uint8(Role.ACTIVITY)
     return activities

@@ -123,6 +123,12 @@ class Reducer:
         if self._waiting >= max(self._batch, len(self._state.edges)):
             self.reduce()
 
+    def mend(self, part: Partial) -> None:
+        """Take in what late edges add (see `late.repair`), also after the stream was sealed."""
+        self._pending.append(part)
+        self.report = replace(self.report, received=self.report.received + len(part.edges))
+        self.reduce()
+
     def advance(self, watermark: int) -> None:
         """Say that no edge is to come from before a time, in microseconds since 1970."""
         before = self._evidence.watermark

@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 import click
 
 from lipstick.cli.demo import demo
+from lipstick.cli.events import events
 from lipstick.cli.explore import explore
 from lipstick.cli.federation import federation
 from lipstick.cli.graph import graph
@@ -46,6 +47,7 @@ for command in (
     compact,
     vacuum,
     federation,
+    events,
     record,
     stitch,
 ):

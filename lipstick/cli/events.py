@@ -1,0 +1,200 @@
+"""``lipstick events``: streams of provenance events reduced into stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lipstick.cli.errors import Failure, reported
+from lipstick.cli.opened import store_argument
+from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+
+
+@click.group()
+def events() -> None:
+    """Reduce streams of provenance events to who came from whom."""
+
+
+@events.command()
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--store",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where to; made if there is none.",
+)
+@click.option(
+    "--format",
+    "source",
+    type=click.Choice(["messages", "prov", "openlineage"]),
+    default="messages",
+    show_default=True,
+    help="Of the events.",
+)
+@click.option("--topic", default="events", show_default=True, help="Of PROV and OpenLineage.")
+@click.option("--labels", metavar="SEMIRING", help="Label edges, for example in Counting.")
+@click.option("--hubs/--no-hubs", default=True, help="Whether vertices stay that save edges.")
+@click.option("--batch", type=click.IntRange(min=1), help="Edges that are reduced at a time.")
+@click.option(
+    "--lateness",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How much earlier than the latest of its worker a message may be; older times close.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Before all were heard of, no time closes anything.",
+)
+@click.option(
+    "--dead",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where refused lines go.  [default: STORE.dead.jsonl]",
+)
+def reduce(
+    paths: tuple[Path, ...],
+    store: Path,
+    source: str,
+    topic: str,
+    labels: str | None,
+    hubs: bool,
+    batch: int | None,
+    lateness: float | None,
+    workers: int,
+    dead: Path | None,
+) -> None:
+    """Reduce the events in files, or folders of them, into a store.
+
+    The files are all there is: what is open at their end is closed. A run that was stopped is
+    completed by the same command. Exit code 1 if the graph may lack pairs.
+    """
+    from graphquery.reduction.reducer import BATCH
+    from lipstick.events.files import Settings, reduce_files
+
+    with reported():
+        settings = Settings(
+            format=source,
+            topic=topic,
+            semiring=_semiring(labels),
+            hubs=hubs,
+            batch=batch or BATCH,
+            lateness=None if lateness is None else round(lateness * 1_000_000),
+            workers=workers,
+        )
+        outcome = reduce_files(paths, store, settings, dead=dead)
+    exact = True
+    for name, progress in outcome.topics.items():
+        report = progress.report
+        click.echo(
+            f"{name}: {counted(report.received, 'edge')} in, {report.kept:,} kept, "
+            f"{report.dead:,} dead ends; peak state {counted(report.peak_edges, 'edge')}, "
+            f"{report.peak_bytes:,} bytes"
+        )
+        for number, what in (
+            (progress.repeated, "came again"),
+            (progress.abandoned, "of attempts that do not count"),
+            (progress.repaired, "late and repaired"),
+            (progress.late - progress.repaired, "late and lost"),
+            (progress.waiting, "of attempts without an end"),
+        ):
+            if number:
+                click.echo(f"  {counted(number, 'message')} {what}")
+        if not progress.exact:
+            exact = False
+            click.echo(f"  not as declared: {', '.join(report.named)}", err=True)
+    if outcome.dead:
+        place = dead or store.parent / f"{store.name}.dead.jsonl"
+        click.echo(f"{counted(outcome.dead, 'refused line')}, in {place}", err=True)
+    if outcome.unfinished:
+        click.echo(f"runs that no event ends: {', '.join(outcome.unfinished)}", err=True)
+    if not exact:
+        raise SystemExit(1)
+
+
+@events.command()
+@store_argument
+@answer_options()
+def stats(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:
+    """What a STORE has of each topic, and how it came about."""
+    from graphquery.store import Store
+    from lipstick.events.store import check_reduced
+
+    with reported():
+        told: Answer = answer(format, output, limit, (TABLE, JSON))
+        topics = check_reduced(Store.open(store).snapshot())
+    rows: list[dict[str, Any]] = []
+    for name, topic in topics.items():
+        progress = topic.get("progress", {})
+        report = progress.get("report", {})
+        received, edges = report.get("received"), topic["edges"]
+        rows.append(
+            {
+                "topic": name,
+                "complete": bool(topic.get("complete")),
+                "exact": topic.get("exact"),
+                "received": received,
+                "edges": edges,
+                "ratio": round(received / edges, 2) if received and edges else None,
+                "dead": report.get("dead"),
+                "late": progress.get("late"),
+                "repaired": progress.get("repaired"),
+                "peak_edges": report.get("peak_edges"),
+                "peak_bytes": report.get("peak_bytes"),
+                "batch": topic["batch"],
+            }
+        )
+    if told.format == JSON:
+        told.send_json(rows)
+        return
+    told.table(rows)
+    told.send_table()
+
+
+@events.command()
+@click.argument(
+    "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option("--show", type=int, default=10, show_default=True, help="Bad lines to print.")
+def check(paths: tuple[Path, ...], show: int) -> None:
+    """Check messages without reducing them; exit code 1 if there are bad ones."""
+    from lipstick.events.files import check_files
+
+    with reported():
+        good, dead = check_files(paths)
+    click.echo(f"{counted(good, 'message')} as the format says, {len(dead):,} not")
+    for letter in dead[:show]:
+        click.echo(f"{letter.origin}:{letter.line}: {letter.reason}")
+    if dead:
+        raise SystemExit(1)
+
+
+@events.command()
+@store_argument
+@click.argument("entity")
+@click.option("--forward", is_flag=True, help="What came of it, in place of what it came from.")
+def trace(store: Path, entity: str, forward: bool) -> None:
+    """The inputs that an ENTITY came from, or the outputs that came of it."""
+    from lipstick.events.graph import ReducedGraph
+
+    with reported():
+        graph = ReducedGraph.open(store)
+        found = graph.descendants(entity) if forward else graph.lineage(entity)
+    for each in found:
+        click.echo(each)
+
+
+def _semiring(name: str | None) -> Any:
+    if name is None:
+        return None
+    from semiring import semirings
+
+    known = {each.name: each for each in semirings.ALL}
+    if name not in known:
+        raise Failure(f"There is no semiring {name!r}; there are {', '.join(sorted(known))}.")
+    return known[name]

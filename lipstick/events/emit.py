@@ -1,0 +1,223 @@
+"""Emitting provenance from a job: plain Python, processes of it, functions of PySpark.
+
+An :class:`Emitter` writes messages into a folder, of each process a file that appears when it is
+whole, so that a reducer may read the folder while the job runs. It imports nothing but the
+standard library, and is pickled with the functions that use it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TextIO
+
+VERSION = 1
+_BUFFER = 1 << 16
+_texts = json.JSONEncoder(ensure_ascii=False).encode
+
+
+class Emitter:
+    """Emits the provenance of one topic into a folder.
+
+    To be used as a context, in every process for itself: a copy in another process, or an unpickled
+    one, opens a file of its own.
+
+    Parameters
+    ----------
+    folder
+        Made if it is not there. Files appear in it under their names when they are whole.
+    topic
+        The computation.
+    worker
+        What the process is called in messages; by default the host and the number of the process.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], topic: str, *, worker: str | None = None
+    ) -> None:
+        self.folder = Path(folder)
+        self.topic = topic
+        self._worker = worker
+        self._file: TextIO | None = None
+        self._owner: int | None = None
+        self._name = ""
+        self._head = ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"folder": self.folder, "topic": self.topic, "worker": self._worker}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Emitter.__init__(self, state["folder"], state["topic"], worker=state["worker"])
+
+    def __enter__(self) -> Emitter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def record(
+        self,
+        function: str,
+        execution: str,
+        uses: Sequence[str],
+        generates: Sequence[str],
+        *,
+        readers: int | None = None,
+        inputs: bool = False,
+        keep: bool = False,
+    ) -> None:
+        """Emit an execution that is over, as one message: what it used, and what it generated.
+
+        A retry of it that sends the same again is recognised, and counts once.
+
+        Parameters
+        ----------
+        function
+            Of which it is an execution.
+        execution
+            Its identifier; the same for every attempt.
+        uses, generates
+            Identifiers of entities, each once.
+        readers
+            How many executions will use each of the entities generated: 0 for outputs, 1 for
+            records that are shuffled; None where that is not known.
+        inputs
+            Whether what it used are inputs of the computation, which nothing generates.
+        keep
+            Whether what it generated is to stay in the reduced graph although it is read again.
+        """
+        own = _texts(execution)
+        edges = [f'[{own},{_texts(each)},"used"]' for each in uses]
+        edges += [f'[{_texts(each)},{own},"wasGeneratedBy"]' for each in generates]
+        counts = f'"causes":1,"uses":{len(uses)},"generations":{len(generates)}'
+        if readers is not None:
+            counts += f',"readers":{readers}'
+        if inputs:
+            counts += ',"used_causes":0'
+        if keep:
+            counts += ',"keep":true'
+        self._write(
+            f'"kind":"edges","exec":{own},"seq":0,"function":{_texts(function)},'
+            f'"event_time":{_now()},"edges":[{",".join(edges)}],"counts":{{{counts}}}'
+        )
+
+    def execution(self, function: str, execution: str, attempt: int = 0) -> Execution:
+        """Begin an execution that may be tried again, to be used as a context.
+
+        What it emits counts when the block is left without an exception.
+
+        Parameters
+        ----------
+        attempt
+            The number of the attempt, from 0: Spark's `TaskContext` knows it.
+        """
+        return Execution(self, function, execution, attempt)
+
+    def seal(self, function: str | None = None, used: int | None = None) -> None:
+        """Say that a function, or without one the computation, is over.
+
+        Parameters
+        ----------
+        used
+            How many entities all executions of the function used in all, if that is known.
+        """
+        counts = "" if used is None else f',"counts":{{"used":{used}}}'
+        name = "" if function is None else f'"function":{_texts(function)},'
+        self._write(f'"kind":"sealed",{name}"event_time":{_now()}{counts}')
+
+    def close(self) -> None:
+        """Let the file appear, and begin another with the next message."""
+        if self._file is not None and self._owner == os.getpid():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+            hidden = Path(self._file.name)
+            hidden.rename(self.folder / self._name)
+        self._file = None
+
+    def _write(self, rest: str) -> None:
+        if self._file is None or self._owner != os.getpid():
+            self._open()
+        assert self._file is not None
+        self._file.write(f"{self._head}{rest}}}\n")
+
+    def _open(self) -> None:
+        """A file that readers of the folder do not see yet."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._owner = os.getpid()
+        worker = self._worker or f"{socket.gethostname()}-{self._owner}"
+        self._name = f"{worker}-{uuid.uuid4().hex[:12]}.jsonl"
+        hidden = self.folder / f".{self._name}.tmp"
+        self._file = hidden.open("w", encoding="utf-8", buffering=_BUFFER)
+        topic = _texts(self.topic)
+        self._head = f'{{"version":{VERSION},"topic":{topic},"worker":{_texts(worker)},'
+
+
+class Execution:
+    """An attempt of an execution; made by `Emitter.execution`."""
+
+    def __init__(self, emitter: Emitter, function: str, execution: str, attempt: int) -> None:
+        self._emitter = emitter
+        self._own = _texts(execution)
+        self._head = f'"exec":{self._own},"function":{_texts(function)},"attempt":{attempt},'
+        self._sent = self._uses = self._generations = 0
+
+    def use(self, entities: Iterable[str], *, inputs: bool = False) -> None:
+        """Emit that it used entities; see `Emitter.record`."""
+        edges = [f'[{self._own},{_texts(each)},"used"]' for each in entities]
+        self._uses += len(edges)
+        self._send(edges, '{"used_causes":0}' if inputs else "{}")
+
+    def generate(
+        self, entities: Iterable[str], *, readers: int | None = None, keep: bool = False
+    ) -> None:
+        """Emit that it generated entities; see `Emitter.record`."""
+        edges = [f'[{_texts(each)},{self._own},"wasGeneratedBy"]' for each in entities]
+        self._generations += len(edges)
+        counts = '"causes":1'
+        if readers is not None:
+            counts += f',"readers":{readers}'
+        if keep:
+            counts += ',"keep":true'
+        self._send(edges, f"{{{counts}}}")
+
+    def __enter__(self) -> Execution:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is None:
+            counts = (
+                f'"uses":{self._uses},"generations":{self._generations},"messages":{self._sent}'
+            )
+            self._emitter._write(
+                f'"kind":"end",{self._head}"seq":{self._sent},"event_time":{_now()},'
+                f'"counts":{{{counts}}}'
+            )
+
+    def _send(self, edges: list[str], counts: str) -> None:
+        if edges:
+            self._emitter._write(
+                f'"kind":"edges",{self._head}"seq":{self._sent},"event_time":{_now()},'
+                f'"edges":[{",".join(edges)}],"counts":{counts}'
+            )
+            self._sent += 1
+
+
+def _now() -> int:
+    return time.time_ns() // 1000

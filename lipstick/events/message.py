@@ -1,0 +1,196 @@
+"""The format of provenance messages, version 1.
+
+A message is a JSON object on a line of its own. Its key is topic, execution, attempt and number
+(`seq`): a message that is delivered again has the same, and is taken once. An execution may be
+attempted several times; what an attempt sent counts once its `end` and all before it have come.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from graphquery.reduction import EdgeType
+
+VERSION = 1
+
+EDGES = "edges"
+"""What an execution used, or generated; any part of it, in any order."""
+END = "end"
+"""The attempt is over, and is the one that counts."""
+SEALED = "sealed"
+"""A function will not use or generate any more; without a function, the topic is over."""
+
+TYPES = {
+    "used": EdgeType.USED,
+    "wasGeneratedBy": EdgeType.GENERATED,
+    "wasDerivedFrom": EdgeType.DERIVED,
+    "hadMember": EdgeType.MEMBER,
+}
+"""The relations of PROV that a derivation may lead through, as messages name them."""
+
+DROPPED_TYPES = frozenset(
+    {
+        "actedOnBehalfOf",
+        "alternateOf",
+        "mentionOf",
+        "specializationOf",
+        "wasAssociatedWith",
+        "wasAttributedTo",
+        "wasEndedBy",
+        "wasInfluencedBy",
+        "wasInformedBy",
+        "wasInvalidatedBy",
+        "wasStartedBy",
+    }
+)
+"""The other relations of PROV, which are filtered out (the paper's section IV)."""
+
+COUNTS = pa.struct(
+    [
+        ("readers", pa.int64()),
+        ("causes", pa.int64()),
+        ("used_causes", pa.int64()),
+        ("keep", pa.bool_()),
+        ("read_by", pa.list_(pa.string())),
+        ("uses", pa.int64()),
+        ("generations", pa.int64()),
+        ("messages", pa.int64()),
+        ("used", pa.int64()),
+        ("generated", pa.int64()),
+    ]
+)
+
+SCHEMA = pa.schema(
+    [
+        ("version", pa.int64()),
+        ("topic", pa.string()),
+        ("exec", pa.string()),
+        ("attempt", pa.int64()),
+        ("function", pa.string()),
+        ("worker", pa.string()),
+        ("seq", pa.int64()),
+        ("event_time", pa.int64()),
+        ("kind", pa.string()),
+        ("edges", pa.list_(pa.list_(pa.string()))),
+        ("labels", pa.list_(pa.float64())),
+        ("counts", COUNTS),
+    ]
+)
+"""Messages as a table: what is not in a message is NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a message declares. Nothing needs to be; what is closes vertices sooner.
+
+    Parameters
+    ----------
+    readers
+        Of edges: how many edges will enter each entity generated here. 0 makes outputs of them.
+    causes
+        Of edges: how many will leave each entity generated here; 1 if its generation is all.
+    used_causes
+        Of edges: how many leave each entity used here. 0 says that they are inputs.
+    keep
+        Of edges: the entities generated here stay, although they may be read again.
+    read_by
+        Of edges: the functions that read what this function generates.
+    uses, generations
+        Of an end, or of the only message of an execution: how many edges of the types used and
+        wasGeneratedBy the execution has.
+    messages
+        Of an end: how many messages the attempt sent before it.
+    used, generated
+        Of a sealed function: how many edges its executions used in all, and how many leave the
+        entities that it generated.
+    """
+
+    readers: int | None = None
+    causes: int | None = None
+    used_causes: int | None = None
+    keep: bool | None = None
+    read_by: Sequence[str] | None = None
+    uses: int | None = None
+    generations: int | None = None
+    messages: int | None = None
+    used: int | None = None
+    generated: int | None = None
+
+    def document(self) -> dict[str, Any]:
+        """What is declared, as JSON."""
+        names = (each.name for each in COUNTS)
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message.
+
+    Parameters
+    ----------
+    topic
+        The computation that the stream is of.
+    kind
+        ``edges``, ``end`` or ``sealed``.
+    execution
+        The activity that all edges of the message are of.
+    attempt
+        From 0. None where an execution is one message, or is never tried again: then edges count
+        at once, those of a number that has come before not at all.
+    function
+        Of which the execution is one.
+    worker
+        Where it ran.
+    seq
+        The number of the message in its attempt, from 0.
+    event_time
+        In microseconds since 1970.
+    edges
+        Source (effect), destination (cause) and relation.
+    labels
+        Numbers, one for every edge, for a reduction with labels.
+    """
+
+    topic: str
+    kind: str
+    execution: str | None = None
+    attempt: int | None = None
+    function: str | None = None
+    worker: str | None = None
+    seq: int | None = None
+    event_time: int | None = None
+    edges: Sequence[tuple[str, str, str]] = ()
+    labels: Sequence[float] | None = None
+    counts: Counts = field(default_factory=Counts)
+
+    def document(self) -> dict[str, Any]:
+        """The message as a JSON object."""
+        document: dict[str, Any] = {"version": VERSION, "topic": self.topic, "kind": self.kind}
+        for name, value in (
+            ("exec", self.execution),
+            ("attempt", self.attempt),
+            ("function", self.function),
+            ("worker", self.worker),
+            ("seq", self.seq),
+            ("event_time", self.event_time),
+        ):
+            if value is not None:
+                document[name] = value
+        if self.kind == EDGES:
+            document["edges"] = [list(edge) for edge in self.edges]
+        if self.labels is not None:
+            document["labels"] = list(self.labels)
+        counts = self.counts.document()
+        if counts:
+            document["counts"] = counts
+        return document
+
+    def line(self) -> str:
+        """The message as it is written, with the end of the line."""
+        return json.dumps(self.document(), ensure_ascii=False, separators=(",", ":")) + "\n"

@@ -1,0 +1,256 @@
+"""The reduction of one topic in one process, from messages to final edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.reduction import Final, Partial, Reducer, Report
+from graphquery.reduction.late import repair
+from graphquery.reduction.reducer import BATCH
+from lipstick.events.attempts import OVERLAP, Attempts
+from lipstick.events.message import EDGES, SEALED
+from lipstick.events.partials import partial_of
+from lipstick.events.watermark import Watermark
+from semiring.base import Array, Semiring
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What became of a topic's messages so far.
+
+    Parameters
+    ----------
+    report
+        Of the reducer.
+    messages
+        Messages that count.
+    repeated, abandoned
+        Messages dropped since they came again, and since another attempt counts.
+    late, repaired
+        Messages that came when what they belong to was over, and how many of these were repaired
+        from raw edges. If some were not, pairs may be lacking.
+    waiting
+        Messages of attempts that have not ended.
+    sealed
+        Whether the topic is over.
+    """
+
+    report: Report
+    messages: int
+    repeated: int
+    abandoned: int
+    late: int
+    repaired: int
+    waiting: int
+    sealed: bool
+
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was lost: edges were as declared, and all late ones repaired."""
+        return self.report.exact and self.late == self.repaired
+
+
+class TopicReducer:
+    """Takes messages of one topic in any order, each any number of times, and reduces them.
+
+    Parameters
+    ----------
+    semiring, hubs, batch
+        As for `graphquery.reduction.Reducer`.
+    watermark
+        By which executions are closed at their ends and what is over is forgotten; None: only
+        declared numbers and seals close, and every execution is remembered.
+    overlap
+        See `Attempts`.
+    raw
+        Gives the messages that counted or were repaired before those that are being taken in, to
+        repair late ones; once the topic is sealed, all that counted. None where they are not kept.
+    stored
+        Tells of keys, as a Boolean array, which are vertices of the reduced graph as it is stored.
+    """
+
+    def __init__(
+        self,
+        semiring: Semiring[Any] | None = None,
+        *,
+        hubs: bool = True,
+        batch: int = BATCH,
+        watermark: Watermark | None = None,
+        overlap: int = OVERLAP,
+        raw: Callable[[], pa.Table] | None = None,
+        stored: Callable[[pa.Array], Array] | None = None,
+    ) -> None:
+        self._semiring = semiring
+        self._reducer = Reducer(semiring, hubs=hubs, batch=batch)
+        self._attempts = Attempts(overlap=overlap)
+        self._watermark = watermark
+        self._raw = raw
+        self._stored = stored
+        self._sealing = False
+        self._due: int | None = None
+        self._edges = 0
+        self._sealed = False
+        self._messages = self._repeated = self._abandoned = 0
+        self._late = self._repaired = 0
+        self._late_after_seal: list[pa.Table] = []
+        self.late: list[pa.Table] = []
+        """Late messages that were not repaired."""
+
+    def add(self, messages: pa.Table) -> pa.Table:
+        """Take checked messages of the topic in.
+
+        Returns
+        -------
+        pa.Table
+            Those that count now, each once over all calls: what a raw log has to keep.
+        """
+        taken = self._attempts.take(messages)
+        self._repeated += taken.repeated
+        self._abandoned += taken.abandoned
+        counting, late = taken.counting, taken.late
+        if self._sealed:
+            late = pa.concat_tables([late, _edges(counting)])
+            counting = counting.slice(0, 0)
+        self._messages += len(counting)
+        if len(counting):
+            part = partial_of(counting, self._semiring)
+            self._edges += len(part.edges)
+            self._reducer.add(part)
+        if len(late):
+            self._repair(late, counting)
+        if self._watermark is not None:
+            self._watermark.see(messages)
+            time = self._watermark.time
+            if time is not None:
+                self._reducer.advance(time)
+                self._attempts.forget(time)
+        self._seal(counting)
+        return counting
+
+    def close(self) -> None:
+        """Say that nothing more is to come, whether or not the topic was sealed."""
+        if not self._sealed:
+            self._sealed = True
+            self._reducer.seal()
+        if self._late_after_seal:
+            late, self._late_after_seal = pa.concat_tables(self._late_after_seal), []
+            self._mend(late, late.slice(0, 0))
+
+    def take_final(self) -> list[Final]:
+        """Take out the final edges that there are."""
+        return self._reducer.take_final()
+
+    @property
+    def progress(self) -> Progress:
+        """What became of the messages so far."""
+        return Progress(
+            self._reducer.report,
+            self._messages,
+            self._repeated,
+            self._abandoned,
+            self._late,
+            self._repaired,
+            len(self._attempts.held),
+            self._sealed,
+        )
+
+    def _seal(self, messages: pa.Table) -> None:
+        """Close everything when the topic is sealed, and as many edges came as its seal says."""
+        seals = messages.filter(pc.equal(messages.column("kind"), SEALED))
+        for row in seals.filter(seals.column("function").is_null()).to_pylist():
+            counts = row["counts"] or {}
+            used, generated = counts.get("used"), counts.get("generated")
+            self._sealing = True
+            self._due = None if used is None or generated is None else int(used + generated)
+        if self._sealing and not self._sealed and (self._due is None or self._edges >= self._due):
+            self.close()
+
+    def _repair(self, late: pa.Table, counting: pa.Table) -> None:
+        """Repair late messages now, or, where the topic is sealed, all of them at the end."""
+        late = _edges(late)
+        if self._raw is None:
+            self._late += len(late)
+            self.late.append(late)
+        elif self._sealed:
+            self._late_after_seal.append(late)
+        else:
+            self._mend(late, counting)
+
+    def _mend(self, late: pa.Table, counting: pa.Table) -> None:
+        """Repair messages that came with others that count."""
+        assert self._raw is not None
+        raw = _edges(pa.concat_tables([self._raw(), counting]))
+        late = _once(self._unknown(late, raw))
+        if not len(late):
+            return
+        self._late += len(late)
+        self._repaired += len(late)
+        before = partial_of(raw, self._semiring)
+        waiting = None
+        if not self._sealed:
+            # What is sent without attempts has no end that closes it: more of it may come.
+            single = late.filter(late.column("attempt").is_null()).column("exec")
+            new = single.filter(pc.invert(pc.is_in(single, before.keys)))
+            waiting = pa.concat_arrays([self._reducer.state.keys, new.combine_chunks()])
+        after = _bare(partial_of(late, self._semiring))
+        live = None
+        if self._stored is not None:
+            # An entity that was taken for an input or output stays one, and paths go on from it.
+            keys = pa.concat_arrays([before.keys, after.keys])
+            live = keys.filter(pa.array(self._stored(keys)))
+        added = repair(before, after, live, waiting, self._semiring)
+        self._reducer.mend(added)
+
+    def _unknown(self, late: pa.Table, raw: pa.Table) -> pa.Table:
+        """Late messages without those that counted before it was forgotten that they had."""
+        told = pc.is_in(_keys(late), _keys(raw))
+        attempted = raw.filter(raw.column("attempt").is_valid())
+        other = pc.is_in(_keys(late, seq=False), _keys(attempted, seq=False))
+        retried = pc.and_(pc.is_in(late.column("exec"), attempted.column("exec")), pc.invert(other))
+        self._repeated += int(pc.sum(told).as_py() or 0)
+        self._abandoned += int(pc.sum(retried).as_py() or 0)
+        return late.filter(pc.invert(pc.or_(told, retried))).combine_chunks()
+
+
+def _once(late: pa.Table) -> pa.Table:
+    """Each message once, and of an execution one attempt alone: the first that is there."""
+    if not len(late):
+        return late
+    codes = _codes(_keys(late))
+    first = np.zeros(len(late), dtype=np.bool_)
+    first[np.unique(codes, return_index=True)[1]] = True
+    _, where, execution = np.unique(
+        _codes(late.column("exec")), return_index=True, return_inverse=True
+    )
+    attempt = np.asarray(pc.fill_null(late.column("attempt"), -1))
+    chosen = (attempt == -1) | (attempt == attempt[where][execution])
+    return late.filter(pa.array(first & chosen)).combine_chunks()
+
+
+def _codes(column: pa.ChunkedArray) -> Array:
+    indices = column.combine_chunks().dictionary_encode().indices
+    codes: Array = indices.to_numpy(zero_copy_only=False)
+    return codes
+
+
+def _keys(messages: pa.Table, *, seq: bool = True) -> pa.ChunkedArray:
+    """Execution, attempt and number of messages as one text each."""
+    names = ["exec", "attempt", "seq"] if seq else ["exec", "attempt"]
+    texts = [pc.fill_null(messages.column(name).cast(pa.string()), "") for name in names]
+    return pc.binary_join_element_wise(*texts, "\n")
+
+
+def _edges(messages: pa.Table) -> pa.Table:
+    return messages.filter(pc.equal(messages.column("kind"), EDGES))
+
+
+def _bare(partial: Partial) -> Partial:
+    """A partial graph without what is known of functions, whose totals late edges are past."""
+    scope = np.full(len(partial.keys), -1, dtype=np.int64)
+    return replace(partial, vertices=replace(partial.vertices, scope=scope), functions={})
