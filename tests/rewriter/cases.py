@@ -9,6 +9,9 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+ADVISED = "advised.sql"
+"""Beside the error of a case, the query that its advice leads to."""
+
 UPDATE = bool(os.environ.get("LIPSTICK_UPDATE_CASES"))
 
 

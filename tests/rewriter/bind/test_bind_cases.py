@@ -14,7 +14,7 @@ from rewriter.bind import Query, bind
 from rewriter.catalog import MemoryCatalog, TableFunction
 from rewriter.errors import QueryError
 from rewriter.render import render
-from tests.rewriter.cases import check, names, orphans
+from tests.rewriter.cases import ADVISED, check, names, orphans
 
 CASES = Path(__file__).parent / "cases"
 KINDS = ("expected.txt", "error.txt")
@@ -25,12 +25,13 @@ FUNCTIONS = {"words", "parts", "middle"}
 def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
     """Return the outcome by the suffix of the file that holds it."""
     try:
-        return {"expected.txt": render(_bound(sql, catalog).root) + "\n"}
+        return {"expected.txt": render(bound(sql, catalog).root) + "\n"}
     except QueryError as error:
         return {"error.txt": f"{type(error).__name__}: {error}\n"}
 
 
-def _bound(sql: str, catalog: MemoryCatalog) -> Query:
+def bound(sql: str, catalog: MemoryCatalog) -> Query:
+    """Return a query bound to a catalog, with what the cases register."""
     tables = {"words": TableFunction("words_carrier", ("word", "size"))}
     return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={})
 
@@ -45,4 +46,4 @@ def test_case(name: str, catalog: MemoryCatalog) -> None:
 def test_no_orphans() -> None:
     """Every file belongs to a case."""
     assert len(names(CASES)) >= 70
-    assert not orphans(CASES, KINDS)
+    assert not orphans(CASES, (*KINDS, ADVISED))

@@ -1,0 +1,1 @@
+SELECT t.a AS x, t.b AS y FROM t

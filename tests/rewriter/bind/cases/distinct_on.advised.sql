@@ -1,0 +1,1 @@
+SELECT a, min(b) AS b FROM t GROUP BY a

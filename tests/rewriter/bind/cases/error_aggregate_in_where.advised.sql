@@ -1,0 +1,1 @@
+SELECT s FROM (SELECT a, sum(a) AS s FROM t GROUP BY a) WHERE s > 1

@@ -1,0 +1,1 @@
+SELECT * FROM t AS u(p, q)

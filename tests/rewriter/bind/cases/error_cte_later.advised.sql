@@ -1,0 +1,1 @@
+WITH c AS (SELECT 1 AS one), d AS (SELECT * FROM c) SELECT * FROM d

@@ -1,0 +1,1 @@
+SELECT sum(a) AS s FROM t GROUP BY b

@@ -1,0 +1,1 @@
+SELECT grouping(a) FROM t GROUP BY ROLLUP (a)

@@ -1,0 +1,1 @@
+SELECT a, b FROM t UNION ALL SELECT x, k FROM l

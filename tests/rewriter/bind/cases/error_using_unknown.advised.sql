@@ -1,0 +1,1 @@
+SELECT * FROM l JOIN r USING (k)

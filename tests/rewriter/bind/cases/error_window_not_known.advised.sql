@@ -1,0 +1,1 @@
+SELECT rank() OVER v FROM t WINDOW v AS (ORDER BY a)

@@ -1,0 +1,1 @@
+SELECT struct(a, b) FROM t

@@ -1,0 +1,1 @@
+SELECT st.f AS f, nested.a, arr FROM nested

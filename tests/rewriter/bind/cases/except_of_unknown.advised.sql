@@ -1,0 +1,1 @@
+SELECT * EXCEPT (b) FROM t

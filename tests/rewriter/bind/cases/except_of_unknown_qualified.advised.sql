@@ -1,0 +1,1 @@
+SELECT * EXCEPT (t.b) FROM t

@@ -1,0 +1,1 @@
+SELECT a, e FROM t LATERAL VIEW explode(array(b)) u AS e

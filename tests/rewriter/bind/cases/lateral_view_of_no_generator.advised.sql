@@ -1,0 +1,1 @@
+SELECT a, upper(b) AS x FROM t

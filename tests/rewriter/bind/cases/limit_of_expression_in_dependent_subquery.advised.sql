@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE a IN (SELECT x FROM l WHERE l.k = t.b LIMIT 2)

@@ -1,0 +1,1 @@
+WITH x AS (SELECT * FROM t) SELECT * FROM x

@@ -1,0 +1,1 @@
+SELECT sum(price) FROM cars

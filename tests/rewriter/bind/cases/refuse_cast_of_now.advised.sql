@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE now() > DATE '2020-01-01'

@@ -1,0 +1,1 @@
+SELECT DISTINCT t.a FROM t JOIN l ON l.x = t.a

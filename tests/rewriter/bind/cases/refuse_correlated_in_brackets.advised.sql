@@ -1,0 +1,1 @@
+SELECT DISTINCT t.a FROM t JOIN l ON TRUE JOIN r ON l.k = r.k

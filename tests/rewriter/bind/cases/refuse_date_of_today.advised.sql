@@ -1,0 +1,1 @@
+SELECT a, current_date() AS d FROM t

@@ -1,0 +1,1 @@
+SELECT sum(x) FROM (SELECT rand() AS x FROM t)

@@ -1,0 +1,1 @@
+SELECT explode(s) FROM (SELECT shuffle(arr) AS s FROM nested)

@@ -1,0 +1,1 @@
+SELECT transform(arr, e -> x) FROM (SELECT arr, rand() AS x FROM nested)

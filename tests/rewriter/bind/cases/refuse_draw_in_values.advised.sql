@@ -1,0 +1,1 @@
+SELECT rand() AS a FROM t

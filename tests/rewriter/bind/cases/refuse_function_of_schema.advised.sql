@@ -1,0 +1,1 @@
+SELECT parts(a) FROM t

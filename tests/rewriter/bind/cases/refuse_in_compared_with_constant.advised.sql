@@ -1,0 +1,1 @@
+SELECT a IN (SELECT x FROM l) = FALSE AS i FROM t

@@ -1,0 +1,1 @@
+SELECT a FROM t WHERE EXISTS (SELECT * FROM r WHERE r.y = t.a)

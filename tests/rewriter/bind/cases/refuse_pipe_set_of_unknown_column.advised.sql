@@ -1,0 +1,1 @@
+FROM t |> SELECT a, b, 1 AS c

@@ -1,0 +1,1 @@
+FROM t |> SELECT a, b |> WHERE b > 1

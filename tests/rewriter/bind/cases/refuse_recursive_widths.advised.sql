@@ -1,0 +1,1 @@
+WITH RECURSIVE c AS (SELECT a, b FROM t UNION ALL SELECT t.a, t.b FROM t JOIN c ON t.a = c.a) SELECT 1 AS one

@@ -1,0 +1,1 @@
+SELECT stack(2, 1, 2) FROM t

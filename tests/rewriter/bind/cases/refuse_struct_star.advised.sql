@@ -1,0 +1,1 @@
+SELECT st.f, st.`g h` FROM nested

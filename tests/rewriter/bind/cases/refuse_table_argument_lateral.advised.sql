@@ -1,0 +1,1 @@
+SELECT * FROM words(TABLE(cars) PARTITION BY dealer) w(a, b)

@@ -1,0 +1,1 @@
+SELECT window(sold, '4 weeks') AS a FROM cars

@@ -1,0 +1,1 @@
+SELECT a FROM t JOIN (SELECT count(*) AS a FROM t) USING (a)

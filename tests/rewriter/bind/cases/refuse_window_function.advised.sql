@@ -1,0 +1,1 @@
+SELECT a, sum(b) OVER (PARTITION BY a) AS s FROM t

@@ -1,0 +1,1 @@
+SELECT a FROM (SELECT a, rank() OVER (ORDER BY a) AS k FROM t) WHERE k = 1

@@ -1,0 +1,1 @@
+SELECT a, (SELECT sum(x) OVER (PARTITION BY j) FROM l WHERE l.k > t.a) AS m FROM t

@@ -1,0 +1,1 @@
+SELECT model FROM cars EXCEPT SELECT city FROM dealers ORDER BY model LIMIT 2

@@ -1,0 +1,1 @@
+SELECT d.model, rand() AS r FROM (SELECT model FROM cars EXCEPT SELECT city FROM dealers) d
