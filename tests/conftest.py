@@ -24,8 +24,8 @@ os.environ.setdefault("LIPSTICK_CHECK", "1")
 QUICK = 10
 """`--quick` takes every so many of the tests without Spark."""
 
-SHARES = 5
-"""An ordinary run takes every fifth case of a test marked `many`, over Connect the ones after."""
+SHARES = 8
+"""An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after."""
 
 settings.register_profile(
     "ci",
