@@ -4,3 +4,23 @@ Jobs of any kind emit edges of PROV while they run; a parallel reduction keeps w
 from which input and drops the rest before anything is stored. See Suriarachchi, Withana and Plale,
 *Big Provenance Stream Processing for Data Intensive Computations*, and `graphquery.reduction`.
 """
+
+from __future__ import annotations
+
+from lipstick.events.emit import Emitter, Execution
+from lipstick.events.errors import EventsError, MessageError, ReducedAwayError
+from lipstick.events.files import Outcome, Settings, check_files, reduce_files
+from lipstick.events.graph import ReducedGraph
+
+__all__ = [
+    "Emitter",
+    "EventsError",
+    "Execution",
+    "MessageError",
+    "Outcome",
+    "ReducedAwayError",
+    "ReducedGraph",
+    "Settings",
+    "check_files",
+    "reduce_files",
+]

@@ -124,15 +124,24 @@ class Emitter:
         """
         return Execution(self, function, execution, attempt)
 
-    def seal(self, function: str | None = None, used: int | None = None) -> None:
+    def seal(
+        self,
+        function: str | None = None,
+        *,
+        used: int | None = None,
+        generated: int | None = None,
+    ) -> None:
         """Say that a function, or without one the computation, is over.
 
         Parameters
         ----------
-        used
-            How many entities all executions of the function used in all, if that is known.
+        used, generated
+            How many entities all its executions used, and generated, in all, if that is known. Who
+            says nothing of them closes nothing before the end of the stream.
         """
-        counts = "" if used is None else f',"counts":{{"used":{used}}}'
+        given = {"used": used, "generated": generated}
+        said = {name: number for name, number in given.items() if number is not None}
+        counts = f',"counts":{json.dumps(said)}' if said else ""
         name = "" if function is None else f'"function":{_texts(function)},'
         self._write(f'"kind":"sealed",{name}"event_time":{_now()}{counts}')
 

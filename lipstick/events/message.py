@@ -107,7 +107,8 @@ class Counts:
         Of an end: how many messages the attempt sent before it.
     used, generated
         Of a sealed function: how many edges its executions used in all, and how many leave the
-        entities that it generated.
+        entities that it generated. Of a sealed topic, together, how many edges there are in all:
+        when they have come everything is closed, without them at the end of the stream.
     """
 
     readers: int | None = None

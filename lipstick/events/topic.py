@@ -92,7 +92,6 @@ class TopicReducer:
         self._watermark = watermark
         self._raw = raw
         self._stored = stored
-        self._sealing = False
         self._due: int | None = None
         self._edges = 0
         self._sealed = False
@@ -161,14 +160,18 @@ class TopicReducer:
         )
 
     def _seal(self, messages: pa.Table) -> None:
-        """Close everything when the topic is sealed, and as many edges came as its seal says."""
+        """Close everything when the topic is sealed, and as many edges came as its seal says.
+
+        A seal without totals says nothing of what is still on its way, in other partitions or
+        files: everything is closed at the end of the stream then (`close`).
+        """
         seals = messages.filter(pc.equal(messages.column("kind"), SEALED))
         for row in seals.filter(seals.column("function").is_null()).to_pylist():
             counts = row["counts"] or {}
             used, generated = counts.get("used"), counts.get("generated")
-            self._sealing = True
-            self._due = None if used is None or generated is None else int(used + generated)
-        if self._sealing and not self._sealed and (self._due is None or self._edges >= self._due):
+            if used is not None and generated is not None:
+                self._due = int(used + generated)
+        if self._due is not None and not self._sealed and self._edges >= self._due:
             self.close()
 
     def _repair(self, late: pa.Table, counting: pa.Table) -> None:
