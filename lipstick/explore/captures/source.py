@@ -8,7 +8,7 @@ from typing import Any
 
 from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
-from lipstick.explore.captures import contributions, query, what_if, why
+from lipstick.explore.captures import contributions, inputs, query, what_if, why
 from lipstick.explore.captures.evaluated import SEMIRINGS, evaluated
 from lipstick.explore.cells import columns
 from lipstick.explore.errors import ExploreError
@@ -42,6 +42,7 @@ class CaptureSource:
             "why": self.why,
             "members": self.members,
             "shares": self.shares,
+            "inputs": self.inputs,
             "value": self.value,
             "tornado": self.tornado,
             "what_if": self.what_if,
@@ -101,6 +102,10 @@ class CaptureSource:
     def shares(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The shares of inputs in a row."""
         return why.shares(self.capture.memory, self._row(params), budget)
+
+    def inputs(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """Input rows of a row as they are in their source."""
+        return inputs.source_rows(self.capture.memory, self._row(params), params, budget)
 
     def value(self, params: Params, budget: Budget) -> dict[str, Any]:
         """What a value is made of."""

@@ -5,7 +5,7 @@ import { Latest } from "./state.js";
 import { bars, tornado } from "./charts.js";
 import { formula, tokenChip } from "./terms.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
-import { Table } from "./table.js";
+import { Table, plainTable } from "./table.js";
 
 // Load into a place, saying so when it takes a moment, and what went wrong when it does.
 export async function load(place, latest, ask, render) {
@@ -184,6 +184,17 @@ export class Why {
     };
     fillIn(false);
     if (!input.count) return null;
+    const rows = h("div", { class: "source-rows", hidden: true });
+    const latest = new Latest();
+    const look = button("rows", () => {
+      rows.hidden = !rows.hidden;
+      look.setAttribute("aria-expanded", String(!rows.hidden));
+      if (rows.hidden || rows.childElementCount) return;
+      load(rows, latest, (signal) => this.ask("inputs", { row: this.row, relation: input.relation }, signal), (found) => [
+        plainTable(found.columns, found.rows, { label: `Rows of ${input.relation}` }),
+        found.total > found.rows.length && h("p", { class: "note" }, `The first ${found.rows.length} of ${found.total.toLocaleString("en")}.`),
+      ]);
+    }, { class: "plain small", "aria-expanded": "false", title: "The rows as they are in their source" });
     return h(
       "div",
       { class: "inputs" },
@@ -193,12 +204,14 @@ export class Why {
         h("span", { class: "swatch", style: { "--hue": app.colors(input.relation) } }),
         h("strong", null, input.relation),
         h("span", { class: "note" }, many(input.count, "row")),
+        look,
         button([icon("strike"), "strike out"], () => app.strike.set(input.relation, input.keys, input.labels), {
           class: "plain small",
           title: "What if none of these had been there?",
         }),
       ),
       list,
+      rows,
     );
   }
 

@@ -73,6 +73,8 @@ def test_from_a_value_to_the_rows_it_is_made_of(
     assert {
         chips.nth(i).get_attribute("title").replace(": ", ":") for i in range(chips.count())
     } == (tokens)
+    screen.locator(".inputs-head button", has_text="rows").first.click()
+    expect(screen.locator(".source-rows th").first).to_have_text("c_custkey")
     shot(page, "why")
     # The address is the view: it leads back here.
     again = page.open(screen.url[screen.url.index("#") :])

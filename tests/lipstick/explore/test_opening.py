@@ -11,12 +11,15 @@ import pytest
 from click.testing import CliRunner
 
 from graphquery import ProvenanceGraph
+from graphquery.federation import open_federation
 from graphquery.generate import generate
+from graphquery.store import Store
 from lipstick.cli import main
 from lipstick.explore import ExploreError, Explorer, Served, explore
 from lipstick.explore import opening as opening_module
 from lipstick.explore.explorer import open_source
 from lipstick.explore.widget import widget
+from tests.graphquery.federation.stores import example
 from tests.lipstick.explore.conftest import ask
 
 
@@ -106,3 +109,32 @@ def test_a_script_is_explored_line_by_line(tmp_path: Path) -> None:
     assert "out.csv" in forwards["files"]
     refused = Explorer([source]).ask({"view": "depends", "params": {"criterion": "nothing"}})
     assert refused["error"]["kind"] == "refused"
+
+
+def test_a_federation_answers_as_it_does_itself(tmp_path: Path) -> None:
+    members = example(tmp_path)
+    lines = ["format = 1", *(f'[members.{a}]\nlocation = "{p}"' for a, p in members.items())]
+    (tmp_path / "federation.toml").write_text("\n".join(lines))
+    source = open_source(tmp_path / "federation.toml")
+    about = ask(source, "about")
+    assert [each["alias"] for each in about["members"]] == list(members)
+    assert about["channels"]
+    federation = open_federation(tmp_path / "federation.toml")
+    last = list(members)[-1]
+    nodes = [f"{last}::{name}" for name in _names(members[last])]
+    reached = 0
+    for node in nodes[-6:]:
+        found = ask(source, "crossing", ask="ancestors", nodes=[node])
+        wanted = federation.ancestors(node)
+        assert found["names"] == federation.names(wanted)
+        assert found["complete"] == wanted.complete
+        assert found["members"] == {a: len(those) for a, those in wanted.nodes.items()}
+        reached += len(wanted)
+    assert reached
+
+
+def _names(path: Path) -> list[str]:
+    """The names of all nodes of a store."""
+    snapshot = Store.open(path).snapshot()
+    graph = ProvenanceGraph.build(snapshot.segments.values(), snapshot.edges, snapshot.column)
+    return graph.names(graph.ids)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lipstick.capture.capture import Capture
+from lipstick.capture.manifest import RelationRecord
+from lipstick.explore.captures.inputs import looked_up
 from lipstick.explore.captures.source import CaptureSource
 from lipstick.explore.cells import cell, cells
+from lipstick.explore.errors import ExploreError
 from lipstick.explore.explorer import Explorer
 from semiring import semirings
 from semiring.analysis import shapley
@@ -147,6 +153,52 @@ def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture
     }
     wanted = opened.evaluate(semirings.Tropical(), valuation).column("_value").to_pylist()[:50]
     assert [float(each["text"]) for each in told["values"]] == wanted
+
+
+def test_input_rows_are_those_of_the_source(capture: Open, tpch: Callable[[float], Path]) -> None:
+    source = CaptureSource("q3", capture("q3"))
+    table = pq.read_table(tpch(0.01) / "lineitem.parquet")
+    by_key = {
+        (row["l_orderkey"], row["l_linenumber"]): [cell(value) for value in row.values()]
+        for row in table.select(table.column_names).to_pylist()
+    }
+    for place in range(3):
+        (lines,) = [
+            each
+            for each in ask(source, "why", row=place)["inputs"]
+            if each["relation"] == "lineitem"
+        ]
+        found = ask(source, "inputs", row=place, relation="lineitem")
+        assert [column["name"] for column in found["columns"]] == table.column_names
+        wanted = [by_key[int(order), int(line)] for order, line in lines["keys"]]
+        assert found["rows"] == wanted
+    hostile = Explorer([CaptureSource("hostile", capture("hostile"))])
+    asked = {"view": "inputs", "params": {"row": 0, "relation": "hostile"}}
+    assert "are not looked up here" in hostile.ask(asked)["error"]["message"]
+
+
+def test_a_source_that_changed_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"k": [1, 2, 3], "v": ["a", "b", "c"]}), path)
+    state = path.stat()
+    record = RelationRecord(
+        "t",
+        "view",
+        "key",
+        ("k",),
+        ("k", "v"),
+        True,
+        "parquet t",
+        fingerprint=((path.as_uri(), state.st_size, state.st_mtime_ns),),
+    )
+    keys = pa.table({"k": [3, 1]})
+    assert looked_up(record, keys).to_pylist() == [{"k": 3, "v": "c"}, {"k": 1, "v": "a"}]
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(ExploreError, match="not as it was"):
+        looked_up(record, keys)
+    path.unlink()
+    with pytest.raises(ExploreError, match="is not there"):
+        looked_up(record, keys)
 
 
 def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) -> None:

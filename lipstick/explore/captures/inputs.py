@@ -1,0 +1,114 @@
+"""The input rows of a row as they are in their source, where that is Parquet and unchanged."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from lipstick.capture.manifest import RelationRecord
+from lipstick.explore.budget import Budget
+from lipstick.explore.captures.why import position
+from lipstick.explore.cells import cells, columns
+from lipstick.explore.errors import ExploreError
+from lipstick.explore.params import Params
+from lipstick.memory import Memory
+from lipstick.memory.reach import lineage
+
+SHOWN = 50
+"""Input rows of one relation that are looked up at most."""
+
+_KEY = "key"
+
+
+def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, Any]:
+    """The first input rows of a row from one relation, with all their columns.
+
+    Parameters
+    ----------
+    params
+        ``relation``.
+
+    Raises
+    ------
+    ExploreError
+        Where the source cannot be read here: it is no Parquet, elsewhere, changed, or not named by
+        a key.
+    """
+    name = params.text("relation")
+    record = memory.engine.manifest.relations.get(name)
+    if record is None or not record.token:
+        raise ExploreError(f"The query reads no relation {name!r} with tokens.")
+    at = np.array([position(memory, row)], dtype=np.int64)
+    keys = lineage(memory.engine, at)[name]
+    budget.check()
+    table = looked_up(record, keys.slice(0, SHOWN))
+    return {
+        "relation": name,
+        "columns": columns(table.schema),
+        "rows": cells(table),
+        "total": keys.num_rows,
+    }
+
+
+def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
+    """The rows of a relation's source that have some keys, in the order of the keys."""
+    paths = _unchanged(record)
+    wanted = list(record.token)
+    chosen = None
+    for name in wanted:
+        values = keys.column(name).combine_chunks()
+        part = pc.field(name).isin(values)
+        chosen = part if chosen is None else chosen & part
+    try:
+        names = [str(path) for path in paths]
+        source = ds.dataset(names, _filtered(pq.read_schema(names[0])), format="parquet")
+        found = source.to_table(columns=list(record.columns), filter=chosen)
+    except (OSError, pa.ArrowException) as error:
+        raise ExploreError(f"The source of {record.name!r} cannot be read: {error}") from error
+    # Several columns are looked for one by one: only whole keys are kept, each at its place.
+    place = pa.array(np.arange(keys.num_rows), pa.int64())
+    marked = keys.select(wanted).append_column("_place", place)
+    numbers = found.select(wanted).append_column("_row", pa.array(np.arange(found.num_rows)))
+    joined = marked.join(numbers, wanted, join_type="inner").sort_by("_place")
+    return found.take(joined.column("_row").combine_chunks())
+
+
+def _filtered(schema: pa.Schema) -> pa.Schema:
+    """A schema whose columns Arrow can filter: texts and bytes that are views cannot be."""
+    plain = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
+    return pa.schema([field.with_type(plain.get(field.type, field.type)) for field in schema])
+
+
+def _unchanged(record: RelationRecord) -> list[Path]:
+    """The files of a source as they were when it was captured.
+
+    Raises
+    ------
+    ExploreError
+        Where that cannot be said of them.
+    """
+    told = f"The rows of {record.name!r} ({record.description}) are not looked up here: "
+    if record.naming != _KEY or record.derived is not None or not record.fingerprint:
+        raise ExploreError(told + "only those of Parquet files with a key are.")
+    paths = []
+    for uri, size, time in record.fingerprint:
+        parts = urlparse(uri)
+        path = Path(unquote(parts.path))
+        if parts.scheme not in ("", "file") or path.suffix != ".parquet":
+            raise ExploreError(told + "only those of Parquet files with a key are.")
+        try:
+            state = path.stat()
+        except OSError as error:
+            raise ExploreError(told + f"{path} is not there.") from error
+        if not stat.S_ISREG(state.st_mode) or (state.st_size, state.st_mtime_ns) != (size, time):
+            raise ExploreError(told + f"{path} is not as it was when it was captured.")
+        paths.append(path)
+    return paths
