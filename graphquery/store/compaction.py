@@ -54,7 +54,7 @@ def plan(state: State, small: int, target: int) -> list[list[str]]:
             f"Compaction of files under {small} bytes into files of {target}: small files must not "
             "be larger than merged ones."
         )
-    used = {each.file for each in state.parts()}
+    used = state.used_files()
     groups: list[list[str]] = []
     filling: dict[str, tuple[list[str], int]] = {}
     for name, entry in state.files.items():

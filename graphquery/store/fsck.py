@@ -20,6 +20,7 @@ from graphquery.store.format import FOLDERS, LOG, STAGING, check_format
 from graphquery.store.lock import LOCK, is_dead, read_holder
 from graphquery.store.staging import describe
 from graphquery.store.state import State
+from graphquery.store.streams import faults as stream_faults
 from graphquery.store.vacuum import temporary_files, unnamed_files
 
 _RESTORE = "Restore it from a copy of the store."
@@ -84,6 +85,7 @@ def fsck(path: str | Path) -> list[Damage]:
     damages += _check_segments(state)
     damages += _check_edges(root, state)
     damages += _check_crossings(found.store, state)
+    damages += _check_streams(state)
     if state.version == last:  # else files of the entries after the break would seem left over
         damages += _garbage(root, state)
     return sorted(damages, key=lambda damage: damage.garbage)
@@ -211,6 +213,12 @@ def _check_edges(root: Path, state: State) -> Iterator[Damage]:
 def _check_crossings(store: str, state: State) -> Iterator[Damage]:
     for name, document in state.records.items():
         for what in faults(name, document, store, state.segments, state.files):
+            yield Damage(what, f"record {name}", _RESTORE)
+
+
+def _check_streams(state: State) -> Iterator[Damage]:
+    for name, document in state.records.items():
+        for what in stream_faults(name, document, state.files):
             yield Damage(what, f"record {name}", _RESTORE)
 
 

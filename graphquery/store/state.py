@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from graphquery.model import EdgeSet, Segment
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.errors import StoreDamagedError
+from graphquery.store.streams import STREAM, files_of
+from graphquery.store.streams import moved as moved_record
 
 
 @dataclass(slots=True)
@@ -45,6 +47,13 @@ class State:
         """All segments, then all edge sets."""
         yield from self.segments.values()
         yield from self.edges
+
+    def used_files(self) -> set[str]:
+        """The files that nodes, edges and events of streams are in."""
+        used = {part.file for part in self.parts() if part.file is not None}
+        for name, document in self.records.items():
+            used.update(files_of(name, document))
+        return used
 
     def apply(self, commit: Commit, checksum: str) -> None:
         """Apply the next commit, in time proportional to it; a compaction, to all there is.
@@ -86,3 +95,6 @@ class State:
             if edges.file is not None and edges.file in moved:
                 file, shift = moved[edges.file]
                 self.edges[index] = replace(edges, file=file, offset=edges.offset + shift)
+        for name, document in self.records.items():
+            if name.startswith(STREAM):
+                self.records[name] = moved_record(document, moved)

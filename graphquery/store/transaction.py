@@ -194,6 +194,18 @@ class Transaction:
         pq.write_table(table, path, compression="zstd")
         return self.add_file(path)
 
+    def add_rows(self, stem: str, table: pa.Table) -> tuple[str, int]:
+        """Add rows that a record of a stream names, to a file of all tables with equal columns.
+
+        Returns
+        -------
+        tuple
+            The file's name in the store, and the first row. Compaction merges such files, and
+            moves what records of streams say (`graphquery.store.streams`).
+        """
+        self._check_open()
+        return self._staging.add_table(stem, table)
+
     def remove_file(self, name: str) -> None:
         """Take a file out of use that `add_file` or `add_table` added in an earlier transaction.
 

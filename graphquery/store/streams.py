@@ -1,0 +1,191 @@
+"""Records of streams: which events of which streams a batch of a query recorded, and where.
+
+A record ``stream/<query>`` has the topology, ``stream/<query>/batch/<number>`` the parts of one
+batch, and ``stream/<query>/state`` the file to go on from. No edge is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+from graphquery.store.commit import FileEntry, Json
+from graphquery.store.errors import StoreDamagedError
+
+STREAM = "stream/"
+VERSION = 1
+_BATCH = "batch"
+_STATE = "state"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The events of one stream in one batch: consecutive rows of a file.
+
+    Parameters
+    ----------
+    stream
+        The name of the stream.
+    file, offset, rows
+        Where they are, and how many.
+    first_t, last_t, first_trigger, last_trigger, first_n, last_n
+        The least and greatest time, trigger's time and number among them.
+    d
+        The delay of all of them; None: a column.
+    """
+
+    stream: str
+    file: str
+    offset: int
+    rows: int
+    first_t: int
+    last_t: int
+    first_trigger: int
+    last_trigger: int
+    first_n: int
+    last_n: int
+    d: int | None = None
+
+
+def query_record(query: str) -> str:
+    """The name of the record of a query's topology."""
+    return f"{STREAM}{query}"
+
+
+def state_record(query: str) -> str:
+    """The name of the record of a query's state."""
+    return f"{STREAM}{query}/{_STATE}"
+
+
+def batch_record(query: str, number: int) -> str:
+    """The name of the record of a batch: there is one for each, which makes it be stored once."""
+    return f"{STREAM}{query}/{_BATCH}/{number:012d}"
+
+
+def batches(records: Mapping[str, Json], query: str) -> dict[int, Json]:
+    """The documents of a query's batches by number, ascending."""
+    prefix = f"{STREAM}{query}/{_BATCH}/"
+    found = {
+        int(name.removeprefix(prefix)): document
+        for name, document in records.items()
+        if name.startswith(prefix)
+    }
+    return dict(sorted(found.items()))
+
+
+def queries(records: Mapping[str, Json]) -> list[str]:
+    """The names of all queries recorded in a store."""
+    return [
+        name.removeprefix(STREAM)
+        for name in records
+        if name.startswith(STREAM) and "/" not in name.removeprefix(STREAM)
+    ]
+
+
+def checked(document: Json, what: str) -> Json:
+    """A document, if it is of the present version.
+
+    Raises
+    ------
+    StoreDamagedError
+        When it is not understood; `what` names it.
+    """
+    if not isinstance(document, dict) or document.get("format") != VERSION:
+        version = document.get("format") if isinstance(document, dict) else None
+        raise StoreDamagedError(
+            f"{what} has version {version}; this version of lipstick reads {VERSION}.\n"
+            "Upgrade lipstick-spark."
+        )
+    return document
+
+
+def parts(document: Json, what: str) -> list[Part]:
+    """The parts of a batch.
+
+    Raises
+    ------
+    StoreDamagedError
+        When they are not understood; `what` names the record.
+    """
+    try:
+        return [Part(**part) for part in checked(document, what)["parts"]]
+    except (KeyError, TypeError) as error:
+        raise StoreDamagedError(f"{what} cannot be understood: {error}.") from error
+
+
+def part_document(part: Part) -> Json:
+    """A part as JSON."""
+    return {name: value for name, value in asdict(part).items() if value is not None}
+
+
+def files_of(name: str, document: Json) -> Iterator[str]:
+    """The files that a record of a stream names."""
+    if not name.startswith(STREAM) or not isinstance(document, dict):
+        return
+    for part in document.get("parts", ()):
+        yield part["file"]
+    if document.get("file") is not None:
+        yield document["file"]
+
+
+def moved(document: Json, places: Mapping[str, tuple[str, int]]) -> Json:
+    """A record after the rows of files were moved to others; itself if none of its files was."""
+    if not any(part["file"] in places for part in document.get("parts", ())):
+        return document
+    result = []
+    for part in document["parts"]:
+        place = places.get(part["file"])
+        if place is not None:
+            file, shift = place
+            part = part | {"file": file, "offset": part["offset"] + shift}
+        result.append(part)
+    return document | {"parts": result}
+
+
+def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterator[str]:
+    """What is wrong with a record of a stream, in sentences.
+
+    Parameters
+    ----------
+    files
+        The files of the store in use.
+    """
+    if not name.startswith(STREAM):
+        return
+    try:
+        if f"/{_BATCH}/" not in name:
+            file = checked(document, f"Record {name}").get("file")
+            if file is not None and file not in files:
+                yield f"Its file {file} is not in use."
+            return
+        found = parts(document, f"Record {name}")
+    except StoreDamagedError as error:
+        yield str(error)
+        return
+    for part in found:
+        entry = files.get(part.file)
+        if entry is None:
+            yield f"The file {part.file} of stream {part.stream} is not in use."
+        elif part.offset < 0 or part.offset + part.rows > entry.rows:
+            yield (
+                f"Events of stream {part.stream} are rows {part.offset} to "
+                f"{part.offset + part.rows} of {part.file}, which has {entry.rows}."
+            )
+
+
+__all__ = [
+    "STREAM",
+    "VERSION",
+    "Part",
+    "batch_record",
+    "batches",
+    "checked",
+    "faults",
+    "files_of",
+    "moved",
+    "part_document",
+    "parts",
+    "queries",
+    "query_record",
+    "state_record",
+]

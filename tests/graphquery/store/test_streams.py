@@ -1,0 +1,77 @@
+"""Records of streams: their files are compacted, vacuumed and checked like those of graphs."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from graphquery.store import Store, StoreDamagedError, fsck
+from graphquery.store.streams import (
+    VERSION,
+    Part,
+    batch_record,
+    batches,
+    part_document,
+    parts,
+    queries,
+    query_record,
+)
+
+
+def _append(store: Store, number: int, values: list[int]) -> None:
+    table = pa.table({"t": values})
+    with store.writer() as writer, writer.transaction() as transaction:
+        file, offset = transaction.add_rows("events", table)
+        ends = (values[0], values[-1])
+        part = Part("s", file, offset, len(values), *ends, *ends, *ends, d=0)
+        document = {"format": VERSION, "parts": [part_document(part)]}
+        if not number:
+            transaction.put(query_record("q"), {"format": VERSION})
+        transaction.put(batch_record("q", number), document)
+        transaction.commit()
+
+
+def _values(store: Store) -> list[list[int]]:
+    found = []
+    snapshot = store.snapshot()
+    for number, document in batches(snapshot.records, "q").items():
+        for part in parts(document, f"batch {number}"):
+            rows = pq.read_table(snapshot.path(part.file)).slice(part.offset, part.rows)
+            found.append(rows.column("t").to_pylist())
+    return found
+
+
+def test_the_rows_of_records_outlive_compaction_and_vacuum(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    written = [[number * 10 + i for i in range(1, number + 2)] for number in range(12)]
+    for number, values in enumerate(written):
+        _append(store, number, values)
+    with store.writer() as writer:
+        done = writer.compact()
+        writer.vacuum(older_than=timedelta(0))
+    assert (done.before, done.after) == (12, 1)
+    assert _values(store) == written
+    assert queries(store.snapshot().records) == ["q"]
+    assert fsck(tmp_path / "store") == []
+    _append(store, 12, [500])
+    assert _values(Store.open(tmp_path / "store")) == [*written, [500]]
+
+
+def test_fsck_names_a_part_that_is_not_in_its_file(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "store")
+    _append(store, 0, [1, 2])
+    with store.writer() as writer, writer.transaction() as transaction:
+        document = transaction.get(batch_record("q", 0))
+        longer = document["parts"][0] | {"rows": 3}
+        elsewhere = longer | {"file": "data/none.parquet"}
+        transaction.put(batch_record("q", 0), document | {"parts": [longer, elsewhere]})
+        transaction.put(batch_record("q", 1), {"format": VERSION + 1, "parts": []})
+        transaction.commit()
+    found = [damage.what for damage in fsck(tmp_path / "store")]
+    assert any("are rows 0 to 3" in what and "which has 2" in what for what in found)
+    assert any("data/none.parquet of stream s is not in use" in what for what in found)
+    assert any(f"has version {VERSION + 1}" in what for what in found)
+    with pytest.raises(StoreDamagedError, match="Record x cannot be understood"):
+        parts({"format": VERSION}, "Record x")
