@@ -60,7 +60,7 @@ def source_rows(memory: Memory, row: int, params: Params, budget: Budget) -> dic
 
 def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
     """The rows of a relation's source that have some keys, in the order of the keys."""
-    paths = _unchanged(record)
+    source = _dataset(record)
     wanted = list(record.token)
     chosen = None
     for name in wanted:
@@ -68,17 +68,42 @@ def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
         part = pc.field(name).isin(values)
         chosen = part if chosen is None else chosen & part
     try:
-        names = [str(path) for path in paths]
-        source = ds.dataset(names, _filtered(pq.read_schema(names[0])), format="parquet")
         found = source.to_table(columns=list(record.columns), filter=chosen)
     except (OSError, pa.ArrowException) as error:
-        raise ExploreError(f"The source of {record.name!r} cannot be read: {error}") from error
+        raise _unreadable(record, error) from error
     # Several columns are looked for one by one: only whole keys are kept, each at its place.
     place = pa.array(np.arange(keys.num_rows), pa.int64())
     marked = keys.select(wanted).append_column("_place", place)
     numbers = found.select(wanted).append_column("_row", pa.array(np.arange(found.num_rows)))
     joined = marked.join(numbers, wanted, join_type="inner").sort_by("_place")
     return found.take(joined.column("_row").combine_chunks())
+
+
+def source_columns(record: RelationRecord, names: list[str]) -> pa.Table:
+    """Whole columns of a relation's source.
+
+    Raises
+    ------
+    ExploreError
+        As :func:`source_rows`.
+    """
+    source = _dataset(record)
+    try:
+        return source.to_table(columns=names)
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+
+
+def _dataset(record: RelationRecord) -> ds.Dataset:
+    names = [str(path) for path in _unchanged(record)]
+    try:
+        return ds.dataset(names, _filtered(pq.read_schema(names[0])), format="parquet")
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+
+
+def _unreadable(record: RelationRecord, error: Exception) -> ExploreError:
+    return ExploreError(f"The source of {record.name!r} cannot be read: {error}")
 
 
 def _filtered(schema: pa.Schema) -> pa.Schema:

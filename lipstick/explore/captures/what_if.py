@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
+from lipstick.explore.captures.inputs import source_columns
 from lipstick.explore.cells import cells, columns, parsed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
@@ -37,7 +38,7 @@ def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
     ----------
     params
         ``scenarios``: at most `BESIDE`, each with ``delete``: per relation a list of keys, and
-        ``where``: per relation conditions on its key columns.
+        ``where``: per relation conditions on its columns.
     """
     given = params.items("scenarios")
     if not 0 < len(given) <= BESIDE:
@@ -137,22 +138,32 @@ def _by_keys(schema: pa.Schema, name: str, keys: Any) -> pa.Table:
 
 
 def _by_conditions(capture: Capture, name: str, text: str) -> pa.Table:
-    """The tuples of a relation that took part, and meet conditions on columns of their key."""
-    tokens = capture.memory.tokens(name)
-    keep = np.ones(tokens.num_rows, dtype=np.bool_)
+    """The tuples of a relation that meet conditions on its columns.
+
+    Those on its key are asked of what the capture has, others of the relation's source.
+    """
+    record = capture.manifest.relations[name]
+    conditions = []
     for part in re.split(r"\s+and\s+", text, flags=re.IGNORECASE):
         match = _PART.fullmatch(part)
         column = "" if match is None else match["column"].strip("`")
-        if match is None or column not in tokens.column_names:
+        if match is None or column not in (*record.token, *record.columns):
             raise ExploreError(
-                f"{part!r} is no condition on the key of {name}.\nWrite a column of it "
-                f"({', '.join(tokens.column_names)}), one of = <> < <= > >=, and a value; "
+                f"{part!r} is no condition on a column of {name}.\nWrite one of its columns "
+                f"({', '.join(record.columns)}), one of = <> < <= > >=, and a value; "
                 "'and' between several."
             )
-        values = tokens.column(column).combine_chunks()
-        mask = pc.fill_null(condition(values, match["rest"], column), False)
+        conditions.append((column, match["rest"]))
+    wanted = dict.fromkeys([*record.token, *(column for column, _ in conditions)])
+    if set(wanted) == set(record.token):
+        rows = capture.memory.tokens(name)
+    else:
+        rows = source_columns(record, list(wanted))
+    keep = np.ones(rows.num_rows, dtype=np.bool_)
+    for column, rest in conditions:
+        mask = pc.fill_null(condition(rows.column(column).combine_chunks(), rest, column), False)
         keep &= np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
-    return tokens.take(pa.array(np.flatnonzero(keep)))
+    return rows.select(list(record.token)).take(pa.array(np.flatnonzero(keep)))
 
 
 def python(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -> str:

@@ -213,6 +213,27 @@ def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) ->
     assert found["counts"]["unchanged"] == changes.column("_change").to_pylist().count("unchanged")
 
 
+def test_predicates_on_other_columns_are_asked_of_the_source(
+    capture: Open, tpch: Callable[[float], Path]
+) -> None:
+    opened = capture("q3")
+    source = CaptureSource("q3", opened)
+    where = {"lineitem": "l_shipmode = 'TRUCK' and l_quantity > 20.5"}
+    (found,) = ask(source, "what_if", scenarios=[{"where": where}])["scenarios"]
+    rows = pq.read_table(tpch(0.01) / "lineitem.parquet").to_pylist()
+    keys = [
+        (row["l_orderkey"], row["l_linenumber"])
+        for row in rows
+        if row["l_shipmode"] == "TRUCK" and row["l_quantity"] > 20.5
+    ]
+    assert found["struck"] == {"lineitem": len(keys)}
+    changes = opened.what_if(delete={"lineitem": keys}).changes
+    wanted = [row for row in changes.to_pylist() if row["_change"] != "unchanged"]
+    assert found["differing"] == len(wanted) > 0
+    told = [row["new"] for row in found["rows"]]
+    assert told == [r["new"] and [cell(v) for v in r["new"].values()] for r in wanted]
+
+
 @pytest.mark.parametrize(
     ("view", "params", "message"),
     [
@@ -225,7 +246,7 @@ def test_predicates_on_keys_strike_out_the_rows_that_meet_them(capture: Open) ->
         ("what_if", {"scenarios": [{"delete": {"x": []}}]}, "no relation 'x' with rows to strike"),
         ("what_if", {"scenarios": [{"delete": {"orders": [["a"]]}}]}, "no values of the type"),
         ("what_if", {"scenarios": [{"delete": {"orders": [[1]]}}]}, "lists of 1 texts"),
-        ("what_if", {"scenarios": [{"where": {"orders": "o_x = 1"}}]}, "no condition on the key"),
+        ("what_if", {"scenarios": [{"where": {"orders": "o_x = 1"}}]}, "no condition on a column"),
         ("evaluate", {"semiring": "x"}, "Choose a semiring"),
         ("rows", {"sort": 9}, "no column 9"),
         ("rows", {"filters": {"0": "> x"}}, "no values of the type"),
