@@ -118,6 +118,63 @@ def reduce(
 
 
 @events.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--store",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where to; made if there is none.",
+)
+@click.option("--interval", type=click.FloatRange(min=0), default=1.0, show_default=True)
+@click.option(
+    "--lateness",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How much earlier than the latest of its worker a message may be; older times close.",
+)
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@click.option("--close", is_flag=True, help="Read what is there, close everything, and end.")
+def serve(
+    folder: Path,
+    store: Path,
+    interval: float,
+    lateness: float | None,
+    workers: int,
+    close: bool,
+) -> None:
+    """Reduce the messages that keep arriving in a FOLDER, until interrupted.
+
+    Started again, it goes on where it was; files that were read must stay.
+    """
+    from lipstick.events import Follower, Settings
+
+    settings = Settings(
+        lateness=None if lateness is None else round(lateness * 1_000_000), workers=workers
+    )
+    with reported(), Follower(folder, store, settings) as follower:
+        try:
+            for step in follower.steps(interval):
+                if step.files:
+                    _tell(step.topics, f"{counted(step.files, 'file')}, lag {step.lag:.1f} s")
+                if close:
+                    _tell(follower.close().topics, "closed")
+                    break
+        except KeyboardInterrupt:
+            click.echo("stopped", err=True)
+
+
+def _tell(topics: dict[str, Any], what: str) -> None:
+    """A line of progress for every topic."""
+    for name, progress in topics.items():
+        report = progress.report
+        ratio = f"{report.received / report.kept:.2f}" if report.kept else "-"
+        click.echo(
+            f"{name}: {report.received:,} edges in, {report.kept:,} kept, ratio {ratio}, "
+            f"state {counted(report.open_edges, 'edge')}; {what}"
+        )
+
+
+@events.command()
 @store_argument
 @answer_options()
 def stats(store: Path, format: str | None, output: Path | None, limit: int | None) -> None:

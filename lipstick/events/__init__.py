@@ -10,17 +10,20 @@ from __future__ import annotations
 from lipstick.events.emit import Emitter, Execution
 from lipstick.events.errors import EventsError, MessageError, ReducedAwayError
 from lipstick.events.files import Outcome, Settings, check_files, reduce_files
+from lipstick.events.follow import Follower, Step
 from lipstick.events.graph import ReducedGraph
 
 __all__ = [
     "Emitter",
     "EventsError",
     "Execution",
+    "Follower",
     "MessageError",
     "Outcome",
     "ReducedAwayError",
     "ReducedGraph",
     "Settings",
+    "Step",
     "check_files",
     "reduce_files",
 ]

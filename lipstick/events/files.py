@@ -136,7 +136,7 @@ def reduce_files(
     letters = Path(dead) if dead is not None else place.parent / f"{place.name}.dead.jsonl"
     made = Store.open(place) if (place / "format.json").exists() else Store.create(place)
     with made.writer() as writer:
-        into = _Into(ReducedWriter(writer), letters, settings, _described(files, settings))
+        into = Reduction(ReducedWriter(writer), letters, settings, described(files, settings))
         if settings.format == MESSAGES:
             into.messages(files)
         elif settings.format == PROV:
@@ -151,7 +151,7 @@ def check_files(
 ) -> tuple[int, list[DeadLetter]]:
     """How many messages in files are as the format says, and the lines that are not."""
     good, dead = 0, []
-    for data, file, line in _blocks(found(paths), block):
+    for data, file, line in blocks_of(found(paths), block):
         parsed = parse(data, str(file), line)
         good += len(parsed.messages)
         dead += parsed.dead
@@ -180,14 +180,22 @@ def found(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
     return files
 
 
-def _described(files: Sequence[Path], settings: Settings) -> dict[str, Any]:
+def goes_on(before: Any, now: dict[str, Any]) -> bool:
+    """Whether a run reads as another, and the same files first if it may read more of them."""
+    if not isinstance(before, dict) or before.get("settings") != now["settings"]:
+        return False
+    files: list[Any] = before["files"]
+    return bool(files == (now["files"][: len(files)] if now.get("follows") else now["files"]))
+
+
+def described(files: Sequence[Path], settings: Settings) -> dict[str, Any]:
     """What a run reads and how: one that goes on must read the same."""
     named = [[file.name, file.stat().st_size] for file in files]
     return {"files": named, "settings": settings.document()}
 
 
 @dataclass(slots=True)
-class _Topic:
+class TopicState:
     """The reducer of a topic, and how many blocks its raw edges are in."""
 
     reducer: TopicReducer
@@ -195,14 +203,24 @@ class _Topic:
 
 
 @dataclass(slots=True)
-class _Into:
-    """Reducers of all topics of a run, and the store they write into."""
+class Reduction:
+    """Reducers of all topics of a run, and the store they write into.
+
+    Parameters
+    ----------
+    writer
+        Of the store.
+    letters
+        The file of refused lines.
+    settings, run
+        How it is read, and what (`described`).
+    """
 
     writer: ReducedWriter
     letters: Path
     settings: Settings
     run: dict[str, Any]
-    topics: dict[str, _Topic] = field(default_factory=dict)
+    topics: dict[str, TopicState] = field(default_factory=dict)
     plain: dict[str, Reducer] = field(default_factory=dict)
     dead: int = 0
     refused: set[tuple[str, int]] | None = None
@@ -210,9 +228,14 @@ class _Into:
     block: int = 0
 
     def messages(self, files: Sequence[Path]) -> None:
-        for block, file, line in _blocks(files, self.settings.block):
+        for file in files:
+            self.read(file, files)
+
+    def read(self, file: Path, files: Sequence[Path]) -> None:
+        """Reduce the messages of one of some files, a commit a block; those before it are read."""
+        for block, _, line in blocks_of([file], self.settings.block):
             parsed = parse(block, str(file), line)
-            self._refuse(parsed.dead)
+            self.refuse(parsed.dead)
             for name, rows in by_topic(parsed.messages):
                 self._take(name, rows, files)
             self.block += 1
@@ -220,7 +243,7 @@ class _Into:
     def _take(self, name: str, rows: pa.Table, files: Sequence[Path]) -> None:
         if name not in self.topics:
             self._check_new(name)
-            self.topics[name] = _Topic(self._reducer(name, files))
+            self.topics[name] = TopicState(self._reducer(name, files))
         topic = self.topics[name]
         reducer = topic.reducer
         sealed = reducer.progress.sealed
@@ -259,7 +282,7 @@ class _Into:
                 for document in read_documents(file):
                     self._document(reducer, document)
             except (MessageError, CycleError) as error:
-                self._refuse([DeadLetter(str(file), 1, str(error), "")])
+                self.refuse([DeadLetter(str(file), 1, str(error), "")])
 
     def lineage(self, files: Sequence[Path]) -> None:
         reducer = self._plain()
@@ -272,7 +295,7 @@ class _Into:
                     collector.add(json.loads(line))
                 except (ValueError, MessageError) as error:
                     text = line.decode("utf-8", "backslashreplace")
-                    self._refuse([DeadLetter(str(file), number, str(error), text)])
+                    self.refuse([DeadLetter(str(file), number, str(error), text)])
         told = collector.lineage()
         self.unfinished = told.running
         self._document(reducer, told.document)
@@ -320,14 +343,14 @@ class _Into:
     def _check_new(self, topic: str) -> None:
         """Refuse a topic that other files have given already."""
         known = self.writer.topic(topic)
-        if known and known.get("run") != self.run:
+        if known and not goes_on(known.get("run"), self.run):
             raise EventsError(
                 f"The store has topic {topic} already, from other files or settings: its edges "
                 "would come in twice.\n"
                 "Reduce into another store, or give new events another topic."
             )
 
-    def _refuse(self, letters: list[DeadLetter]) -> None:
+    def refuse(self, letters: list[DeadLetter]) -> None:
         if not letters:
             return
         self.dead += len(letters)
@@ -349,7 +372,7 @@ def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Ta
     """The messages of a topic that counted in the first blocks, read again."""
     attempts = Attempts()
     counted = [SCHEMA.empty_table()]
-    for number, (block, file, line) in enumerate(_blocks(files, size)):
+    for number, (block, file, line) in enumerate(blocks_of(files, size)):
         if number == blocks:
             break
         rows = parse(block, str(file), line).messages
@@ -359,7 +382,7 @@ def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Ta
     return pa.concat_tables(counted)
 
 
-def _blocks(files: Sequence[Path], size: int) -> Iterator[tuple[bytes, Path, int]]:
+def blocks_of(files: Sequence[Path], size: int) -> Iterator[tuple[bytes, Path, int]]:
     """Blocks of whole lines of files, with the file and the number of the first line of each."""
     for file in files:
         line, rest = 1, b""

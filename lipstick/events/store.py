@@ -57,10 +57,16 @@ class ReducedWriter:
             keys = snapshot.values(segment, ["id"]).column("id").combine_chunks()
             self._enter(segment.name, keys)
 
+    @property
+    def topics(self) -> dict[str, Any]:
+        """What the store says of every topic."""
+        record: Any = self._writer.record(RECORD, None) or {}
+        topics: dict[str, Any] = record.get("topics", {})
+        return topics
+
     def topic(self, name: str) -> dict[str, Any]:
         """What the store says of a topic; nothing if it has none of it."""
-        record: Any = self._writer.record(RECORD, {})
-        known: dict[str, Any] = record.get("topics", {}).get(name, {}) if record else {}
+        known: dict[str, Any] = self.topics.get(name, {})
         return known
 
     def has(self, keys: pa.Array) -> Array:
