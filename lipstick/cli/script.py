@@ -1,4 +1,4 @@
-"""``lipstick script``: what the variables, files and lines of a Python script depend on."""
+"""``lipstick script``: what variables, files, lines and rows of a Python script depend on."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, cou
 
 if TYPE_CHECKING:
     from lipstick.scripts import Dependence, Line, ScriptProvenance
+    from lipstick.scripts.running import Trace
 
 _EXPORTS = ("dot", "graphml", "prov-json", "prov-n")
 
@@ -22,7 +23,7 @@ Command = Callable[..., None]
 
 @click.group()
 def script() -> None:
-    """Tell what a Python script or notebook does, from its text; nothing of it is run.
+    """Tell what a Python script or notebook does, from its text; only 'run' runs it.
 
     A criterion is a variable ('total'), its version at a line ('total@12'), a file or stream that
     is read or written ('out.csv', '<stdout>'), or a line ('12', 'helpers.py:12').
@@ -255,3 +256,119 @@ def diff(
                 sent.say(f"{name}:")
                 sent.table(document[name])
         sent.send_table()
+
+
+@script.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("path", metavar="SCRIPT", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@_script_options
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    help="The directory to make; SCRIPT.run unless told.",
+)
+@answer_options()
+def run(
+    path: Path,
+    arguments: tuple[str, ...],
+    facts: tuple[Path, ...],
+    order: str,
+    record: Path | None,
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """Run a PySpark or pandas script unchanged, and record where its rows come from.
+
+    Options stand before SCRIPT; what follows it is the script's own.
+    """
+    from lipstick.scripts.running import run_script
+
+    with reported():
+        sent = answer(format, output, limit, (TABLE, JSON))
+        done = run_script(
+            path,
+            arguments,
+            record=record,
+            facts=facts,
+            order="executed" if order == "executed" else "position",
+        )
+        rows: list[dict[str, Any]] = [
+            {
+                "number": event.number,
+                "what": event.kind,
+                "by": event.library,
+                "name": event.name,
+                "line": event.where,
+                "rows": event.rows,
+                "exact": event.capture and event.inferred is None,
+                "why": event.inferred,
+            }
+            for event in done.events
+        ]
+        if sent.format == JSON:
+            sent.send_json({"record": str(done.directory), "events": rows})
+            return
+        sent.say(f"record: {done.directory}")
+        sent.table(rows[: sent.rows], len(rows))
+        sent.send_table()
+
+
+@script.command()
+@click.argument("record", type=click.Path(path_type=Path))
+@click.argument("made", metavar="OUTPUT")
+@click.option("--row", type=int, help="The row's number in the output, from 0.")
+@click.option("--where", metavar="COLUMN=VALUE", multiple=True, help="Values of the row instead.")
+@answer_options()
+def trace(
+    record: Path,
+    made: str,
+    row: int | None,
+    where: tuple[str, ...],
+    format: str | None,
+    output: Path | None,
+    limit: int | None,
+) -> None:
+    """From a row of what a recorded run wrote to the input rows, through the lines that made it.
+
+    OUTPUT is a path, a table, or the number that 'run' has given to a write or collect.
+    """
+    from lipstick.scripts.running import open_run
+    from lipstick.scripts.running import trace as traced
+
+    with reported():
+        if any("=" not in item for item in where):
+            raise Failure("--where takes COLUMN=VALUE.")
+        values = dict(item.split("=", 1) for item in where) or None
+        found = traced(open_run(record), made, row, values)
+        _send_trace(found, answer(format, output, limit, (TABLE, JSON)))
+
+
+def _send_trace(found: Trace, sent: Answer) -> None:
+    inputs: list[dict[str, Any]] = [
+        {
+            "file": item.file,
+            "rows": "any" if item.rows is None else list(item.rows),
+            "read_at": item.where,
+            "by": ", ".join(item.rules),
+            "certain": item.certain,
+            "why": "; ".join(item.why) or None,
+        }
+        for item in found.inputs
+    ]
+    document: dict[str, Any] = {
+        "certain": found.certain,
+        "rows_alike": found.alike,
+        "inputs": inputs,
+        "lines": [_line(line) for line in found.lines],
+        "assumed": [_line(item.line) | {"why": item.why} for item in found.assumptions],
+    }
+    if sent.format == JSON:
+        sent.send_json(document)
+        return
+    sent.table(inputs)
+    sent.table(document["lines"])
+    if document["assumed"]:
+        sent.say("Assumed:")
+        sent.table(document["assumed"])
+    sent.send_table()

@@ -8,6 +8,8 @@ __all__ = [
     "FactsError",
     "InferenceError",
     "NotebookError",
+    "RunRecordError",
+    "RunScriptError",
     "ScriptError",
     "ScriptNameError",
     "ScriptSyntaxError",
@@ -36,3 +38,11 @@ class FactsError(ScriptError):
 
 class InferenceError(ScriptError):
     """Views from whose times no provenance can be inferred."""
+
+
+class RunScriptError(ScriptError):
+    """A script that cannot be run with provenance, or raised something itself."""
+
+
+class RunRecordError(ScriptError):
+    """The record of a run that is none, or does not have the row that was asked about."""

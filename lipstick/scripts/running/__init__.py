@@ -1,0 +1,24 @@
+"""Scripts that run unchanged, with provenance of what they read, collect and write.
+
+Rows of Spark are followed exactly, by the annotations of data frames; what happens between them is
+inferred, and says so. Lines come from the text (:mod:`lipstick.scripts.provenance`).
+"""
+
+from __future__ import annotations
+
+from lipstick.scripts.running.record import Event, FileVersion, Link, Rule, Run, open_run
+from lipstick.scripts.running.runner import run_script
+from lipstick.scripts.running.trace import Trace, TracedRows, trace
+
+__all__ = [
+    "Event",
+    "FileVersion",
+    "Link",
+    "Rule",
+    "Run",
+    "Trace",
+    "TracedRows",
+    "open_run",
+    "run_script",
+    "trace",
+]

@@ -1,0 +1,34 @@
+"""What the text says of the lines of an event."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lipstick.scripts.errors import ScriptNameError
+from lipstick.scripts.provenance import Dependence, ScriptProvenance
+from lipstick.scripts.running.record import Event
+
+
+def asked(
+    provenance: ScriptProvenance, event: Event, *, forwards: bool = False
+) -> Dependence | None:
+    """What an event depends on, or concerns; None where the text does not show it.
+
+    Of an event in a function, what both its line and those of the calls do: the line alone stands
+    for all calls of the function, the call for all that the function does.
+    """
+    questions = [f"{file}:{number}" for file, number in event.places]
+    if event.places and event.library == "python" and event.kind == "write":
+        # It is written by other lines than the one that opens it.
+        questions = [event.name, *questions[1:]]
+    answers = []
+    for question in questions:
+        try:
+            answers.append((provenance.concerns if forwards else provenance.depends)(question))
+        except ScriptNameError:
+            continue
+    if not answers:
+        return None
+    common = set.intersection(*(set(answer.lines) for answer in answers))
+    first = answers[0]
+    return replace(first, lines=tuple(line for line in first.lines if line in common))

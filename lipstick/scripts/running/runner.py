@@ -1,0 +1,149 @@
+"""Runs a script unchanged, with doors at what reads and writes rows."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+
+from lipstick.scripts.errors import RunScriptError
+from lipstick.scripts.notebooks import OPAQUE
+from lipstick.scripts.provenance import Order, ScriptProvenance, script_provenance
+from lipstick.scripts.running.files import OpenedFiles
+from lipstick.scripts.running.pandas_doors import PandasDoors
+from lipstick.scripts.running.record import Run
+from lipstick.scripts.running.recorder import Recorder
+
+
+def run_script(
+    path: str | Path,
+    arguments: Sequence[str] = (),
+    *,
+    record: str | Path | None = None,
+    facts: Iterable[str | Path] = (),
+    order: Order = "position",
+) -> Run:
+    """Run a script or notebook as it is, and keep where the rows that it writes come from.
+
+    It runs in this process, as ``__main__`` and in the current folder. Frames of Spark that it
+    writes or collects are annotated (:meth:`lipstick.Session.annotate`) before they are; a frame
+    that cannot be is written all the same, and the record says why its rows are not followed.
+    ``spark.stop()`` is put off to the end of the run.
+
+    Parameters
+    ----------
+    arguments
+        What the script finds in ``sys.argv`` behind its name.
+    record
+        The directory to make; None: ``<script>.run`` beside the script.
+    facts, order
+        As of :func:`lipstick.scripts.script_provenance`.
+
+    Raises
+    ------
+    ScriptError
+        Before anything runs: a script that cannot be read, or does not parse.
+    RunScriptError
+        Before anything runs: the record exists already. After the run: the script raised
+        something, which is the cause; its record is complete up to there.
+    """
+    path = Path(path)
+    directory = Path(record) if record is not None else path.with_name(f"{path.name}.run")
+    given = tuple(str(fact) for fact in facts)
+    provenance = script_provenance(path, facts=given, order=order)
+    if directory.exists():
+        raise RunScriptError(
+            f"{directory} exists already: a record is of one run.\n"
+            "Give another directory (--record), or remove it."
+        )
+    directory.mkdir(parents=True)
+    text = provenance.script.main.text
+    (directory / "script.py").write_text(text, encoding="utf-8")
+    recorder = Recorder(directory, provenance, _names(provenance, path))
+    error: BaseException | None = None
+    with _doors(recorder, provenance):
+        error = _execute(path, text, arguments)
+    run = Run(
+        directory, str(path.absolute()), sha256(text.encode()).hexdigest(), tuple(arguments),
+        given, order, tuple(recorder.events), None if error is None else _shown(error),
+    )  # fmt: skip
+    run.write()
+    if error is not None:
+        if not isinstance(error, Exception | SystemExit):
+            raise error
+        raise RunScriptError(
+            f"{path} raised {_shown(error)}.\nWhat it did before is recorded in {directory}."
+        ) from error
+    return run
+
+
+def _shown(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _names(provenance: ScriptProvenance, path: Path) -> dict[str, str]:
+    """By file names of code objects, the names of the script's files."""
+    names = {str(path): provenance.script.main.name}
+    for file in provenance.script.files[1:]:
+        if file.path is not None:
+            names[str(file.path.absolute())] = file.name
+    return names
+
+
+@contextmanager
+def _doors(recorder: Recorder, provenance: ScriptProvenance) -> Iterator[None]:
+    texts = [file.text for file in provenance.script.files]
+    uses = {
+        name
+        for name in ("pandas", "pyspark")
+        if any(name in text for text in texts) and importlib.util.find_spec(name) is not None
+    }
+    pandas = PandasDoors(recorder)
+    spark = None
+    if "pyspark" in uses:
+        from lipstick.scripts.running.spark_doors import SparkDoors
+
+        spark = SparkDoors(recorder, pandas)
+        spark.open()
+    if uses:
+        pandas.open()
+    opened = OpenedFiles(recorder)
+    try:
+        yield
+    finally:
+        opened.close()
+        recorder.restore()
+        recorder.finish()
+        if spark is not None:
+            spark.close()
+
+
+def _execute(path: Path, text: str, arguments: Sequence[str]) -> BaseException | None:
+    """Run a text as ``__main__``; what it raises, unless it only ends."""
+    code = compile(text, str(path), "exec")
+    module = types.ModuleType("__main__")
+    module.__file__ = str(path)
+    module.__dict__[OPAQUE] = _magic
+    before = sys.modules["__main__"], sys.argv, list(sys.path)
+    sys.modules["__main__"], sys.argv = module, [str(path), *arguments]
+    sys.path.insert(0, str(path.absolute().parent))
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as ended:
+        return None if ended.code in (None, 0) else ended
+    except BaseException as error:
+        return error
+    finally:
+        sys.modules["__main__"], sys.argv, sys.path[:] = before
+    return None
+
+
+def _magic(text: str) -> None:
+    raise RunScriptError(
+        f"{text!r} is not Python: magics and commands of the shell run in a notebook alone.\n"
+        "Take the cell out, or write what it does in Python."
+    )

@@ -1,0 +1,103 @@
+"""A script of Spark and pandas, run unchanged: from rows of outputs to rows of inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyspark.sql import SparkSession
+
+from lipstick.scripts.running import Rule, Trace, open_run, run_script, trace
+from tests.lipstick.scripts.test_water_demand import INPUTS, IRRIGATION, WATER, stems
+
+pytestmark = pytest.mark.classic
+
+SCRIPT = """\
+import pandas as pd
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+orders = spark.read.csv("orders.csv", header=True, inferSchema=True)
+prices = spark.read.parquet("prices.parquet")
+joined = orders.join(prices, "item").where(F.col("n") > 1)
+joined.write.mode("overwrite").parquet("joined.parquet")
+again = spark.read.parquet("joined.parquet")
+total = again.groupBy("who").agg(F.sum(F.col("n") * F.col("price")).alias("total"))
+total.write.mode("overwrite").csv("total", header=True)
+out = pd.read_csv("names.csv").merge(total.toPandas(), on="who")
+out.to_csv("out.csv", index=False)
+chance = orders.select("who", F.rand().alias("r"))
+chance.write.parquet("chance.parquet")
+spark.stop()
+"""
+
+ORDERS = [("a", "nut", 1), ("a", "bolt", 2), ("b", "nut", 3), ("b", "bolt", 4), ("c", "nut", 5)]
+PRICES = {"bolt": 2.5, "nut": 0.5}
+
+
+def rows(found: Trace, name: str) -> tuple[int, ...] | None:
+    (item,) = [item for item in found.inputs if Path(item.file).name == name]
+    return item.rows
+
+
+def test_rows_are_traced_from_outputs_to_inputs(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(ORDERS, columns=["who", "item", "n"]).to_csv("orders.csv", index=False)
+    pd.DataFrame(PRICES.items(), columns=["item", "price"]).to_parquet("prices.parquet")
+    Path("names.csv").write_text("who,full\nc,Cy\na,Anna\n")
+    Path("s.py").write_text(SCRIPT)
+    run_script("s.py")
+    assert spark.range(3).count() == 3
+    run = open_run("s.py.run")
+    written = sorted(
+        pd.concat(map(pd.read_csv, Path("total").glob("*.csv"))).itertuples(index=False)
+    )
+    assert [tuple(row) for row in written] == [("a", 5.0), ("b", 11.5), ("c", 2.5)]
+    for who, _ in written:
+        own = [n for n, row in enumerate(ORDERS) if row[0] == who and row[2] > 1]
+        items = sorted(list(PRICES).index(ORDERS[n][1]) for n in own)
+        found = trace(run, "total", where={"who": who})
+        assert found.certain
+        # Through the file that was written between, both times by annotations.
+        assert rows(found, "orders.csv") == tuple(own)
+        assert rows(found, "prices.parquet") == tuple(items)
+        assert {item.rules for item in found.inputs} == {(Rule.ANNOTATED, Rule.ANNOTATED)}
+        assert [line.number for line in found.lines] == [5, 6, 7, 8, 9, 10, 11]
+    for number in range(3):
+        chosen = trace(run, "total", row=number)
+        assert chosen.inputs == trace(run, "total", where={"who": chosen.row["who"]}).inputs
+    # Behind toPandas rows are inferred, and exact again before it.
+    found = trace(run, "out.csv", where={"who": "a"})
+    assert not found.certain
+    assert (rows(found, "orders.csv"), rows(found, "names.csv")) == ((1,), (1,))
+    assert found.inputs[0].why
+    # What chance decides was other values in the capture, and says so.
+    event = next(event for event in run.events if event.name == "chance.parquet")
+    assert event.inferred == "another run of the frame has other rows"
+
+
+@pytest.mark.slow
+def test_a_cell_of_the_water_model_on_spark_is_traced_exactly(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    months = [(year, month) for year in range(1999, 2001) for month in range(1, 13)]
+    for place, name in enumerate(INPUTS):
+        table = pd.DataFrame(months, columns=["year", "month"])
+        # Every input has its months in another order.
+        table["value"] = [float(place + number) for number in range(len(months))]
+        table.sample(frac=1, random_state=place).to_parquet(f"{name}.parquet", index=False)
+    Path("demand.py").write_text((WATER / "demand_spark.script").read_text())
+    run = run_script("demand.py")
+    for output, names in (("gross.parquet", IRRIGATION), ("total.parquet", frozenset(INPUTS))):
+        found = trace(run, output, where={"year": 2000, "month": 7})
+        assert found.certain
+        assert stems(tuple(item.file for item in found.inputs)) == names
+        for item in found.inputs:
+            table = pd.read_parquet(item.file)
+            assert item.rows is not None
+            cells = table.iloc[list(item.rows)][["year", "month"]].to_numpy().tolist()
+            assert cells == [[2000, 7]], item.file
