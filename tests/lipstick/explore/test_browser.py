@@ -5,6 +5,7 @@ With `LIPSTICK_SCREENSHOTS` set to a folder, pictures of the views are written t
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from lipstick.explore import Explorer
 from lipstick.explore.cells import cell
 from lipstick.explore.explorer import open_source
 from lipstick.explore.saved import save
+from lipstick.explore.widget import widget
 from tests.lipstick.explore.conftest import HOSTILE, Page, opened
 
 pytestmark = pytest.mark.classic
@@ -320,3 +322,35 @@ def test_a_narrow_window_has_everything(browser: Any, served: Any, numbers: Numb
         screen.wait_for_selector(".panel .formula .token")
         assert screen.evaluate("document.documentElement.scrollWidth") <= 420
         page.check()
+
+
+def test_a_widget_shows_the_same_views(browser: Any, stores: Path) -> None:
+    explorer = Explorer([open_source(stores / "dealership")])
+    shown = widget(explorer)
+    for page in opened(browser, "about:blank"):
+        screen = page.page
+        screen.expose_function("asked", lambda text: explorer.ask_json(json.loads(text)))
+        screen.add_style_tag(content=shown._css)
+        screen.add_script_tag(
+            type="module",
+            content=shown._esm.replace("export default", "window.widget =")
+            + """
+            const listeners = [];
+            const model = {
+                on: (name, listener) => listeners.push(listener),
+                send: async ({ id, question }) => {
+                    const text = await window.asked(JSON.stringify(question));
+                    for (const listener of listeners) listener({ id, text });
+                },
+            };
+            window.widget.render({ model, el: document.body });
+            """,
+        )
+        screen.locator('.box.module:has-text("dealer1")').click()
+        screen.wait_for_selector(".box.whole.module")
+        screen.locator(".box.invocation:not(.whole)").first.click()
+        screen.wait_for_selector(".box.whole.invocation")
+        assert screen.url == "about:blank"
+        accessible(page)
+        page.check()
+    shown.close()
