@@ -1,0 +1,1 @@
+"""Provenance of streams: ancestors by reverse mapping, replay, properties on the fly."""

@@ -1,0 +1,17 @@
+"""Errors of streams: each says what, where and what to do."""
+
+from __future__ import annotations
+
+from semiring.errors import LipstickError
+
+
+class StreamError(LipstickError):
+    """A graph of operators, a batch or a question that is not well formed."""
+
+
+class UnknownStreamError(StreamError):
+    """A name of a stream, or a key of an event, that there is not."""
+
+
+class ReplayError(StreamError):
+    """A replay that cannot be done, or an operator that does not repeat its output."""

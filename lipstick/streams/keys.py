@@ -1,0 +1,207 @@
+"""Keys of the events of a stream, as arrays sorted by key value and time.
+
+Source: Sansrimahachai, *Tracing Fine-Grained Provenance in Stream Processing Systems using A
+Reverse Mapping Method*, 2012, section 3.2: an event is ``Event(Key(t, n, sid, d), content)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from semiring.base import Array
+
+INFINITE = np.iinfo(np.int64).max
+"""A time after all others: nothing is still to come."""
+NEVER = np.iinfo(np.int64).min
+"""A time before all others: anything may still come."""
+_SPAN = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keys:
+    """The keys (t, n, d) of events of one stream, ascending by (code, t).
+
+    Parameters
+    ----------
+    t
+        Timestamps in ticks, int64; unique and increasing among the events of one code.
+    n
+        Sequence numbers from 1, int64, of the events of one code.
+    d
+        Delays in ticks, int64: the time from the trigger to this event, so ``t - d`` is the
+        trigger's time.
+    code
+        int64: which value of the stream's key an event has; None for a stream without key.
+    """
+
+    t: Array
+    n: Array
+    d: Array
+    code: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def trigger(self) -> Array:
+        """The times of the events that made these: ``t - d``."""
+        return self.t - self.d
+
+    def take(self, positions: Array) -> Keys:
+        """The keys at positions, which must ascend."""
+        code = None if self.code is None else self.code[positions]
+        return Keys(self.t[positions], self.n[positions], self.d[positions], code)
+
+    @staticmethod
+    def empty(keyed: bool) -> Keys:
+        """No keys."""
+        none = np.zeros(0, dtype=np.int64)
+        return Keys(none, none, none, none if keyed else None)
+
+
+def concat_keys(parts: Sequence[Keys]) -> tuple[Keys, Array | None]:
+    """Put keys of one stream together.
+
+    Returns
+    -------
+    keys, order
+        `order` says from where in the concatenation each of `keys` is; None for all in order.
+    """
+    parts = [part for part in parts if len(part)] or [parts[0]]
+    if len(parts) == 1:
+        return parts[0], None
+    keyed = parts[0].code is not None
+    whole = Keys(
+        np.concatenate([part.t for part in parts]),
+        np.concatenate([part.n for part in parts]),
+        np.concatenate([part.d for part in parts]),
+        np.concatenate([part.code for part in parts if part.code is not None]) if keyed else None,
+    )
+    if not keyed and all(int(a.t[-1]) < int(b.t[0]) for a, b in pairwise(parts)):
+        return whole, None
+    order = whole_order(whole.code, whole.t)
+    return whole.take(order), order
+
+
+def whole_order(code: Array | None, t: Array) -> Array:
+    """The positions of events in the order (code, t), stable."""
+    if code is None:
+        return np.argsort(t, kind="stable")
+    return np.lexsort((t, code))
+
+
+def search(
+    code: Array | None, t: Array, codes: Array | None, times: Array, side: str = "left"
+) -> Array:
+    """Positions of (code, time) pairs in events sorted by (code, t).
+
+    Parameters
+    ----------
+    code, t
+        Of the events, as in `Keys`.
+    codes, times
+        What is looked for, in any order.
+    side
+        ``left``: the first event that is not before; ``right``: the first that is after.
+
+    Notes
+    -----
+    O(q · log n): one binary search over a number made of code and time where that fits 62 bits,
+    else one for each step of the halving, over all that is looked for.
+    """
+    if code is None or codes is None:
+        return np.searchsorted(t, times, side)  # type: ignore[call-overload,no-any-return]
+    if not len(t) or not len(times):
+        return np.zeros(len(times), dtype=np.int64)
+    low = min(int(t.min()), int(times.min()))
+    width = max(int(t.max()), int(times.max())) - low + 1
+    most = max(int(code[-1]), int(codes.max())) + 1
+    if width * most < _SPAN:
+        left = code * width + (t - low)
+        right = codes * width + (times - low)
+        return np.searchsorted(left, right, side)  # type: ignore[call-overload,no-any-return]
+    start = np.searchsorted(code, codes, "left")
+    stop = np.searchsorted(code, codes, "right")
+    return _halving(t, start, stop, times, side)
+
+
+def _halving(t: Array, start: Array, stop: Array, times: Array, side: str) -> Array:
+    """Binary search of each time in its own range of `t`."""
+    start, stop = start.copy(), stop.copy()
+    while True:
+        open_ = np.flatnonzero(start < stop)
+        if not len(open_):
+            return start
+        middle = (start[open_] + stop[open_]) // 2
+        before = t[middle] < times[open_] if side == "left" else t[middle] <= times[open_]
+        start[open_[before]] = middle[before] + 1
+        stop[open_[~before]] = middle[~before]
+
+
+def segment_starts(code: Array | None, count: int) -> Array:
+    """The first position of every run of one code."""
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    if code is None:
+        return np.zeros(1, dtype=np.int64)
+    return np.flatnonzero(np.concatenate(([True], code[1:] != code[:-1])))
+
+
+def first_of_code(code: Array | None, count: int) -> Array:
+    """For every position, the first position of the same code."""
+    starts = segment_starts(code, count)
+    return np.repeat(starts, np.diff(np.append(starts, count)))
+
+
+def rank_in_code(code: Array | None, count: int) -> Array:
+    """For every position, how many of the same code are before it."""
+    return np.arange(count) - first_of_code(code, count)
+
+
+def last_of_code(code: Array | None, count: int) -> Array:
+    """For every position, the position after the last of the same code."""
+    starts = segment_starts(code, count)
+    if not count:
+        return starts
+    ends = np.append(starts[1:], count)
+    return np.repeat(ends, ends - starts)
+
+
+def expand(low: Array, high: Array) -> tuple[Array, Array]:
+    """All positions of ranges ``[low, high)``, one range after the other.
+
+    Returns
+    -------
+    positions, owners
+        `owners` says which range each position is of.
+    """
+    sizes = np.maximum(high - low, 0)
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    return np.arange(total) + np.repeat(low - (ends - sizes), sizes), owners
+
+
+def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
+    """The union of ranges ``[low, high)`` of each owner, as disjoint ranges in order.
+
+    Empty ranges are dropped. O(r · log r).
+    """
+    kept = low < high
+    owner, low, high = owner[kept], low[kept], high[kept]
+    if not len(owner):
+        return owner, low, high
+    order = np.lexsort((low, owner))
+    owner, low, high = owner[order], low[order], high[order]
+    # The furthest end so far, of the same owner: owners are set apart by more than any position.
+    width = int(high.max()) + 1
+    reach = np.maximum.accumulate(high + owner * width) - owner * width
+    fresh = np.ones(len(owner), dtype=np.bool_)
+    fresh[1:] = (owner[1:] != owner[:-1]) | (low[1:] > reach[:-1])
+    starts = np.flatnonzero(fresh)
+    ends = np.append(starts[1:], len(owner)) - 1
+    return owner[starts], low[starts], reach[ends]

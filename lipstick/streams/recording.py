@@ -1,0 +1,256 @@
+"""What was recorded of a run: keys of all streams in parts, content of sources."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.streams.batch import Batch, concat_batches
+from lipstick.streams.codes import KeyCodes
+from lipstick.streams.engine import Pushed
+from lipstick.streams.errors import StreamError
+from lipstick.streams.graph import Graph
+from lipstick.streams.keys import Keys, concat_keys, search
+from lipstick.streams.source import Disorder
+from lipstick.streams.state import StageState
+from semiring.base import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """The parts that a stream was recorded in, an entry of each array for one part.
+
+    Parameters
+    ----------
+    rows
+        How many events.
+    first_t, last_t, first_trigger, last_trigger, first_n, last_n
+        The least and greatest time, trigger's time and number among them.
+    """
+
+    rows: Array
+    first_t: Array
+    last_t: Array
+    first_trigger: Array
+    last_trigger: Array
+    first_n: Array
+    last_n: Array
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @staticmethod
+    def of(ranges: Sequence[tuple[int, ...]]) -> Parts:
+        """Of one tuple of the numbers above for each part."""
+        array = np.array(ranges, dtype=np.int64).reshape(-1, len(fields(Parts)))
+        return Parts(*array.T)
+
+    def within(self, low: Array, high: Array, *, of: str = "t") -> Array:
+        """The parts that have a time in one of some closed intervals, ascending.
+
+        Parameters
+        ----------
+        of
+            ``t``, ``trigger`` or ``n``: what is meant by a time.
+        """
+        first = getattr(self, f"first_{of}")
+        last = getattr(self, f"last_{of}")
+        starts, ends = _united(low, high)
+        place = np.searchsorted(ends, first, "left")
+        met = place < len(starts)
+        met[met] = starts[place[met]] <= last[met]
+        return np.flatnonzero(met)
+
+
+def ranges_of(keys: Keys) -> tuple[int, ...]:
+    """The numbers that `Parts` has of a part; keys are not empty."""
+    trigger = keys.trigger
+    given = (keys.t, trigger, keys.n)
+    ends = [end for array in given for end in (int(array.min()), int(array.max()))]
+    return (len(keys), *ends)
+
+
+def _united(low: Array, high: Array) -> tuple[Array, Array]:
+    """The union of closed intervals, as disjoint ones in order."""
+    order = np.argsort(low, kind="stable")
+    low, high = low[order], np.maximum.accumulate(high[order])
+    fresh = np.ones(len(low), dtype=np.bool_)
+    fresh[1:] = low[1:] > high[:-1]
+    starts = np.flatnonzero(fresh)
+    return low[starts], high[np.append(starts[1:], len(low)) - 1] if len(low) else high
+
+
+class Recording(ABC):
+    """A run as recorded: what questions and replays read.
+
+    Attributes
+    ----------
+    graph
+        The graph, or of a store the part of it that ancestor functions need.
+    codes
+        The values of keys met so far.
+    """
+
+    graph: Graph
+    codes: KeyCodes
+
+    @abstractmethod
+    def parts(self, sid: str) -> Parts:
+        """The parts of a stream."""
+
+    @abstractmethod
+    def load(self, sid: str, parts: Array) -> Keys:
+        """The keys in some parts of a stream."""
+
+    @abstractmethod
+    def load_content(self, sid: str, parts: Array) -> Batch:
+        """The events in some parts of a stream, with content.
+
+        Raises
+        ------
+        StreamError
+            When the stream's content was not recorded: replay it.
+        """
+
+    @abstractmethod
+    def has_content(self, sid: str) -> bool:
+        """Whether the content of a stream was recorded."""
+
+    @abstractmethod
+    def disorder(self) -> Mapping[str, Disorder]:
+        """By source, what was not as it should be in all batches together."""
+
+    def whole(self, sid: str) -> Keys:
+        """All keys of a stream."""
+        return self.load(sid, np.arange(len(self.parts(sid))))
+
+    def content(self, sid: str, keys: Keys) -> pa.Table:
+        """The content of recorded events, a row for each key; raises as `load_content`."""
+        sid = self.graph.original(sid)
+        batch = self.load_content(sid, self.parts(sid).within(keys.t, keys.t))
+        place = search(batch.keys.code, batch.keys.t, keys.code, keys.t)
+        return batch.table().take(pa.array(place))
+
+    def notes(self) -> tuple[str, ...]:
+        """Where what is recorded is not all that was sent, in sentences."""
+        notes = []
+        for sid, found in self.disorder().items():
+            policy = self.graph.node(sid).source
+            admitted = policy is not None and policy.late == "admit"
+            if found.late and admitted:
+                notes.append(
+                    f"{sid}: {found.late:,} late events were taken as of the time they came."
+                )
+            elif found.late:
+                notes.append(f"{sid}: {found.late:,} late events were dropped; no result has them.")
+            if found.collisions:
+                notes.append(
+                    f"{sid}: {found.collisions:,} events have a later tick than they were sent "
+                    "with, which was taken."
+                )
+            if found.missing:
+                notes.append(f"{sid}: {found.missing:,} numbers of the sender did not come.")
+            if found.duplicates:
+                notes.append(f"{sid}: {found.duplicates:,} events that came again were dropped.")
+        return tuple(notes)
+
+
+def no_content(sid: str) -> StreamError:
+    """The error for content that was not recorded."""
+    return StreamError(
+        f"The content of stream {sid} was not recorded, only its keys.\nReplay it, or record with"
+        " full=True."
+    )
+
+
+def added(total: Mapping[str, Disorder], new: Mapping[str, Disorder]) -> dict[str, Disorder]:
+    """Sums of counts by source."""
+    result = dict(total)
+    for sid, found in new.items():
+        before = result.get(sid, Disorder())
+        names = [each.name for each in fields(Disorder)]
+        result[sid] = Disorder(**{n: getattr(before, n) + getattr(found, n) for n in names})
+    return result
+
+
+class InMemory(Recording):
+    """A recorder that keeps all in memory, for small data and tests.
+
+    Parameters
+    ----------
+    full
+        Keep the content of all streams, not of sources alone.
+    """
+
+    def __init__(self, *, full: bool = False) -> None:
+        self._full = full
+        self._batches: dict[str, list[Batch]] = {}
+        self._whole: dict[str, tuple[int, Keys]] = {}
+        self._disorder: dict[str, Disorder] = {}
+
+    def begin(self, graph: Graph, codes: KeyCodes) -> tuple[int, Mapping[str, StageState]]:
+        """See `lipstick.streams.engine.Recorder`."""
+        if self._batches:
+            raise StreamError("This recorder has a run already: make another one.")
+        self.graph = graph
+        self.codes = codes
+        self._batches = {sid: [] for sid in graph.recorded}
+        return 0, {}
+
+    def write(self, pushed: Pushed, state: Callable[[], Mapping[str, StageState]]) -> None:
+        """See `lipstick.streams.engine.Recorder`."""
+        for sid, batch in pushed.streams.items():
+            if not len(batch):
+                continue
+            bare = Batch(batch.keys, pa.table({}), batch.properties)
+            self._batches[sid].append(batch if self.has_content(sid) else bare)
+        self._disorder = added(self._disorder, pushed.disorder)
+
+    def parts(self, sid: str) -> Parts:
+        return Parts.of([ranges_of(batch.keys) for batch in self._batches[sid]])
+
+    def load(self, sid: str, parts: Array) -> Keys:
+        batches = self._batches[sid]
+        if not len(parts):
+            return Keys.empty(self.graph.node(sid).keyed)
+        if len(parts) < len(batches):
+            return concat_keys([batches[i].keys for i in parts.tolist()])[0]
+        count, keys = self._whole.get(sid, (0, Keys.empty(False)))
+        if count != len(batches):
+            keys = concat_keys([batch.keys for batch in batches])[0]
+            self._whole[sid] = (len(batches), keys)
+        return keys
+
+    def load_content(self, sid: str, parts: Array) -> Batch:
+        if not self.has_content(sid):
+            raise no_content(sid)
+        batches = [self._batches[sid][i] for i in parts.tolist()]
+        if not batches:
+            return Batch(Keys.empty(self.graph.node(sid).keyed), pa.table({}))
+        return concat_batches(batches)
+
+    def has_content(self, sid: str) -> bool:
+        return self._full or self.graph.node(sid).source is not None
+
+    def disorder(self) -> Mapping[str, Disorder]:
+        return self._disorder
+
+    def property(self, sid: str, name: str) -> Array:
+        """The values of a property of all events of a stream, in the order of its keys.
+
+        Raises
+        ------
+        StreamError
+            When the run did not follow it.
+        """
+        batches = self._batches[self.graph.original(sid)]
+        if batches and name not in batches[0].properties:
+            raise StreamError(f"Property {name!r} was not followed: give it to the Runner.")
+        parts = [batch.properties[name] for batch in batches]
+        _, order = concat_keys([batch.keys for batch in batches])
+        values: Array = np.concatenate(parts)
+        return values if order is None else values[order]

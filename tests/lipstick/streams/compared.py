@@ -1,0 +1,155 @@
+"""A random graph run by the code under test and by the oracle, and all that must agree."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from lipstick.streams.ancestors import ancestors_of_each
+from lipstick.streams.descendants import descendants
+from lipstick.streams.events import Events
+from lipstick.streams.recording import InMemory, Recording
+from tests.lipstick.streams import oracle
+from tests.lipstick.streams.generated import random_inputs, random_specs, run_graph
+from tests.lipstick.streams.oracle import Event, Name, Spec
+
+
+class DisagreementError(AssertionError):
+    """The code under test and the oracle differ; the message has the seed."""
+
+
+def compare(seed: int) -> int:
+    """Run the graph of a seed both ways; return how many events were compared.
+
+    Raises
+    ------
+    DisagreementError
+        When keys, content, ancestors or descendants differ.
+    """
+    rng = np.random.default_rng(seed)
+    specs = random_specs(rng)
+    batches = int(rng.choice([1, 2, 3, 5, 25]))
+    inputs = random_inputs(specs, rng, batches, 40)
+    most = int(rng.integers(0, 9))
+    made = oracle.run(specs, inputs, oracle.random_delay(seed, most))
+    _, recording = run_graph(specs, inputs, seed, batches, most=most)
+    for spec in specs:
+        _same_events(seed, spec, recording, made[spec.sid])
+    return check_questions(seed, specs, recording, made, rng)
+
+
+def check_questions(
+    seed: int,
+    specs: list[Spec],
+    recording: Recording,
+    made: dict[str, list[Event]],
+    rng: np.random.Generator,
+) -> int:
+    """Hold ancestors and descendants in all streams against the sets that the oracle carried."""
+    count = 0
+    for spec in specs:
+        events = made[spec.sid]
+        count += len(events)
+        if events and spec.kind != "source":
+            streams = _scope(specs, spec.sid, rng)
+            _same_ancestors(seed, spec, recording, events, streams)
+        for event in _some(events, rng):
+            _same_descendants(seed, specs, spec, recording, event, made)
+    return count
+
+
+def _scope(specs: list[Spec], sid: str, rng: np.random.Generator) -> list[list[str]]:
+    """The sources; one stream; and some at once."""
+    sources = [spec.sid for spec in specs if spec.kind == "source"]
+    others = [spec.sid for spec in specs if spec.sid != sid]
+    some = [str(name) for name in rng.permutation(others)[: int(rng.integers(1, 5))]]
+    return [sources, some[:1], some]
+
+
+def _some(events: list[Event], rng: np.random.Generator) -> list[Event]:
+    chosen = rng.choice(len(events), min(3, len(events)), replace=False) if events else []
+    return [events[int(i)] for i in chosen]
+
+
+def _names(recording: Recording, sid: str, keys: Any) -> list[Name]:
+    values: list[Any] = [None] * len(keys)
+    if keys.code is not None and len(keys):
+        values = recording.codes.decode(keys.code).to_pylist()
+    return list(zip([sid] * len(keys), values, keys.n.tolist(), strict=True))
+
+
+def _same_events(seed: int, spec: Spec, recording: InMemory, events: list[Event]) -> None:
+    keys = recording.whole(spec.sid)
+    given = zip(_names(recording, spec.sid, keys), keys.t.tolist(), keys.d.tolist(), strict=True)
+    have = {name: (t, d) for name, t, d in given}
+    want = {(spec.sid, event.key, event.n): (event.t, event.d) for event in events}
+    _equal(seed, f"keys of {spec.sid} ({spec.kind})", have, want)
+    if not len(keys):
+        return
+    rows = recording.content(spec.sid, keys).to_pylist()
+    have_values = dict(zip(_names(recording, spec.sid, keys), map(_value, rows), strict=True))
+    want_values = {(spec.sid, event.key, event.n): event.value for event in events}
+    _equal(seed, f"content of {spec.sid} ({spec.kind})", have_values, want_values)
+
+
+def _value(row: dict[str, Any]) -> Any:
+    if "events" not in row:
+        return row["v"]
+    first = row["events"][0] if row["events"] else {}
+    if "v" in first:
+        return [member["v"] for member in row["events"]]
+    return [(member["left_v"], member["right_v"]) for member in row["events"]]
+
+
+def _same_ancestors(
+    seed: int, spec: Spec, recording: Recording, events: list[Event], scopes: list[list[str]]
+) -> None:
+    asked = Events(spec.sid)
+    for scope in scopes:
+        keys, found = ancestors_of_each(recording, asked, within=scope)
+        have: dict[Name, set[Name]] = {name: set() for name in _names(recording, spec.sid, keys)}
+        owners = list(have)
+        for sid, (events_found, owner) in found.items():
+            if sid not in scope:
+                continue
+            for name, i in zip(_names(recording, sid, events_found), owner.tolist(), strict=True):
+                have[owners[i]].add(name)
+        want = {
+            (spec.sid, event.key, event.n): {name for name in event.ancestors if name[0] in scope}
+            for event in events
+        }
+        _equal(seed, f"ancestors of {spec.sid} in {scope}", have, want)
+
+
+def _same_descendants(
+    seed: int,
+    specs: list[Spec],
+    spec: Spec,
+    recording: Recording,
+    event: Event,
+    made: dict[str, list[Event]],
+) -> None:
+    name = (spec.sid, event.key, event.n)
+    others = [each.sid for each in specs if each.sid != spec.sid]
+    asked = Events(spec.sid, event.n, event.key)
+    found = descendants(recording, asked, within=others)
+    have = {each for sid in found.streams for each in _names(recording, sid, found.streams[sid])}
+    want = {
+        (sid, each.key, each.n) for sid in others for each in made[sid] if name in each.ancestors
+    }
+    _equal(seed, f"descendants of {name}", have, want)
+
+
+def _equal(seed: int, what: str, have: Any, want: Any) -> None:
+    if have != want:
+        raise DisagreementError(f"seed {seed}: {what}: {_difference(have, want)}")
+
+
+def _difference(have: Any, want: Any) -> str:
+    if isinstance(have, dict) and isinstance(want, dict):
+        names: Iterable[Any] = sorted(set(have) | set(want), key=repr)
+        differing = [n for n in names if have.get(n, "none") != want.get(n, "none")]
+        return "; ".join(
+            f"{n}: {have.get(n, 'none')}, not {want.get(n, 'none')}" for n in differing[:3]
+        )
+    return f"too many {sorted(have - want, key=repr)}, missing {sorted(want - have, key=repr)}"
