@@ -36,7 +36,7 @@ from lipstick.guard import (
 )
 from lipstick.reading import reading
 from lipstick.recursion import unfolded
-from lipstick.settings import check_case, check_settings, is_case_sensitive
+from lipstick.settings import check_case, check_settings, is_case_sensitive, naming_settings
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
@@ -273,13 +273,14 @@ class Session:
 
     def _annotated(self, query: str, args: Arguments, shown: str) -> AnnotatedFrame:
         """Annotate a query; ``shown`` is its text without the blanks that keep its place."""
-        # First, as what is no query would be run by Spark's analysis.
-        with reading(query):
-            understood = understand(self.spark, query, args)
-        schema = analysed_schema(self.spark, query, args)
-        # Spark accepts the text: whatever it refuses from here on is ours.
-        with reading(query, accepted=True):
-            return self._bound(query, args, shown, understood, schema)
+        with naming_settings(self.spark):
+            # First, as what is no query would be run by Spark's analysis.
+            with reading(query):
+                understood = understand(self.spark, query, args)
+            schema = analysed_schema(self.spark, query, args)
+            # Spark accepts the text: whatever it refuses from here on is ours.
+            with reading(query, accepted=True):
+                return self._bound(query, args, shown, understood, schema)
 
     def _bound(
         self,

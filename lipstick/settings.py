@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from lipstick.errors import UnsupportedError
+from lipstick.errors import QueryError, UnsupportedError
 
 _READ_AS = {
     "spark.sql.groupByOrdinal": ("true", "integers in GROUP BY are places in the select list"),
@@ -15,6 +16,25 @@ _READ_AS = {
 }
 """By setting the value that texts are read by, and what it means."""
 
+_PARSED_BY = {
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.ansi.relationPrecedence": "false",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.lateralColumnAlias.enableImplicitResolution": "true",
+    "spark.sql.legacy.allowStarWithSingleTableIdentifierInCount": "false",
+    "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
+    "spark.sql.legacy.ctePrecedencePolicy": "corrected",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.legacy.literal.pickMinimumPrecision": "true",
+    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+}
+"""Settings that give some texts another meaning, with the values that texts are read by.
+
+A text that means the same under both is annotated; the guard sees where one does not.
+"""
 
 _CASE = "spark.sql.caseSensitive"
 
@@ -66,3 +86,26 @@ def check_settings(spark: SparkSession, query: str) -> None:
                 f"Set it to {expected}, by which {meaning}, and write the query accordingly.",
                 query,
             )
+
+
+@contextmanager
+def naming_settings(spark: SparkSession) -> Iterator[None]:
+    """Name the settings by which Spark reads a text otherwise, where that may be why it is refused.
+
+    Raises
+    ------
+    QueryError
+        What is raised inside, with those settings in its advice.
+    """
+    try:
+        yield
+    except QueryError as error:
+        named = [
+            f"{name} is not {value}"
+            for name, value in _PARSED_BY.items()
+            if str(spark.conf.get(name, value)).lower() != value
+        ]
+        if not named:
+            raise
+        advice = f"{error.advice} It may be refused since {', '.join(named)} in this session."
+        raise type(error)(error.problem, advice, error.sql, error.span) from error

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.errors import UnsupportedError
+from lipstick.errors import NotUnderstoodError, UnsupportedError
+from lipstick.settings import naming_settings
 
 CHANGED = {
     "spark.sql.orderByOrdinal": "false",
@@ -40,6 +43,18 @@ def test_queries_are_refused_by_the_name_of_the_setting(spark: SparkSession, nam
         with setting(spark, name, CHANGED[name]), pytest.raises(UnsupportedError, match=name):
             ls.sql("SELECT id, x FROM r ORDER BY 1 DESC LIMIT 1")
         assert ls.sql("SELECT id, x FROM r ORDER BY 1 DESC LIMIT 1").df.count() == 1
+
+
+@pytest.mark.parametrize("changed", [{}, {"spark.sql.parser.escapedStringLiterals": "true"}])
+def test_a_refusal_names_the_settings_that_may_be_why(changed: dict[str, str]) -> None:
+    session: Any = SimpleNamespace(conf=SimpleNamespace(get=changed.get))
+    with pytest.raises(NotUnderstoodError) as caught, naming_settings(session):
+        raise NotUnderstoodError("this is not understood", "Reword it.", "SELECT 1")
+    named = "".join(
+        f" It may be refused since {name} is not false in this session." for name in changed
+    )
+    assert caught.value.advice == f"Reword it.{named}"
+    assert caught.value.sql == "SELECT 1"
 
 
 def test_names_that_differ_by_case_are_refused_where_that_tells_them_apart(
