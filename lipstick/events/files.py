@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import CycleError, Reducer
+from graphquery.reduction import CycleError, Partial, Reducer, merge
 from graphquery.reduction.reducer import BATCH
 from graphquery.store import Store
 from lipstick.events.attempts import OVERLAP, Attempts
@@ -276,13 +276,46 @@ class Reduction:
         )
 
     def documents(self, files: Sequence[Path]) -> None:
+        """Read documents; one with a cycle, also by what those before it say, is refused."""
         reducer = self._plain()
+        parts: list[tuple[Path, Partial]] = []
         for file in files:
             try:
                 for document in read_documents(file):
-                    self._document(reducer, document)
+                    if document.edges:
+                        part = document.partial(self.settings.semiring)
+                        self._check_acyclic([part])
+                        parts.append((file, part))
             except (MessageError, CycleError) as error:
                 self.refuse([DeadLetter(str(file), 1, str(error), "")])
+        while (first := self._first_cyclic(parts)) is not None:
+            number, why = first
+            file, _ = parts.pop(number)
+            self.refuse([DeadLetter(str(file), 1, f"with the files before it: {why}", "")])
+        for _, part in parts:
+            reducer.add(part)
+
+    def _first_cyclic(self, parts: list[tuple[Path, Partial]]) -> tuple[int, str] | None:
+        """The first document that closes a cycle with those before it, and what is said of it.
+
+        By bisection: O(log documents) reductions.
+        """
+        good, bad, why = 0, len(parts) + 1, ""
+        trial = len(parts)
+        while bad - good > 1:
+            try:
+                self._check_acyclic([part for _, part in parts[:trial]])
+                good = trial
+            except CycleError as error:
+                bad, why = trial, str(error)
+            trial = (good + bad) // 2
+        return None if bad > len(parts) else (bad - 1, why)
+
+    def _check_acyclic(self, parts: Sequence[Partial]) -> None:
+        if parts:
+            alone = Reducer(self.settings.semiring, hubs=self.settings.hubs)
+            alone.add(merge(parts, self.settings.semiring))
+            alone.seal()
 
     def lineage(self, files: Sequence[Path]) -> None:
         reducer = self._plain()
@@ -333,12 +366,7 @@ class Reduction:
     def _document(self, reducer: Reducer, document: Document) -> None:
         if not document.edges:
             return
-        part = document.partial(self.settings.semiring)
-        # A document with a cycle is refused before it joins others.
-        alone = Reducer(self.settings.semiring)
-        alone.add(part)
-        alone.seal()
-        reducer.add(part)
+        reducer.add(document.partial(self.settings.semiring))
 
     def _check_new(self, topic: str) -> None:
         """Refuse a topic that other files have given already."""

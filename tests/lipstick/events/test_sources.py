@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from lipstick.cli import main
 from lipstick.events import Emitter, ReducedAwayError, ReducedGraph, Settings, reduce_files
+from lipstick.events.letters import read_letters
 from tests.lipstick.events.kills import run as killed
 from tests.lipstick.events.reduced import edges_in
 
@@ -101,8 +102,15 @@ def test_prov_documents_and_those_that_are_none(tmp_path: Path) -> None:
     (folder / "more.jsonl").write_text(
         '{"wasDerivedFrom": {"_:d": {"prov:generatedEntity": "p", "prov:usedEntity": "http://e/o"}}}'
     )
+    (folder / "turn.json").write_text(
+        '{"wasDerivedFrom": {"_:d": '
+        '{"prov:generatedEntity": "http://e/i", "prov:usedEntity": "p"}}}'
+    )
     outcome = reduce_files([folder], tmp_path / "store", Settings(format="prov"))
-    assert outcome.dead == 2
+    letters = read_letters(tmp_path / "store.dead.jsonl")
+    assert outcome.dead == len(letters) == 3
+    assert [Path(each.origin).name for each in letters] == ["cycle.json", "none.json", "turn.json"]
+    assert letters[2].reason.startswith("with the files before it: The edges have a cycle")
     assert edges_in(tmp_path / "store") == [("p", "http://e/i")]
 
 
