@@ -19,7 +19,7 @@ from lipstick.scripts.reading.read import Reading, read
 from lipstick.scripts.reading.values import Reference
 from lipstick.scripts.rules import rewrite
 from lipstick.scripts.store import Stored, stored
-from lipstick.scripts.structure import Structure, structure
+from lipstick.scripts.structure import Structure, program, structure
 from lipstick.scripts.text import Script, read_script, script_of
 
 Order: TypeAlias = Literal["position", "executed"]
@@ -198,11 +198,13 @@ class ScriptProvenance:
         return self._told(seeds, forwards=True)
 
     def slice(self, *criteria: Criterion) -> str:
-        """The lines of the script that :meth:`depends` finds, as a text; a line stays a line."""
-        name = self.script.main.name
-        kept = {line.number for line in self.depends(*criteria).lines if line.file == name}
-        lines = self.script.main.text.splitlines()
-        return "\n".join(t if n in kept else "" for n, t in enumerate(lines, 1)) + "\n"
+        """The lines of the script that :meth:`depends` finds, as a text; a line stays a line.
+
+        Where nothing is left of a body, ``pass`` stands for it: a slice is a program.
+        """
+        main = self.script.main
+        kept = {line.number for line in self.depends(*criteria).lines if line.file == main.name}
+        return program(main.text, main.tree, kept)
 
     def _told(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:
         ids = np.array([self.stored.ids[seed] for seed in seeds], dtype=np.int64)

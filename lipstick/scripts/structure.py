@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from lipstick.scripts.model import Place
@@ -51,6 +51,35 @@ def structure(script: Script) -> Structure:
     for number, file in enumerate(script.files):
         declares = "global " in file.text or "nonlocal " in file.text
         _add(found, number, file.tree.body, None, declares)
+    return found
+
+
+def program(text: str, tree: ast.Module, kept: Collection[int]) -> str:
+    """The lines of a text that are kept, at their places, with ``pass`` in bodies that are empty."""
+    empty = _empty_bodies(tree, kept)
+    lines = [
+        line if number in kept else " " * empty[number] + "pass" if number in empty else ""
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _empty_bodies(tree: ast.Module, kept: Collection[int]) -> dict[int, int]:
+    """Where nothing is kept of a body whose head is: its first line, and how far it is indented.
+
+    Cost: O(lines).
+    """
+    found: dict[int, int] = {}
+    for node in ast.walk(tree):
+        before = getattr(node, "lineno", getattr(getattr(node, "pattern", None), "lineno", 0))
+        for name in ("body", "orelse", "finalbody"):
+            body = getattr(node, name, None)
+            if not isinstance(body, list) or not body or not before:
+                continue
+            first, last = body[0].lineno, body[-1].end_lineno or body[-1].lineno
+            headed = before in kept if name == "body" else first - 1 in kept
+            if headed and not any(line in kept for line in range(first, last + 1)):
+                found[first] = body[0].col_offset
     return found
 
 
