@@ -202,8 +202,8 @@ class ScriptProvenance:
 
         Where nothing is left of a body, ``pass`` stands for it: a slice is a program.
         """
-        main = self.script.main
-        kept = {line.number for line in self.depends(*criteria).lines if line.file == main.name}
+        main, found = self.script.main, self.depends(*criteria).lines
+        kept = {line.number for line in found if line.file == main.name}
         return program(main.text, main.tree, kept)
 
     def _told(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:

@@ -55,7 +55,7 @@ def structure(script: Script) -> Structure:
 
 
 def program(text: str, tree: ast.Module, kept: Collection[int]) -> str:
-    """The lines of a text that are kept, at their places, with ``pass`` in bodies that are empty."""
+    """The lines of a text that are kept, at their places; ``pass`` is in bodies without any."""
     empty = _empty_bodies(tree, kept)
     lines = [
         line if number in kept else " " * empty[number] + "pass" if number in empty else ""
