@@ -254,8 +254,9 @@ class Runner:
             source.load(state[sid])
         for sid, at in self._streams.items():
             assert at.stage is not None
-            at.numbering.load(state[sid].tables["numbering"])
-            at.stage.load(state[sid])
+            tables = dict(state[sid].tables)
+            at.numbering.load(tables.pop("numbering"))
+            at.stage.load(StageState(tables))
 
 
 __all__ = ["INFINITE", "NEVER", "Pushed", "Recorder", "Runner"]

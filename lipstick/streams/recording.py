@@ -66,12 +66,18 @@ class Parts:
         return np.flatnonzero(met)
 
 
-def ranges_of(keys: Keys) -> tuple[int, ...]:
+def ranges_of(keys: Keys) -> tuple[int, int, int, int, int, int, int]:
     """The numbers that `Parts` has of a part; keys are not empty."""
     trigger = keys.trigger
-    given = (keys.t, trigger, keys.n)
-    ends = [end for array in given for end in (int(array.min()), int(array.max()))]
-    return (len(keys), *ends)
+    return (
+        len(keys),
+        int(keys.t.min()),
+        int(keys.t.max()),
+        int(trigger.min()),
+        int(trigger.max()),
+        int(keys.n.min()),
+        int(keys.n.max()),
+    )
 
 
 def _united(low: Array, high: Array) -> tuple[Array, Array]:

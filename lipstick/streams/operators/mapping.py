@@ -30,8 +30,29 @@ MapFunction = Callable[[pa.Table], Any]
 Predicate: TypeAlias = Callable[[pa.Table], Any] | pc.Expression
 
 
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """The place of a function of the user's, where a graph was read from a store.
+
+    Parameters
+    ----------
+    name
+        Of the function.
+    """
+
+    name: str
+
+    def __call__(self, *given: object) -> Any:
+        raise StreamError(
+            f"{self.name} is not in the store, which keeps the names of functions alone.\n"
+            "Give the graph that was run."
+        )
+
+
 def name_of(function: object) -> str:
     """A function's name for people, and to tell in a replay that it is another one."""
+    if isinstance(function, Absent):
+        return function.name
     if isinstance(function, pc.Expression):
         return str(function)
     module = getattr(function, "__module__", "")

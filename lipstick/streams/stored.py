@@ -1,0 +1,168 @@
+"""A recording in a store, asked without Spark: only the parts that a question needs are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.store import Store
+from graphquery.store.streams import (
+    Part,
+    batches,
+    checked,
+    parts,
+    queries,
+    query_record,
+    state_record,
+)
+from lipstick.streams.assertions import CONTENT, unpacked
+from lipstick.streams.batch import Batch, concat_batches
+from lipstick.streams.codes import KeyCodes
+from lipstick.streams.engine import CODES
+from lipstick.streams.errors import UnknownStreamError
+from lipstick.streams.keys import Keys, concat_keys
+from lipstick.streams.recording import Parts, Recording, added, no_content
+from lipstick.streams.source import Disorder
+from lipstick.streams.topology import graph_of
+from semiring.base import Array
+
+_CACHED = 1 << 23
+"""Events of which the keys are kept in memory after they were read."""
+
+
+class Stored(Recording):
+    """A query that was recorded by `Assertions`, as it is in the newest version of a store.
+
+    Parameters
+    ----------
+    path
+        Of the store.
+    query
+        The name of the graph that was run; None where the store has one alone.
+
+    Raises
+    ------
+    UnknownStreamError
+        When there is no such query.
+    """
+
+    def __init__(self, path: str | Path, query: str | None = None) -> None:
+        self._snapshot = Store.open(Path(path)).snapshot()
+        records = self._snapshot.records
+        names = queries(records)
+        if query is None and len(names) == 1:
+            (query,) = names
+        if query not in names:
+            given = "No query was named" if query is None else f"There is no query {query!r}"
+            raise UnknownStreamError(
+                f"{given} of store {path}.\nIt has {', '.join(names) or 'none'}."
+            )
+        record = query_record(query)
+        document = checked(records[record], f"Record {record}")
+        topology = document["topology"]
+        self.graph = graph_of(query, {sid: topology[sid] for sid in document["order"]})
+        self.full: bool = document["full"]
+        self.fingerprint: str = document["fingerprint"]
+        self.codes = KeyCodes()
+        self._parts: dict[str, list[Part]] = {sid: [] for sid in self.graph.recorded}
+        self._disorder: dict[str, Disorder] = {}
+        self._cache: dict[tuple[str, int], Keys] = {}
+        self._cached = 0
+        for number, batch in batches(records, query).items():
+            for part in parts(batch, f"Batch {number} of {query}"):
+                self._parts[part.stream].append(part)
+            found = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
+            self._disorder = added(self._disorder, found)
+        self._ranges = {sid: _ranges(each) for sid, each in self._parts.items()}
+        state = records.get(state_record(query))
+        if state is not None and any(node.keyed for node in self.graph.nodes.values()):
+            tables = unpacked(self._snapshot.read(state["file"]))
+            values = tables[CODES].tables["values"].column("value").combine_chunks()
+            self.codes.restore(values)
+
+    def parts(self, sid: str) -> Parts:
+        return self._ranges[self.graph.original(sid)]
+
+    def load(self, sid: str, parts: Array) -> Keys:
+        sid = self.graph.original(sid)
+        found = [self._keys(sid, i) for i in parts.tolist()]
+        if not found:
+            return Keys.empty(self.graph.node(sid).keyed)
+        return concat_keys(found)[0]
+
+    def load_content(self, sid: str, parts: Array) -> Batch:
+        sid = self.graph.original(sid)
+        if not self.has_content(sid):
+            raise no_content(sid)
+        found = []
+        for i in parts.tolist():
+            part = self._parts[sid][i]
+            table = self._snapshot.read(part.file, None, part.offset, part.rows)
+            names = [name for name in table.column_names if name.startswith(CONTENT)]
+            content = table.select(names)
+            content = content.rename_columns([name.removeprefix(CONTENT) for name in names])
+            found.append(Batch(_keys_of(table, part), content))
+        if not found:
+            return Batch(Keys.empty(self.graph.node(sid).keyed), pa.table({}))
+        return concat_batches(found)
+
+    def has_content(self, sid: str) -> bool:
+        return self.full or self.graph.node(self.graph.original(sid)).source is not None
+
+    def disorder(self) -> Mapping[str, Disorder]:
+        return self._disorder
+
+    def batches_of(self, sid: str) -> int:
+        """How many batches had events of a stream."""
+        return len(self._parts[self.graph.original(sid)])
+
+    def _keys(self, sid: str, number: int) -> Keys:
+        known = self._cache.get((sid, number))
+        if known is not None:
+            return known
+        part = self._parts[sid][number]
+        names = ["t"] + (["d"] if part.d is None else [])
+        if self.graph.node(sid).keyed:
+            names += ["n", "code"]
+        keys = _keys_of(self._snapshot.read(part.file, names, part.offset, part.rows), part)
+        if self._cached + len(keys) > _CACHED:
+            self._cache.clear()
+            self._cached = 0
+        self._cache[sid, number] = keys
+        self._cached += len(keys)
+        return keys
+
+
+def _ranges(each: list[Part]) -> Parts:
+    return Parts.of(
+        [
+            (
+                part.rows,
+                part.first_t,
+                part.last_t,
+                part.first_trigger,
+                part.last_trigger,
+                part.first_n,
+                part.last_n,
+            )
+            for part in each
+        ]
+    )
+
+
+def _keys_of(table: pa.Table, part: Part) -> Keys:
+    """The keys in the rows of a part; what was not stored follows from the part."""
+
+    def column(name: str) -> Any:
+        return table.column(name).to_numpy()
+
+    t = part.first_t + np.cumsum(column("t"))
+    d = column("d") if part.d is None else np.full(len(t), part.d, dtype=np.int64)
+    if "code" not in table.column_names:
+        return Keys(t, part.first_n + np.arange(len(t), dtype=np.int64), d)
+    # Differences begin at the first row, which of a stream with a key need not be the earliest.
+    return Keys(t + (part.first_t - int(t.min())), column("n"), d, column("code"))
