@@ -42,6 +42,9 @@ def test_readme_starts_with_the_two_commands() -> None:
 
 
 def test_changelog_fragments_are_named_by_subject_and_kind() -> None:
-    names = {path.name for path in (ROOT / "changelog.d").iterdir()} - {"README.md", "template.md.jinja"}
+    names = {path.name for path in (ROOT / "changelog.d").iterdir()} - {
+        "README.md",
+        "template.md.jinja",
+    }
     named = re.compile(r"[a-z0-9-]+\.(added|changed|fixed|removed)\.md")
     assert [name for name in sorted(names) if not named.fullmatch(name)] == []
