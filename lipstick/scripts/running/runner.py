@@ -53,6 +53,7 @@ def run_script(
     """
     path = Path(path)
     directory = Path(record) if record is not None else path.with_name(f"{path.name}.run")
+    directory = directory.absolute()  # Spark may have been started in another folder
     given = tuple(str(fact) for fact in facts)
     provenance = script_provenance(path, facts=given, order=order)
     if directory.exists():
