@@ -134,11 +134,8 @@ def moved(document: Json, places: Mapping[str, tuple[str, int]]) -> Json:
         return document
     result = []
     for part in document["parts"]:
-        place = places.get(part["file"])
-        if place is not None:
-            file, shift = place
-            part = part | {"file": file, "offset": part["offset"] + shift}
-        result.append(part)
+        file, shift = places.get(part["file"], (part["file"], 0))
+        result.append(part | {"file": file, "offset": part["offset"] + shift})
     return document | {"parts": result}
 
 
