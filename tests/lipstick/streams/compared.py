@@ -89,8 +89,10 @@ def same_events(seed: int, spec: Spec, recording: Recording, events: list[Event]
     if not len(keys) or not recording.has_content(spec.sid):
         return
     rows = recording.content(spec.sid, keys).to_pylist()
+    # Floats may be added in another order than the oracle's.
     have_values = dict(zip(_names(recording, spec.sid, keys), map(_value, rows), strict=True))
-    want_values = {(spec.sid, event.key, event.n): event.value for event in events}
+    have_values = {name: _rounded(value) for name, value in have_values.items()}
+    want_values = {(spec.sid, event.key, event.n): _rounded(event.value) for event in events}
     close = {n: v for n, v in have_values.items() if not _close(v, want_values.get(n))}
     _equal(seed, f"content of {spec.sid} ({spec.kind})", close, {n: want_values[n] for n in close})
 
@@ -102,6 +104,12 @@ def _close(have: Any, want: Any) -> bool:
     if isinstance(have, float) and isinstance(want, float | int):
         return math.isclose(have, want, rel_tol=1e-12, abs_tol=1e-12)
     return bool(have == want)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_rounded(each) for each in value]
+    return float(f"{value:.12g}")
 
 
 def _value(row: dict[str, Any]) -> Any:
