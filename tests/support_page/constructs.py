@@ -89,7 +89,7 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "SELECT k, e FROM (SELECT k, collect_list(x) AS xs FROM r GROUP BY k)"
         " LATERAL VIEW explode(xs) t AS e",
         "SELECT id, a, b FROM r LATERAL VIEW stack(2, k, x, x, k) t AS a, b",
-        "SELECT id, j.a FROM r LATERAL VIEW json_tuple(k, 'a') j AS a",
+        "SELECT id, j.a FROM r LATERAL VIEW json_tuple(CAST(k AS STRING), 'a') j AS a",
         "SELECT * FROM r UNPIVOT (v FOR name IN (k, x))",
         "SELECT n.id, t.e FROM n LEFT JOIN LATERAL explode(n.xs) AS t(e) ON TRUE",
         "SELECT d.id, p.* FROM d",
@@ -108,8 +108,9 @@ CONSTRUCTS: Final[dict[str, tuple[str, ...]]] = {
         "FROM r |> WHERE x > 1 |> SELECT id",
         "SELECT TRANSFORM (id) USING 'cat' AS (id) FROM r",
         "SELECT /*+ BROADCAST(s) */ r.id FROM r JOIN s ON r.k = s.k",
-        "SELECT window.start, count(*) AS n FROM r GROUP BY window(x, '1 day')",
-        "SELECT k, session_window(x, '1 hour') AS w, sum(id) AS n FROM r GROUP BY 1, 2",
+        "SELECT window.start, count(*) AS n FROM r GROUP BY window(CAST(x AS TIMESTAMP), '1 day')",
+        "SELECT k, session_window(CAST(x AS TIMESTAMP), '1 hour') AS w, sum(id) AS n FROM r"
+        " GROUP BY 1, 2",
     ),
     "Other statements": (
         "INSERT INTO t SELECT * FROM r",

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from pyspark.sql import SparkSession
+
+import lipstick
 from tests.support_page.constructs import CONSTRUCTS
 from tests.support_page.functions import REFUSED, SPARK_FUNCTIONS, in_memory, use
-from tests.support_page.queries import outcome
+from tests.support_page.queries import DATABASE, outcome
 from tests.support_page.refusals import refusals
 
 _HEAD = """\
@@ -21,14 +24,14 @@ do instead; there is no coarser annotation.
 _QUERIES = """\
 ## Constructs
 
-By examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and `d(id, p)`, of three
-or four tuples. The annotation is the type of those of the answer's tuples: `b1`, `b2` are tuples of
-inner blocks. What questions answer is tried: *polynomials* has the annotation of one row of the
-answer (– where the query was not run), *probability* that of this row where every tuple is there
-with probability 0.5. *evaluate* says in which semirings annotations have values: in all, in those
-with a monus, or in any where tokens are valued 0 and 1, since conditions take part. *In memory*
-says whether a saved capture answers a hypothetical deletion without Spark; where it does not, Spark
-does (–: not tried).
+As `ls.sql` reads them, by examples over the relations `r(id, k, x)`, `s(id, k, y)`, `n(id, xs)` and
+`d(id, p)`, of three or four tuples. The annotation is the type of those of the answer's tuples:
+`b1`, `b2` are tuples of inner blocks. What questions answer is tried: *polynomials* has the
+annotation of one row of the answer (– where the query was not run), *probability* that of this row
+where every tuple is there with probability 0.5. *evaluate* says in which semirings annotations have
+values: in all, in those with a monus, or in any where tokens are valued 0 and 1, since conditions
+take part. *In memory* says whether a saved capture answers a hypothetical deletion without Spark;
+where it does not, Spark does (–: not tried).
 
 """
 
@@ -53,12 +56,25 @@ are not known and types that do not fit are Spark's own errors, before these.
 _COLUMNS = ("query", "annotation", "polynomials", "probability", "evaluate", "in memory")
 
 
-def page() -> str:
-    """Return the page, in Markdown."""
+def page(spark: SparkSession) -> str:
+    """Return the page, in Markdown: 40 s, most of it Spark's reading of the constructs."""
+    return constructs(spark) + without_spark()
+
+
+def constructs(spark: SparkSession) -> str:
+    """Return the head of the page and the constructs, as a session reads them."""
     parts = [_HEAD, _QUERIES]
-    for title, examples in CONSTRUCTS.items():
-        rows = map(_construct, examples)
-        parts.append(f"### {title}\n\n{_table(_COLUMNS, rows)}\n")
+    with lipstick.session(spark) as ls:
+        DATABASE.track(ls, spark)
+        for title, examples in CONSTRUCTS.items():
+            rows = (_construct(ls, sql) for sql in examples)
+            parts.append(f"### {title}\n\n{_table(_COLUMNS, rows)}\n")
+    return "".join(parts)
+
+
+def without_spark() -> str:
+    """Return the rest of the page: functions and refusals."""
+    parts: list[str] = []
     functions = _table(("function", "is", "in memory"), map(_function, sorted(SPARK_FUNCTIONS)))
     parts += [_FUNCTIONS, functions, "\n"]
     messages = ((refusal.problem, refusal.advice) for refusal in refusals())
@@ -66,8 +82,8 @@ def page() -> str:
     return "".join(parts)
 
 
-def _construct(sql: str) -> tuple[str, ...]:
-    found = outcome(sql)
+def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
+    found = outcome(ls, sql)
     if found.annotation is None:
         return _code(sql), f"refused: {found.refusal}", "", "", "", ""
     memory = {True: "yes", False: "no", None: "–"}[found.memory]

@@ -9,7 +9,9 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 import sqlglot
+from pyspark.errors import AnalysisException
 
+from lipstick import Session
 from lipstick.errors import LipstickError, NeedsSparkError
 from lipstick.memory import Memory
 from rewriter.annotation import annotation_type
@@ -68,17 +70,25 @@ class Outcome:
     evaluate: str = ""
 
 
-def outcome(sql: str) -> Outcome:
-    """Bind and cut a query, capture it, and ask it a what-if in memory.
+def outcome(ls: Session, sql: str) -> Outcome:
+    """Annotate a query in a session that tracks the relations, capture it, ask it in memory.
 
-    Of a statement that writes an answer this is the outcome of its query.
+    Of a statement that writes an answer this is the outcome of its query: nothing is written.
+
+    Raises
+    ------
+    ValueError
+        Spark refuses the example, which the rewriter alone would understand.
     """
     try:
         write = read_write(sql)
         sql = sql if write is None else write.query
+        ls.sql(sql)
         root = blocks_of(sql, DATABASE)
     except QueryError as error:
         return Outcome(None, error.problem)
+    except AnalysisException as error:
+        return Outcome(None, _refused_before(sql, error))
     keys = dict.fromkeys(DATABASE.relations, ("int",))
     found = Outcome(str(annotation_type(root, keys)), None, evaluate=_evaluated(root))
     with TemporaryDirectory() as directory:
@@ -95,6 +105,15 @@ def outcome(sql: str) -> Outcome:
             polynomial=polynomial,
             probability=probable,
         )
+
+
+def _refused_before(sql: str, error: AnalysisException) -> str:
+    """Return what the rewriter refuses in a text that Spark refuses over these relations."""
+    try:
+        blocks_of(sql, DATABASE)
+    except QueryError as refusal:
+        return refusal.problem
+    raise ValueError(f"Spark refuses an example: {sql}") from error
 
 
 def _evaluated(root: Block) -> str:
