@@ -219,7 +219,7 @@ def _appeared(
 def _not_deterministic(
     graph: Graph, recording: Recording, run: InMemory, other: Recording, until: int
 ) -> tuple[str, ...]:
-    """The streams that differ between runs, or from what was recorded, while their inputs do not."""
+    """The streams that differ between runs or from the recording, while their inputs do not."""
     differing: set[str] = set()
     causes = []
     for sid, node in graph.nodes.items():
