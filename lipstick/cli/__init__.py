@@ -18,6 +18,7 @@ from lipstick.cli.graph import graph
 from lipstick.cli.record import record, stitch
 from lipstick.cli.script import script
 from lipstick.cli.store import compact, fsck, vacuum
+from lipstick.cli.stream import stream
 from lipstick.cli.workflow import workflow
 
 
@@ -50,5 +51,6 @@ for command in (
     events,
     record,
     stitch,
+    stream,
 ):
     main.add_command(command)

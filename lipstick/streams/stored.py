@@ -120,6 +120,12 @@ class Stored(Recording):
         """How many batches had events of a stream."""
         return len(self._parts[self.graph.original(sid)])
 
+    def bytes_of(self, sid: str) -> float:
+        """The bytes of a stream's events; of files that have several streams, by rows."""
+        files = self._snapshot.files
+        each = self._parts[self.graph.original(sid)]
+        return sum(files[part.file].size * part.rows / files[part.file].rows for part in each)
+
     def _keys(self, sid: str, number: int) -> Keys:
         known = self._cache.get((sid, number))
         if known is not None:
