@@ -1,0 +1,167 @@
+"""The micro-batches of a streaming query: their files and watermarks, read from its checkpoint.
+
+Spark writes the offsets of a micro-batch before it runs and its commit afterwards, each once under
+the number of the batch, also where the query was killed between and started again. What is read
+here is therefore exactly once by construction, costs the running query nothing, and reads the
+source not once more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from lipstick.streams.errors import StreamError
+
+_SEVERAL_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"
+_NONE = "-"
+_VERSION = "v1"
+
+
+class CheckpointError(StreamError):
+    """A checkpoint from which the micro-batches of a query cannot be told exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """A micro-batch that Spark committed.
+
+    Parameters
+    ----------
+    number
+        Spark's number of the batch, from 0.
+    files
+        For each source of the query, in the order of the checkpoint, the files that the batch read.
+    watermark
+        The watermark of the batch in milliseconds since 1970: state older than it is emitted and
+        evicted by the batch. 0 where there is none yet.
+    late
+        The watermark by which the first stateful operator drops late rows of the batch: that of
+        the batch before.
+    """
+
+    number: int
+    files: tuple[tuple[str, ...], ...]
+    watermark: int
+    late: int
+
+
+def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
+    """Return the committed micro-batches of a query over file sources, ascending.
+
+    Parameters
+    ----------
+    checkpoint
+        The folder of the query's option ``checkpointLocation``, on a local or mounted disk.
+
+    Raises
+    ------
+    CheckpointError
+        When there is no checkpoint, its first batches were removed, a source is not one of files,
+        or a file of it is not understood.
+    """
+    folder = Path(checkpoint)
+    offsets = _numbered(folder / "offsets")
+    if not offsets:
+        raise CheckpointError(
+            f"{folder} is no checkpoint of a streaming query that has begun.\n"
+            "Give the folder of its option checkpointLocation."
+        )
+    if sorted(offsets) != list(range(len(offsets))):
+        raise CheckpointError(
+            f"{folder} no longer has the offsets of all batches: Spark removed the first.\n"
+            "Set spark.sql.streaming.minBatchesToRetain above the number of batches."
+        )
+    committed = _numbered(folder / "commits")
+    sources: list[dict[int, list[str]]] = []
+    before: list[int] = []
+    result: list[MicroBatch] = []
+    late = 0
+    for number in range(len(offsets)):
+        metadata, *places = _lines(offsets[number])
+        ends = [_source_batch(place, offsets[number]) for place in places]
+        if number == 0:
+            sources = [_source_files(folder / "sources" / str(i)) for i in range(len(ends))]
+            before = [-1] * len(ends)
+        watermark = _watermark(metadata, offsets[number])
+        ends = [max(end, last) for end, last in zip(ends, before, strict=True)]
+        if number in committed:
+            files = tuple(
+                _between(files, last, end, folder)
+                for files, last, end in zip(sources, before, ends, strict=True)
+            )
+            separate = str(metadata.get("conf", {}).get(_SEVERAL_OPERATORS, "false")) == "true"
+            result.append(MicroBatch(number, files, watermark, late if separate else watermark))
+        before, late = ends, watermark
+    return result
+
+
+def _numbered(folder: Path) -> dict[int, Path]:
+    """Return the files of a log of Spark's by their numbers."""
+    if not folder.is_dir():
+        return {}
+    return {int(file.name): file for file in folder.iterdir() if file.name.isdigit()}
+
+
+def _lines(file: Path) -> list[Any]:
+    """Return the JSON documents of a file of a log; a source without an offset yet is None."""
+    version, *lines = file.read_text(encoding="utf-8").splitlines()
+    if version != _VERSION:
+        raise CheckpointError(
+            f"{file} has version {version!r}; this version of lipstick reads {_VERSION!r}.\n"
+            "Upgrade lipstick-spark."
+        )
+    try:
+        return [None if line == _NONE else json.loads(line) for line in lines]
+    except json.JSONDecodeError as error:
+        raise CheckpointError(
+            f"{file} cannot be read: {error}.\nRestore the checkpoint from a copy."
+        ) from error
+
+
+def _watermark(metadata: Any, file: Path) -> int:
+    try:
+        return int(metadata["batchWatermarkMs"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{file} says no watermark.\nRestore the checkpoint from a copy."
+        ) from error
+
+
+def _source_batch(place: Any, file: Path) -> int:
+    """Return the number in a file source's own log that an offset refers to; -1: none yet."""
+    if place is None:
+        return -1
+    if not isinstance(place, dict) or set(place) != {"logOffset"}:
+        raise CheckpointError(
+            f"{file} has the offset {json.dumps(place)}, which is of no file source.\n"
+            "Only streams that read files are followed; write others to files first."
+        )
+    return int(place["logOffset"])
+
+
+def _source_files(folder: Path) -> dict[int, list[str]]:
+    """Return the files that a source listed, by the number in its log."""
+    result: dict[int, dict[str, None]] = {}
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if file.name.removesuffix(".compact").isdigit():
+            for entry in _lines(file):
+                # A compacted file repeats the entries of the files before it.
+                result.setdefault(int(entry["batchId"]), {})[unquote(entry["path"])] = None
+    return {number: list(files) for number, files in result.items()}
+
+
+def _between(files: dict[int, list[str]], after: int, until: int, folder: Path) -> tuple[str, ...]:
+    numbers: Sequence[int] = range(after + 1, until + 1)
+    missing = [number for number in numbers if number not in files]
+    if missing:
+        raise CheckpointError(
+            f"{folder} does not say which files its source listed under {missing[0]}.\n"
+            "Restore the checkpoint from a copy."
+        )
+    return tuple(file for number in numbers for file in files[number])

@@ -1,0 +1,80 @@
+"""Checkpoints written down by hand: batches without data, compacted logs, and what is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lipstick.streams.queries.checkpoint import CheckpointError, MicroBatch, read_checkpoint
+
+CONF = {"spark.sql.streaming.statefulOperator.allowMultiple": "true"}
+
+
+def offset(folder: Path, number: int, watermark: int, *places: str, conf: object = CONF) -> None:
+    (folder / "offsets").mkdir(parents=True, exist_ok=True)
+    metadata = json.dumps({"batchWatermarkMs": watermark, "batchTimestampMs": 0, "conf": conf})
+    (folder / "offsets" / str(number)).write_text("\n".join(["v1", metadata, *places]))
+
+
+def commit(folder: Path, number: int) -> None:
+    (folder / "commits").mkdir(exist_ok=True)
+    (folder / "commits" / str(number)).write_text('v1\n{"nextBatchWatermarkMs":0}')
+
+
+def listed(folder: Path, name: str, *files: tuple[str, int], source: int = 0) -> None:
+    place = folder / "sources" / str(source)
+    place.mkdir(parents=True, exist_ok=True)
+    entries = [json.dumps({"path": path, "timestamp": 0, "batchId": n}) for path, n in files]
+    (place / name).write_text("\n".join(["v1", *entries]))
+
+
+def test_batches_have_their_files_and_both_watermarks(tmp_path: Path) -> None:
+    """A compacted log repeats files; a batch may have none; one not committed is not told."""
+    listed(tmp_path, "0", ("file:///in/a%20b", 0))
+    listed(tmp_path, "1.compact", ("file:///in/a%20b", 0), ("file:///in/c", 1))
+    listed(tmp_path, "2", ("file:///in/d", 2))
+    listed(tmp_path, "0", ("file:///other/e", 0), source=1)
+    offset(tmp_path, 0, 0, '{"logOffset":0}', "-")
+    offset(tmp_path, 1, 50, '{"logOffset":0}', '{"logOffset":0}')
+    offset(tmp_path, 2, 70, '{"logOffset":2}', '{"logOffset":0}')
+    offset(tmp_path, 3, 90, '{"logOffset":2}', '{"logOffset":0}')
+    for number in range(3):
+        commit(tmp_path, number)
+    assert read_checkpoint(tmp_path) == [
+        MicroBatch(0, (("file:///in/a b",), ()), 0, 0),
+        MicroBatch(1, ((), ("file:///other/e",)), 50, 0),
+        MicroBatch(2, (("file:///in/c", "file:///in/d"), ()), 70, 50),
+    ]
+
+
+def test_with_one_stateful_operator_only_late_is_by_the_batch_own_watermark(
+    tmp_path: Path,
+) -> None:
+    listed(tmp_path, "0", ("file:///in/a", 0))
+    for number, watermark in enumerate((0, 50)):
+        offset(tmp_path, number, watermark, '{"logOffset":0}', conf={})
+        commit(tmp_path, number)
+    assert [batch.late for batch in read_checkpoint(tmp_path)] == [0, 50]
+
+
+def test_what_cannot_be_told_exactly_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="is no checkpoint of a streaming query"):
+        read_checkpoint(tmp_path)
+    rate = tmp_path / "rate"
+    offset(rate, 0, 0, "7")
+    with pytest.raises(CheckpointError, match="offset 7, which is of no file source"):
+        read_checkpoint(rate)
+    purged = tmp_path / "purged"
+    offset(purged, 5, 0, '{"logOffset":5}')
+    with pytest.raises(CheckpointError, match="Spark removed the first"):
+        read_checkpoint(purged)
+    lost = tmp_path / "lost"
+    offset(lost, 0, 0, '{"logOffset":0}')
+    commit(lost, 0)
+    with pytest.raises(CheckpointError, match="does not say which files"):
+        read_checkpoint(lost)
+    newer = tmp_path / "newer"
+    (newer / "offsets").mkdir(parents=True)
+    (newer / "offsets" / "0").write_text("v2\n{}")
+    with pytest.raises(CheckpointError, match="version 'v2'"):
+        read_checkpoint(newer)
