@@ -271,10 +271,14 @@ def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> K
     wanted = count
     while True:
         first = np.searchsorted(before[1:], before[np.maximum(last, 0)] - wanted, "right")
+        starts, ends = first[last >= 0], last[last >= 0]
+        if outputs.code is not None and len(ends):
+            # Without gaps: a key's events in an earlier part are not its last ones if another part
+            # with some was left out.
+            starts, ends = starts.min(keepdims=True), ends[-1:]
         chosen = np.zeros(len(parts) + 1, dtype=np.int64)
-        there = last >= 0
-        np.add.at(chosen, first[there], 1)
-        np.add.at(chosen, last[there] + 1, -1)
+        np.add.at(chosen, starts, 1)
+        np.add.at(chosen, ends + 1, -1)
         which = np.flatnonzero(np.cumsum(chosen)[:-1])
         keys = recording.load(sid, which)
         if keys.code is None or len(which) == len(parts) or _enough(keys, outputs, count):

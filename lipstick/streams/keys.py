@@ -189,7 +189,8 @@ def expand(low: Array, high: Array) -> tuple[Array, Array]:
 def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """The union of ranges ``[low, high)`` of each owner, as disjoint ranges in order.
 
-    Empty ranges are dropped. O(r · log r).
+    Empty ranges are dropped. Those that only touch stay apart: between them there may be a change
+    of the key, or events that were not loaded. O(r · log r).
     """
     kept = low < high
     owner, low, high = owner[kept], low[kept], high[kept]
@@ -201,7 +202,7 @@ def merge_ranges(owner: Array, low: Array, high: Array) -> tuple[Array, Array, A
     width = int(high.max()) + 1
     reach = np.maximum.accumulate(high + owner * width) - owner * width
     fresh = np.ones(len(owner), dtype=np.bool_)
-    fresh[1:] = (owner[1:] != owner[:-1]) | (low[1:] > reach[:-1])
+    fresh[1:] = (owner[1:] != owner[:-1]) | (low[1:] >= reach[:-1])
     starts = np.flatnonzero(fresh)
     ends = np.append(starts[1:], len(owner)) - 1
     return owner[starts], low[starts], reach[ends]

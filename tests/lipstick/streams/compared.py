@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lipstick.streams.ancestors import ancestors_of_each
+from lipstick.streams.ancestors import ancestors, ancestors_of_each
 from lipstick.streams.descendants import descendants
 from lipstick.streams.events import Events
 from lipstick.streams.recording import Recording
@@ -139,6 +139,10 @@ def _same_ancestors(
             for event in events
         }
         _equal(seed, f"ancestors of {spec.sid} in {scope}", have, want)
+        streams = ancestors(recording, asked, within=scope).streams
+        together = {name for sid in scope for name in _names(recording, sid, streams[sid])}
+        union = {name for names in want.values() for name in names}
+        _equal(seed, f"ancestors of all {spec.sid} in {scope}", together, union)
 
 
 def _same_descendants(

@@ -23,6 +23,12 @@ def test_random_graphs(first: int) -> None:
     _compare(range(first, first + 10))
 
 
+def test_keys_that_are_spread_over_many_small_batches() -> None:
+    """Parts with other keys lie between those with the last events of one."""
+    for seed in (2175, 2312, 2344, 2388):
+        compare(seed)
+
+
 def test_the_comparison_sees_an_ancestor_too_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window narrower by a tick in its ancestor function alone is found."""
     right = windows.within_time
