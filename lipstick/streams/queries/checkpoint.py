@@ -18,7 +18,6 @@ from urllib.parse import unquote
 
 from lipstick.streams.errors import StreamError
 
-_SEVERAL_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"
 _NONE = "-"
 _VERSION = "v1"
 
@@ -51,13 +50,18 @@ class MicroBatch:
     late: int
 
 
-def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
+def read_checkpoint(
+    checkpoint: str | os.PathLike[str], *, several_operators: bool = True
+) -> list[MicroBatch]:
     """Return the committed micro-batches of a query over file sources, ascending.
 
     Parameters
     ----------
     checkpoint
         The folder of the query's option ``checkpointLocation``, on a local or mounted disk.
+    several_operators
+        The setting spark.sql.streaming.statefulOperator.allowMultiple of the query that ran, which
+        no checkpoint records. Without it, rows are late by the watermark of their own batch.
 
     Raises
     ------
@@ -95,8 +99,8 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
                 _between(files, last, end, folder)
                 for files, last, end in zip(sources, before, ends, strict=True)
             )
-            separate = str(metadata.get("conf", {}).get(_SEVERAL_OPERATORS, "false")) == "true"
-            result.append(MicroBatch(number, files, watermark, late if separate else watermark))
+            drops = late if several_operators else watermark
+            result.append(MicroBatch(number, files, watermark, drops))
         before, late = ends, watermark
     return result
 
