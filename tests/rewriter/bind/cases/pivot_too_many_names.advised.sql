@@ -1,1 +1,1 @@
-SELECT * FROM t PIVOT (sum(a) FOR b IN (1, 2)) AS p(x, y)
+SELECT * FROM t PIVOT (sum(a) FOR b IN (1 AS x, 2 AS y))
