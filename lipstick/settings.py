@@ -12,6 +12,9 @@ from lipstick.errors import QueryError, UnsupportedError
 _READ_AS = {
     "spark.sql.groupByOrdinal": ("true", "integers in GROUP BY are places in the select list"),
     "spark.sql.orderByOrdinal": ("true", "integers in ORDER BY are places in the select list"),
+    "spark.sql.crossJoin.enabled": ("true", "relations may be joined without a condition"),
+    "spark.sql.legacy.ctePrecedencePolicy": ("corrected", "an inner WITH hides names of an outer"),
+    "spark.sql.legacy.integerGroupingId": ("false", "grouping_id() is a BIGINT"),
     "spark.sql.legacy.parser.havingWithoutGroupByAsWhere": ("false", "HAVING makes a grouping"),
 }
 """By setting the value that texts are read by, and what it means."""
@@ -24,12 +27,12 @@ _PARSED_BY = {
     "spark.sql.lateralColumnAlias.enableImplicitResolution": "true",
     "spark.sql.legacy.allowStarWithSingleTableIdentifierInCount": "false",
     "spark.sql.legacy.consecutiveStringLiterals.enabled": "false",
-    "spark.sql.legacy.ctePrecedencePolicy": "corrected",
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
     "spark.sql.legacy.literal.pickMinimumPrecision": "true",
     "spark.sql.legacy.setopsPrecedence.enabled": "false",
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.stableDerivedColumnAlias.enabled": "false",
 }
 """Settings that give some texts another meaning, with the values that texts are read by.
 
