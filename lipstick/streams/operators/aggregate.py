@@ -13,15 +13,11 @@ import pyarrow.compute as pc
 from lipstick.streams.batch import Batch, Lists
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.errors import StreamError
-from lipstick.streams.keys import Keys
 from lipstick.streams.operators.base import (
     Fired,
-    Operator,
+    OfTrigger,
     Parents,
-    Reach,
-    Spans,
     Stage,
-    at_trigger,
     each,
 )
 from lipstick.streams.operators.mapping import checked_table, name_of
@@ -33,7 +29,7 @@ AggregateFunction = Callable[[pa.Table], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate(Operator):
+class Aggregate(OfTrigger):
     """Map over the list of a window or a join: its content is one row of aggregated values.
 
     Parameters
@@ -65,15 +61,6 @@ class Aggregate(Operator):
         """Make one of ``{"avg": ("mean", "temperature")}``."""
         return Aggregate(tuple((name, *given) for name, given in columns.items()))
 
-    def spans(
-        self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
-    ) -> Spans:
-        """``Map_OA``: the list event that triggered."""
-        return at_trigger(outputs, inputs[0])
-
-    def reach(self, which: int) -> Reach:
-        return Reach()
-
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _AggregateStage(self)
 
@@ -82,21 +69,12 @@ class Aggregate(Operator):
 
 
 @dataclass(frozen=True, slots=True)
-class AggregateBy(Operator):
+class AggregateBy(OfTrigger):
     """As `Aggregate`, by a function of the user's over the lists."""
 
     function: AggregateFunction
     kind: ClassVar[str] = "aggregate_by"
     aligned: ClassVar[bool] = True
-
-    def spans(
-        self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
-    ) -> Spans:
-        """``Map_OA``: the list event that triggered."""
-        return at_trigger(outputs, inputs[0])
-
-    def reach(self, which: int) -> Reach:
-        return Reach()
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _AggregateStage(self)

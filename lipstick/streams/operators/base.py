@@ -181,6 +181,21 @@ class Operator(ABC):
         return self
 
 
+class OfTrigger(Operator):
+    """An operator of which every output is made of the event that triggered it (``Map_OA``).
+
+    That is the event with ``t_i = t - d``, whatever the keys: times of an input are unique.
+    """
+
+    def spans(
+        self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
+    ) -> Spans:
+        return at_trigger(outputs, inputs[0])
+
+    def reach(self, which: int) -> Reach:
+        return Reach()
+
+
 def at_trigger(outputs: Keys, inputs: Keys) -> Spans:
     """The event that triggered each output, as ``delayedExactly``; empty where there is none."""
     codes = None if inputs.code is None else outputs.code

@@ -13,15 +13,11 @@ import pyarrow.compute as pc
 from lipstick.streams.batch import Batch, Lists
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.errors import StreamError
-from lipstick.streams.keys import Keys
 from lipstick.streams.operators.base import (
     Fired,
-    Operator,
+    OfTrigger,
     Parents,
-    Reach,
-    Spans,
     Stage,
-    at_trigger,
     each,
 )
 from semiring.base import Array
@@ -60,7 +56,7 @@ def name_of(function: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Map(Operator):
+class Map(OfTrigger):
     """Apply a function to the content of every event (definition ``Map(F, sid)``).
 
     Parameters
@@ -72,15 +68,6 @@ class Map(Operator):
     function: MapFunction
     kind: ClassVar[str] = "map"
     aligned: ClassVar[bool] = True
-
-    def spans(
-        self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
-    ) -> Spans:
-        """``Map_OA``: the event with ``t_i = t - d``."""
-        return at_trigger(outputs, inputs[0])
-
-    def reach(self, which: int) -> Reach:
-        return Reach()
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _MapStage(self.function)
@@ -126,7 +113,7 @@ def checked_table(made: Any, count: int, what: str) -> pa.Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(Operator):
+class Filter(OfTrigger):
     """Keep the events that a predicate holds for (definition ``Filter(P, sn, sid)``).
 
     Parameters
@@ -138,15 +125,6 @@ class Filter(Operator):
 
     predicate: Predicate
     kind: ClassVar[str] = "filter"
-
-    def spans(
-        self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
-    ) -> Spans:
-        """``Filter_OA``, which is ``Map_OA``."""
-        return at_trigger(outputs, inputs[0])
-
-    def reach(self, which: int) -> Reach:
-        return Reach()
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _FilterStage(self.predicate)
@@ -202,7 +180,7 @@ def checked_mask(made: Any, count: int, what: str) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyBy(Operator):
+class KeyBy(OfTrigger):
     """Give a stream without key a key: from there each value has its own order and numbers.
 
     Parameters
@@ -213,15 +191,6 @@ class KeyBy(Operator):
 
     column: str
     kind: ClassVar[str] = "key_by"
-
-    def spans(
-        self, outputs: Keys, inputs: Sequence[Keys], which: int, rank: Array | None = None
-    ) -> Spans:
-        """The event at the trigger's time, whatever the key: times of the input are unique."""
-        return at_trigger(outputs, inputs[0])
-
-    def reach(self, which: int) -> Reach:
-        return Reach()
 
     def stage(self, keyed: bool, codes: KeyCodes) -> Stage:
         return _KeyByStage(self.column, codes)
