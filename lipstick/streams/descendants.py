@@ -9,7 +9,7 @@ import numpy as np
 from lipstick.streams.ancestors import within_reach
 from lipstick.streams.events import Events, Found, resolve
 from lipstick.streams.graph import Node
-from lipstick.streams.keys import INFINITE, Keys, concat_keys, search, whole_order
+from lipstick.streams.keys import INFINITE, Keys, distinct_keys, search
 from lipstick.streams.operators.base import Spans
 from lipstick.streams.operators.merge import trigger_rank
 from lipstick.streams.recording import Recording
@@ -39,7 +39,7 @@ def descendants(recording: Recording, events: Events, within: Iterable[str] | No
         parts = [part for part in parts if len(part)]
         if parts:
             before = [reached[sid]] if sid in reached else []
-            reached[sid] = _union([*before, *parts])
+            reached[sid] = distinct_keys([*before, *parts])
     if within is None:
         within = [sid for sid in graph.recorded if not graph.consumers(sid)]
     streams = {}
@@ -48,19 +48,6 @@ def descendants(recording: Recording, events: Events, within: Iterable[str] | No
         if sid in reached and sid != start:
             streams[name] = reached[sid]
     return Found(recording, streams, recording.notes())
-
-
-def _union(parts: list[Keys]) -> Keys:
-    if len(parts) == 1:
-        return parts[0]
-    keys, _ = concat_keys(parts)
-    order = whole_order(keys.code, keys.t)
-    keys = keys.take(order)
-    fresh = np.ones(len(keys), dtype=np.bool_)
-    fresh[1:] = keys.t[1:] != keys.t[:-1]
-    if keys.code is not None:
-        fresh[1:] |= keys.code[1:] != keys.code[:-1]
-    return keys.take(np.flatnonzero(fresh))
 
 
 def _step_forth(recording: Recording, node: Node, which: int, given: Keys) -> Keys:

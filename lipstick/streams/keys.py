@@ -142,6 +142,22 @@ def _halving(t: Array, start: Array, stop: Array, times: Array, side: str) -> Ar
         stop[open_[~before]] = middle[~before]
 
 
+def first_of_time(code: Array | None, t: Array) -> Array:
+    """The first position of every (code, time), of keys in whole order."""
+    first = np.ones(len(t), dtype=np.bool_)
+    first[1:] = t[1:] != t[:-1]
+    if code is not None:
+        first[1:] |= code[1:] != code[:-1]
+    return np.flatnonzero(first)
+
+
+def distinct_keys(parts: Sequence[Keys]) -> Keys:
+    """Put keys of one stream together, in whole order, each once."""
+    keys, _ = concat_keys(parts)
+    keys = keys.take(whole_order(keys.code, keys.t))
+    return keys.take(first_of_time(keys.code, keys.t))
+
+
 def segment_starts(code: Array | None, count: int) -> Array:
     """The first position of every run of one code."""
     if not count:

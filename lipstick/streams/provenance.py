@@ -18,7 +18,7 @@ from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from lipstick.streams.ancestors import Link, Ranges, walk_back
 from lipstick.streams.events import Events, key_table, resolve
 from lipstick.streams.graph import Node
-from lipstick.streams.keys import Keys, concat_keys, expand, search, whole_order
+from lipstick.streams.keys import Keys, distinct_keys, expand, search
 from lipstick.streams.operators.base import Spans, at_trigger
 from lipstick.streams.recording import Recording
 from semiring.base import Array
@@ -119,7 +119,7 @@ class _Made:
             places = np.unique(expand(link.low, link.high)[0])
             parts.setdefault(link.source, []).append(link.inputs.take(places))
         for sid, each in parts.items():
-            self.events[sid] = _distinct(each)
+            self.events[sid] = distinct_keys(each)
 
     def column(self, file: str, name: str) -> pa.ChunkedArray:
         """A column of what would be a file of a store."""
@@ -224,14 +224,3 @@ class _Made:
         self, source: str, target: str, count: int, sources: Ordinals = Ordinals.ALL
     ) -> None:
         self.edges.append(EdgeSet(source, target, count, sources, Ordinals.ALL))
-
-
-def _distinct(parts: Sequence[Keys]) -> Keys:
-    keys, _ = concat_keys(parts)
-    order = whole_order(keys.code, keys.t)
-    keys = keys.take(order)
-    fresh = np.ones(len(keys), dtype=np.bool_)
-    fresh[1:] = keys.t[1:] != keys.t[:-1]
-    if keys.code is not None:
-        fresh[1:] |= keys.code[1:] != keys.code[:-1]
-    return keys.take(np.flatnonzero(fresh))

@@ -14,7 +14,16 @@ import pyarrow.compute as pc
 from lipstick.streams.batch import Batch, Lists, concat_batches
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.errors import StreamError
-from lipstick.streams.keys import INFINITE, NEVER, Keys, expand, last_of_code, search, whole_order
+from lipstick.streams.keys import (
+    INFINITE,
+    NEVER,
+    Keys,
+    expand,
+    first_of_time,
+    last_of_code,
+    search,
+    whole_order,
+)
 from lipstick.streams.operators.base import (
     Fired,
     Operator,
@@ -175,13 +184,9 @@ class _JoinStage(Stage):
         code = np.concatenate(codes) if codes else None
         order = whole_order(code, t)
         t = t[order]
-        fresh = np.ones(len(t), dtype=np.bool_)
-        fresh[1:] = t[1:] != t[:-1]
-        if code is not None:
-            code = code[order]
-            fresh[1:] |= code[1:] != code[:-1]
-            code = code[fresh]
-        return code, t[fresh]
+        code = None if code is None else code[order]
+        first = first_of_time(code, t)
+        return (None if code is None else code[first]), t[first]
 
     @abstractmethod
     def _window(self, keys: Keys, code: Array | None, ticks: Array, size: int) -> Spans: ...
