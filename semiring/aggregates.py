@@ -119,7 +119,8 @@ def aggregate(
     pa.Array
         One value per group, of Spark's result type: bigint for COUNT and integer SUM, double for
         floating SUM and AVG of non-decimals, decimal(p+10, s) and decimal(p+4, s+4), bounded by
-        38 digits, for SUM and AVG of decimal(p, s), the column's type for MIN and MAX.
+        38 digits, for SUM and AVG of decimal(p, s), the column's type for MIN and MAX, and for SUM
+        of durations.
 
     Raises
     ------
@@ -141,6 +142,8 @@ def aggregate(
     counts = sum_segments(counted, offsets)
     null = np.equal(counts, 0).astype(np.bool_)
     kind = values.type
+    if pa.types.is_duration(kind) and name == "SUM":
+        return aggregate(name, multiplicities, values.view(pa.int64()), offsets).cast(kind)
     if pa.types.is_decimal(kind):
         totals = _decimal_totals(values, counted, present, offsets)
         if name == "SUM":

@@ -35,6 +35,7 @@ from rewriter.interpret import (
 from semiring.aggregates import aggregate, distinct_members, subtract_members
 from semiring.arrow import decoded, normal
 from semiring.base import Array
+from semiring.errors import AnnotationError
 
 COUNT_SUFFIX = "__count"
 SUM_SUFFIX = "__sum"
@@ -250,7 +251,13 @@ def cut(places: Array, sizes: Array, most: int = 1 << 22) -> list[Array]:
 
 
 def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) -> pa.Array:
-    """An aggregate over CSR segments of its arguments' values."""
+    """An aggregate over CSR segments of its arguments' values.
+
+    Raises
+    ------
+    NeedsSparkError
+        For values of a type that only Spark so aggregates.
+    """
     if call.anew is not None:
         return computed_anew(call.anew, columns, offsets)
     assert call.function is not None
@@ -262,7 +269,10 @@ def reaggregate(call: AggregateCall, columns: list[pa.Array], offsets: Array) ->
     ones = np.ones(len(values), dtype=np.int64)
     if call.distinct:
         ones, values, offsets = distinct_members(ones, normal(values), offsets)
-    return aggregate(call.function, ones, values, offsets)
+    try:
+        return aggregate(call.function, ones, values, offsets)
+    except AnnotationError as error:
+        raise needs_spark(call.text) from error
 
 
 def _valid(columns: list[pa.Array]) -> Array:

@@ -206,3 +206,11 @@ def test_distinct_members_of_structs_and_arrays() -> None:
             ("None", 1),
             (repr(values[4].as_py()), 0),
         }
+
+
+def test_sums_of_durations_are_durations() -> None:
+    due = pa.array([3, -1, None, 5], pa.duration("us"))
+    found = aggregate("SUM", np.array([1, 1, 1, 0]), due, np.array([0, 3, 4]))
+    assert found.equals(pa.array([2, None], pa.duration("us")))
+    with pytest.raises(AnnotationError, match="AVG of a column of type duration"):
+        aggregate("AVG", np.ones(4, dtype=np.int64), due, np.array([0, 4]))

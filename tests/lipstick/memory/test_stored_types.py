@@ -7,12 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from sqlglot import exp
 
 from lipstick.errors import NeedsSparkError
+from lipstick.memory.aggregates import reaggregate
 from lipstick.memory.store import StoredDataset
+from rewriter.interpret import aggregate_call
 
 DAY = 86_400_000_000
 HOURS = "interval day to second"
@@ -56,3 +60,9 @@ def test_texts_that_are_not_utf8_need_spark(tmp_path: Path, nested: bool) -> Non
     assert dataset.column("c").to_pylist() == ["é", None]
     with pytest.raises(NeedsSparkError, match=r"The texts 'b' in .* are not all UTF-8"):
         dataset.column("b")
+
+
+def test_averages_of_intervals_need_spark() -> None:
+    call = aggregate_call(exp.Avg(this=exp.column("due")))
+    with pytest.raises(NeedsSparkError, match="AVG"):
+        reaggregate(call, [pa.array([1, 2], pa.duration("us"))], np.array([0, 2]))
