@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tests.oracle.rows import OrderKey
-from tests.scoreboard.spark.command import CASES
+from tests.scoreboard.spark.command import CASES, spark
 from tests.scoreboard.spark.order import order_keys
 from tests.scoreboard.spark.outcome import Outcome, Verdict, append, findings, read, table
 from tests.scoreboard.spark.script import is_query, read_script, split
@@ -114,3 +115,15 @@ def test_every_case_file_has_queries_and_no_query_twice() -> None:
         keys = [one.key for one in read_script(path).statements if one.is_query]
         assert keys, path.name
         assert len(set(keys)) == len(keys), f"{path.name} has a query twice"
+
+
+def test_verdicts_are_asked_for_by_their_words(tmp_path: Path) -> None:
+    cases, output = tmp_path / "a.sql", tmp_path / "out"
+    cases.write_text("SELECT 1;")
+    [statement] = read_script(cases).statements
+    done = Outcome("a", 1, statement.key, statement.text, Verdict.ANNOTATED)
+    append(output / "spark.jsonl", done)
+    asked = [str(cases), "--output", str(output), "--again", "refused"]
+    result = CliRunner().invoke(spark, asked)
+    assert result.exit_code == 0, result.output
+    assert "1 of 1 statements annotated" in result.output

@@ -29,7 +29,9 @@ CASES = Path(__file__).parent.parent / "cases"
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--output", type=click.Path(path_type=Path), required=True)
-@click.option("--again", multiple=True, type=click.Choice([*Verdict, "all"]), help="Run also these")
+@click.option(
+    "--again", multiple=True, type=click.Choice([*map(str, Verdict), "all"]), help="Run also these"
+)
 @click.option("--reading", is_flag=True, help="Only read the statements: no oracle is asked.")
 @click.option("--frames", is_flag=True, help="Annotate the frames that spark.sql makes of them.")
 @click.option("--connect", is_flag=True, help="Over Spark Connect.")
