@@ -67,7 +67,7 @@ class Graph:
 
     Examples
     --------
-    >>> from lipstick.streams import Graph
+    >>> from lipstick.streams.graph import Graph
     >>> g = Graph("sensors")
     >>> hot = g.source("readings", time="ts").filter(lambda t: ..., name="hot")
     >>> hot.time_window(5_000, name="recent").aggregate({"n": ("count", None)}, name="alarm")
