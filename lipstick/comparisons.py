@@ -13,9 +13,9 @@ from lipstick.errors import UnsupportedError
 from lipstick.tracking import fixed_length
 from rewriter.bind import Query
 from rewriter.blocks import Block
-from rewriter.comparable import Conversions, compared_exactly
+from rewriter.emit.statements import comparisons_sql
 from rewriter.position import Span
-from rewriter.statements import comparisons_sql
+from rewriter.scalars.comparable import Conversions, compared_exactly
 
 _OF_MAPS = "SET_OPERATION_ON_MAP_TYPE"
 

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from rewriter.blocks import Block
 from rewriter.emit import Extent
-from rewriter.statements import extents_sql
+from rewriter.emit.statements import extents_sql
 
 
 def with_deciding(

@@ -33,10 +33,10 @@ from pyspark.sql.types import (
 
 from lipstick.naming import ROW_BITS, ROWS
 from lipstick.passes import Factor, Passes
+from rewriter.analysis.conditional import has_difference, limits_inside, shown_joins
 from rewriter.blocks import Block, Kind, topological
-from rewriter.conditional import has_difference, limits_inside, shown_joins
 from rewriter.emit import PRESENT, SIDE, VALUE
-from rewriter.statements import answer_sql, contributions_sql, rows_sql
+from rewriter.emit.statements import answer_sql, contributions_sql, rows_sql
 from semiring.base import Semiring
 from semiring.columns import Travel
 from semiring.columns.objects import unpickled

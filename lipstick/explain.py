@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lipstick.tracking import Tracked
-from rewriter.annotation import annotation_type
+from rewriter.analysis.annotation_type import annotation_type
+from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
-from rewriter.monotone import monotone_having
-from rewriter.serialize import text
+from rewriter.blocks.serialize import text
 from semiring.annotation import AnnotationType
 
 

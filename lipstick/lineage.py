@@ -16,7 +16,7 @@ from lipstick.deciding import with_deciding
 from lipstick.errors import CaptureError
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import SIDE
-from rewriter.statements import contributions_sql
+from rewriter.emit.statements import contributions_sql
 
 
 def lineage_tokens(

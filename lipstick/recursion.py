@@ -9,8 +9,8 @@ from pyspark.sql import SparkSession
 from lipstick.errors import UnsupportedError
 from rewriter.bind import Query, Recursion
 from rewriter.blocks import TokenSource
+from rewriter.emit.statements import plain_sql, potential_sql
 from rewriter.lower import lower
-from rewriter.statements import plain_sql, potential_sql
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 

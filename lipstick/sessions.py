@@ -44,12 +44,12 @@ from lipstick.views import Views
 from rewriter import dialect
 from rewriter.algebra import Draw, walk
 from rewriter.bind import Arguments, Query, bind, substitute
-from rewriter.bind.functions import OF_SPARK
-from rewriter.bind.generators import place_of_generator
-from rewriter.catalog import TableFunction
-from rewriter.comparable import Conversions
+from rewriter.bind.catalog import TableFunction
+from rewriter.bind.clauses.generators import place_of_generator
+from rewriter.bind.functions.non_scalar import OF_SPARK
 from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
+from rewriter.scalars.comparable import Conversions
 
 if TYPE_CHECKING:
     from lipstick.crossing.exports import TableExports

@@ -16,10 +16,10 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyspark.sql.udtf import SkipRestOfInputTableException
 from pyspark.util import PythonEvalType
 
+from rewriter.bind.catalog import TableFunction
 from rewriter.blocks import Block
-from rewriter.catalog import TableFunction
+from rewriter.emit.statements import partitions_sql
 from rewriter.errors import UnsupportedError
-from rewriter.statements import partitions_sql
 
 _OF_ROWS = (PythonEvalType.SQL_TABLE_UDF, PythonEvalType.SQL_ARROW_TABLE_UDF)
 _OF_BATCHES = ("SQL_ARROW_UDTF",)

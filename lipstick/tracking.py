@@ -26,8 +26,8 @@ from lipstick import display
 from lipstick.errors import SourceError, TrackingError
 from lipstick.naming import ROW_BITS
 from lipstick.source import Source
+from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.blocks import TokenSource
-from rewriter.catalog import SESSION, WINDOW
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"

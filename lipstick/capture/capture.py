@@ -44,10 +44,10 @@ from lipstick.tracking import Tracked
 from lipstick.updates import resolve_update, resolve_updates
 from lipstick.valuation import compile_valuations, token_weights
 from lipstick.whatif import SparkWhatIf, WhatIf
+from rewriter.analysis.conditional import conditional, shown_joins
 from rewriter.blocks import Block, Kind, topological
-from rewriter.conditional import conditional, shown_joins
 from rewriter.emit import Lasting
-from rewriter.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
+from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial

@@ -24,7 +24,7 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
 from lipstick.memory.held import HeldDatasets
 from rewriter.blocks import Block, Kind, topological
-from rewriter.statements import members_sql, rows_sql
+from rewriter.emit.statements import members_sql, rows_sql
 
 
 class TooLargeError(Exception):

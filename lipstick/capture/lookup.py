@@ -15,7 +15,7 @@ from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, SourceChangedError
 from lipstick.source import fingerprint
 from rewriter.blocks import Block, core_relations
-from rewriter.statements import lookup_sql
+from rewriter.emit.statements import lookup_sql
 
 POSITION = "_position"
 

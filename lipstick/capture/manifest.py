@@ -31,7 +31,7 @@ from lipstick.capture.foreign import check_harmless, check_types
 from lipstick.capture.sealed import altered, seal, unseal
 from lipstick.errors import CaptureDamagedError, CaptureError, UncheckedWarning
 from rewriter.blocks import Block
-from rewriter.serialize import blocks_from_json, blocks_to_json
+from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
 
 __all__ = ["FORMAT", "MANIFEST", "Manifest", "RelationRecord"]
 

@@ -27,18 +27,23 @@ from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from rewriter.algebra import Scalar
+from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_blocks, core_relations, topological
-from rewriter.errors import UnsupportedError
-from rewriter.monotone import monotone_having
-from rewriter.narrowing import narrowed, with_asked_members
-from rewriter.reduction import Reduction, in_order_of_members, reductions, without_prefilters
-from rewriter.statements import (
+from rewriter.emit.statements import (
     Groups,
     asked_groups_sql,
     kept_groups_sql,
     members_sql,
     rows_sql,
     value_columns,
+)
+from rewriter.errors import UnsupportedError
+from rewriter.passes.push_predicates import narrowed, with_asked_members
+from rewriter.passes.reduce_semijoins import (
+    Reduction,
+    in_order_of_members,
+    reductions,
+    without_prefilters,
 )
 
 Progress = Callable[[str], None]

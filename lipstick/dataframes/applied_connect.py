@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 
 from lipstick.dataframes.applied import EVALUATION, Applied, Side, unknown_partitions
 from lipstick.dataframes.messages import Message, frame_of, relation_of
-from rewriter import connect_plan
+from rewriter.frames import connect_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession

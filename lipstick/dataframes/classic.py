@@ -29,8 +29,8 @@ from lipstick.dataframes.prove import prove
 from lipstick.dataframes.sampled_classic import with_filters
 from lipstick.dataframes.stated import with_texts
 from lipstick.errors import SourceChangedError
-from rewriter import catalyst
 from rewriter.errors import NotUnderstoodError, QueryError
+from rewriter.frames import catalyst
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

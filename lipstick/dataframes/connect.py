@@ -27,8 +27,8 @@ from lipstick.dataframes.sampled_connect import with_filters
 from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
-from rewriter import connect_plan
 from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError
+from rewriter.frames import connect_plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -32,8 +32,8 @@ from lipstick.dataframes.jvm import (
 )
 from lipstick.dataframes.numbering import same_result
 from lipstick.guard import settings
-from rewriter.catalyst.refusals import is_placement
 from rewriter.errors import NotUnderstoodError
+from rewriter.frames.catalyst.refusals import is_placement
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

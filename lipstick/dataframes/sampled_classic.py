@@ -16,8 +16,8 @@ from lipstick.dataframes.jvm import (
     sizes,
     untracked,
 )
-from rewriter.catalyst.refusals import is_local_sort
-from rewriter.catalyst.sampled import condition, is_percentage
+from rewriter.frames.catalyst.refusals import is_local_sort
+from rewriter.frames.catalyst.sampled import condition, is_percentage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

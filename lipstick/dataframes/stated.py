@@ -18,7 +18,7 @@ from lipstick.dataframes.jvm import (
     sizes,
     with_subqueries,
 )
-from rewriter import catalyst
+from rewriter.frames import catalyst
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,8 +31,8 @@ from lipstick.derived.rows import (
 )
 from lipstick.views import drop_once_read
 from rewriter.blocks import decided_once
+from rewriter.emit.statements import plain_sql
 from rewriter.errors import UnsupportedError
-from rewriter.statements import plain_sql
 
 if TYPE_CHECKING:
     from lipstick.capture.capture import Capture

@@ -18,9 +18,9 @@ from lipstick.errors import CapabilityError
 from lipstick.memory.keys import KeyTable
 from lipstick.naming import ROW_BITS, stored_key
 from lipstick.tracking import Naming
+from rewriter.analysis.conditional import conditional, has_difference
+from rewriter.analysis.data_flow import follow
 from rewriter.blocks import Block, topological
-from rewriter.conditional import conditional, has_difference
-from rewriter.follow import follow
 from semiring.base import Array
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial

@@ -17,8 +17,8 @@ from lipstick.memory.state import Context, Rows, State
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, Datasets
 from lipstick.memory.unions import UnionRows
 from lipstick.memory.window_rows import WindowRows
+from rewriter.analysis.char_comparison import padding
 from rewriter.blocks import Block, Kind, topological
-from rewriter.padded import padding
 from semiring.base import Array
 
 _LENGTH = "__CHAR_VARCHAR_TYPE_STRING"

@@ -21,8 +21,8 @@ from lipstick.memory.sources import sources_of
 from lipstick.memory.sparse import sparse
 from lipstick.memory.unions import UnionRows
 from lipstick.naming import stored_key
+from rewriter.analysis.conditional import conditional, has_difference, limits_inside, shown_joins
 from rewriter.blocks import Kind
-from rewriter.conditional import conditional, has_difference, limits_inside, shown_joins
 from rewriter.emit import VALUE
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, Source, columns_of

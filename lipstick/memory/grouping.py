@@ -18,8 +18,8 @@ from lipstick.memory.store import every
 from rewriter.algebra import Scalar
 from rewriter.blocks import GROUP, Block
 from rewriter.emit import PRESENT
+from rewriter.emit.statements import supporting_aggregates
 from rewriter.interpret import AggregateCall, Resolve, Vector, aggregate_call, from_arrow, interpret
-from rewriter.statements import supporting_aggregates
 from semiring.arrow import normal
 from semiring.base import Array
 

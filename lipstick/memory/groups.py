@@ -30,6 +30,7 @@ from lipstick.memory.state import (
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, every
 from lipstick.memory.sums import ChunkedSums
+from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import EXPANDED, GROUP, MEMBER, Block
 from rewriter.emit import PRESENT
 from rewriter.interpret import (
@@ -41,7 +42,6 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
-from rewriter.raising import may_raise
 from semiring.arrow import decoded, normal
 from semiring.base import Array
 

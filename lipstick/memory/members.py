@@ -26,6 +26,7 @@ from lipstick.memory.state import (
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
 from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
 from rewriter.emit import dependent
+from rewriter.emit.statements import value_columns
 from rewriter.interpret import (
     Interpreted,
     Resolve,
@@ -35,7 +36,6 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
-from rewriter.statements import value_columns
 from semiring.base import Array
 
 ValueLookup: TypeAlias = Callable[[Block, Sequence[str], pa.Table], pa.Table]

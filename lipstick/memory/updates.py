@@ -15,9 +15,9 @@ from lipstick.memory.members import Members
 from lipstick.memory.regroup import Moved
 from lipstick.memory.scenarios import Updated, pairs
 from lipstick.memory.state import NOTHING, State, matches, overlay
+from rewriter.analysis.value_columns import updated_columns
 from rewriter.blocks import MEMBER
 from rewriter.interpret import Resolve, Vector, from_arrow
-from rewriter.updates import updated_columns
 from semiring.base import Array
 
 

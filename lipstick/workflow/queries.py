@@ -10,7 +10,7 @@ from lipstick.workflow.functions import Aggregates
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, FrameFunction, Query, Sql
 from rewriter.bind import bind
-from rewriter.catalog import TrackedRelation
+from rewriter.bind.catalog import TrackedRelation
 from rewriter.errors import UnsupportedError, UntrackedError
 
 

@@ -17,7 +17,7 @@ from lipstick.workflow.functions import called
 from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.reading import MemberReading
 from lipstick.workflow.window_nodes import Over, window_nodes
-from rewriter.cogroup import is_shared_key
+from rewriter.analysis.shared_keys import is_shared_key
 from rewriter.interpret import interpret
 from semiring.base import Array
 

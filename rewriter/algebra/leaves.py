@@ -17,7 +17,7 @@ class Scan(Relation):
     """One occurrence of a tracked relation.
 
     ``columns[i]`` is the name, in the relation, of the column that becomes ``attributes[i]``;
-    ``marks`` are those of :class:`rewriter.catalog.TrackedRelation`.
+    ``marks`` are those of :class:`rewriter.bind.catalog.TrackedRelation`.
     """
 
     relation: str

@@ -13,15 +13,15 @@ from types import MappingProxyType
 from sqlglot import exp
 
 from rewriter.algebra import Relation
+from rewriter.bind.catalog import Catalog, TableFunction
+from rewriter.bind.columns.names import Names, lambda_variables
 from rewriter.bind.context import Context, Recursion
-from rewriter.bind.names import Names, lambda_variables
+from rewriter.bind.functions.registered import with_aggregates
 from rewriter.bind.parameters import Arguments, substitute
 from rewriter.bind.queries import QueryBinder
-from rewriter.bind.registered import with_aggregates
 from rewriter.bind.text import Source, parse
-from rewriter.catalog import Catalog, TableFunction
-from rewriter.comparable import Conversions
 from rewriter.position import Span
+from rewriter.scalars.comparable import Conversions
 
 __all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
 

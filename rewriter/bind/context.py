@@ -10,13 +10,13 @@ from typing import Protocol
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, OuterRow, OuterValues, Project, Relation, Scalar
-from rewriter.bind.names import Names
-from rewriter.bind.outer_values import with_outer_values
-from rewriter.bind.scope import Bound, Outer
+from rewriter.bind.catalog import Catalog, TableFunction
+from rewriter.bind.columns.names import Names
+from rewriter.bind.columns.scope import Bound, Outer
+from rewriter.bind.subqueries.outer_values import with_outer_values
 from rewriter.bind.text import Source
-from rewriter.catalog import Catalog, TableFunction
-from rewriter.comparable import Conversions
 from rewriter.position import Span
+from rewriter.scalars.comparable import Conversions
 
 
 class Binders(Protocol):

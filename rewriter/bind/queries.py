@@ -5,19 +5,19 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.algebra import Relation
-from rewriter.bind.clauses import refuse_query_clauses, refuse_set_operation
-from rewriter.bind.constants import bind_values
+from rewriter.bind.clauses.constants import bind_values
+from rewriter.bind.clauses.ordering import order_and_limit
+from rewriter.bind.clauses.pipes import bind_piped
+from rewriter.bind.clauses.refusals import refuse_query_clauses, refuse_set_operation
+from rewriter.bind.clauses.selects import bind_select
+from rewriter.bind.clauses.set_operations import bind_set_operation
+from rewriter.bind.clauses.sources import define_ctes
+from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.context import Context, Correlated, LateralRows, Members
-from rewriter.bind.correlated import bind_scalar_select
-from rewriter.bind.dependent import bind_dependent, members_of, scalar_of
-from rewriter.bind.lateral_subqueries import bind_lateral_subquery
-from rewriter.bind.members import bind_members, refusal, without_limit
-from rewriter.bind.ordering import order_and_limit
-from rewriter.bind.pipes import bind_piped
-from rewriter.bind.scope import Bound, Outer
-from rewriter.bind.selects import bind_select
-from rewriter.bind.set_operations import bind_set_operation
-from rewriter.bind.sources import define_ctes
+from rewriter.bind.subqueries.correlated import bind_scalar_select
+from rewriter.bind.subqueries.lateral import bind_lateral_subquery
+from rewriter.bind.subqueries.members import bind_members, refusal, without_limit
+from rewriter.bind.subqueries.unnesting import bind_dependent, members_of, scalar_of
 from rewriter.dialect import Piped
 from rewriter.errors import CorrelationError
 

@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter import aggregates
 from rewriter.algebra import Scalar
-from rewriter.bind import functions
-from rewriter.bind.calls import call_name, check_call, is_aggregate, is_mean
+from rewriter.bind.catalog import Variable
+from rewriter.bind.columns.scope import Lookup, Outer, Parts, Scope
+from rewriter.bind.columns.stars import expand_star, is_star
 from rewriter.bind.context import Context
-from rewriter.bind.existence import is_membership, membership_value, simplified
 from rewriter.bind.fingerprint import unwrap
-from rewriter.bind.scope import Lookup, Outer, Parts, Scope
-from rewriter.bind.stars import expand_star, is_star
-from rewriter.bind.subqueries import Subqueries
-from rewriter.bind.time_windows import time_of
-from rewriter.catalog import Variable
+from rewriter.bind.functions import non_scalar as functions
+from rewriter.bind.functions.calls import call_name, check_call, is_aggregate, is_mean
+from rewriter.bind.functions.time_windows import time_of
+from rewriter.bind.subqueries.existence import is_membership, membership_value, simplified
+from rewriter.bind.subqueries.values import Subqueries
 from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError
-from rewriter.opaque import is_opaque
 from rewriter.position import Span, keyword_spans, text_of
-from rewriter.windows import called, changed
+from rewriter.scalars import aggregates
+from rewriter.scalars.opaque import is_opaque
+from rewriter.scalars.windows import called, changed
 
 PLACE = "place"
 """Marks a bound column with its span in the text."""

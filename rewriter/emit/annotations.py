@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.aggregates import arguments
 from rewriter.algebra import Scalar
 from rewriter.blocks import MEMBER, Block, Kind, Named, qualified
+from rewriter.scalars.aggregates import arguments
 
 
 def monomial(block: Block) -> Scalar:

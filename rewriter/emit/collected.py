@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.aggregates import arguments, called, collects_in_order, is_distinct, sort_keys
 from rewriter.algebra import Scalar
+from rewriter.scalars.aggregates import arguments, called, collects_in_order, is_distinct, sort_keys
 
 _VALUE = "value"
 _BEFORE, _AFTER = exp.Literal.number(-1), exp.Literal.number(1)

@@ -9,7 +9,7 @@ from functools import reduce
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
-from rewriter.bind.functions import is_drawn
+from rewriter.bind.functions.non_scalar import is_drawn
 from rewriter.blocks import (
     COPIES,
     EXPANDED,

@@ -11,7 +11,7 @@ from rewriter.blocks import Block, Named, qualified
 from rewriter.emit.core import Tables
 from rewriter.emit.tail import fill, read
 from rewriter.emit.trees import named
-from rewriter.windows import UNBOUNDED, Frame, extent_of
+from rewriter.scalars.windows import UNBOUNDED, Frame, extent_of
 
 _PLACED = "p"
 

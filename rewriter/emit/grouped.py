@@ -9,7 +9,7 @@ from sqlglot import exp
 from rewriter.blocks import Named, qualified
 from rewriter.emit.collected import sorted_arrays
 from rewriter.emit.trees import named, no_ordinal, where
-from rewriter.opaque import is_opaque
+from rewriter.scalars.opaque import is_opaque
 
 _OWN = "own"
 _OPAQUE = "opaque"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.may_throw import without_errors
 from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, qualified
 from rewriter.emit.core import Tables, with_sets
 from rewriter.emit.trees import from_, named, no_ordinal, table, where
 from rewriter.emit.union import union_rows
 from rewriter.lower.certainty import has_certain_members
-from rewriter.raising import without_errors
 
 
 def potential_query(block: Block, tables: Tables) -> exp.Select:

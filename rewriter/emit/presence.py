@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
+from rewriter.analysis.may_throw import may_raise, without_errors
+from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
 from rewriter.blocks import MEMBER, Block, aliases, qualified
 from rewriter.emit.core import Tables, exists
 from rewriter.emit.trees import conjunction, table, where
-from rewriter.raising import may_raise, without_errors
 
 _NUMBER = "_number"
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter import aggregates
 from rewriter.algebra import Scalar
+from rewriter.blocks.serialize import text
 from rewriter.interpret.compile import Interpreted, interpret
 from rewriter.interpret.once import once
-from rewriter.serialize import text
+from rewriter.scalars import aggregates
 
 _NAMES: dict[type[exp.Expr], str] = {
     exp.Sum: "SUM",

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from rewriter.aggregates import (
+from rewriter.algebra import Scalar, is_known
+from rewriter.scalars.aggregates import (
     EXTREMES,
     LISTS,
     arguments,
@@ -29,7 +30,6 @@ from rewriter.aggregates import (
     without_filter,
     without_order,
 )
-from rewriter.algebra import Scalar, is_known
 
 _OF_ORDER = {
     "any_value": "min_by",

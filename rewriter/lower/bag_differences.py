@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
 from rewriter.blocks import GROUP, Difference, Kind, qualified
-from rewriter.lower.close import close_post
+from rewriter.lower.finish_block import close_post
 from rewriter.lower.scope import OpenCore, OpenPost
 from rewriter.lower.state import Lowering, Open
 from rewriter.position import Span

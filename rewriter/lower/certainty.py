@@ -12,9 +12,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.may_throw import may_raise, may_raise_of_nulls
 from rewriter.blocks import Block, BlockSource, Kind, Semi, aliases
 from rewriter.lower.scope import OpenCore
-from rewriter.raising import may_raise, may_raise_of_nulls
 
 
 def is_stable(scalar: Scalar, core: OpenCore) -> bool:

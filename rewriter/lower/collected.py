@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.aggregates import ARRAYS, SETS
 from rewriter.algebra import Aggregate, Attribute, Filter, Generate, Project, Relation, Scalar, Sort
+from rewriter.scalars.aggregates import ARRAYS, SETS
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from rewriter.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
 from rewriter.algebra import (
     Aggregate,
     AntiJoin,
@@ -47,6 +46,7 @@ from rewriter.algebra import (
     is_known,
     walk,
 )
+from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import (
     EXPANDED,
     GROUP,
@@ -59,14 +59,11 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
-from rewriter.comparable import Conversions
 from rewriter.lower.aggregates import follows_order
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.chance import Chance
 from rewriter.lower.collected import Collected, collected_by
-from rewriter.lower.merged import merged
+from rewriter.lower.nondeterminism import Chance
 from rewriter.lower.observed import observed
-from rewriter.lower.rejecting import without_rejected
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
@@ -79,7 +76,10 @@ from rewriter.lower.state import Open, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import lists_by_range, placed_by
-from rewriter.raising import may_raise
+from rewriter.passes.eliminate_outer_joins import without_rejected
+from rewriter.passes.fuse_scalar_subqueries import merged
+from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
+from rewriter.scalars.comparable import Conversions
 
 
 def lower(

@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from rewriter.algebra import Relation, Scalar, conjuncts
 from rewriter.blocks import BlockSource, Core, Source, ValuesSource, qualified
-from rewriter.comparable import cast_to
 from rewriter.lower.certainty import is_prefilter, is_premature, is_stable
 from rewriter.lower.scope import OpenCore
+from rewriter.scalars.comparable import cast_to
 
 
 @dataclass(frozen=True, slots=True)

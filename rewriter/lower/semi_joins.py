@@ -28,7 +28,7 @@ from rewriter.blocks import (
     Semi,
     qualified,
 )
-from rewriter.lower.close import apart
+from rewriter.lower.finish_block import apart
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
 from rewriter.lower.outer import where_true
 from rewriter.lower.scope import (

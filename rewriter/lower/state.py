@@ -32,14 +32,14 @@ from rewriter.blocks import (
     TokenSource,
     qualified,
 )
-from rewriter.comparable import Conversions
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
 from rewriter.lower.certainty import with_certain_outputs
-from rewriter.lower.close import apart, close_core, close_post
-from rewriter.lower.parts import in_parts
+from rewriter.lower.finish_block import apart, close_core, close_post
 from rewriter.lower.scope import OpenCore, OpenPost, without_post
+from rewriter.lower.split_components import in_parts
 from rewriter.position import Span
+from rewriter.scalars.comparable import Conversions
 
 Open = OpenCore | OpenPost
 

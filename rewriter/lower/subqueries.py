@@ -19,11 +19,11 @@ from rewriter.algebra import (
 )
 from rewriter.blocks import Lookup, OuterLookup, qualified
 from rewriter.lower.memberships import distinct_values, outer_columns
-from rewriter.lower.merged import Value
 from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
 from rewriter.lower.scope import OpenCore
 from rewriter.lower.state import Open
+from rewriter.passes.fuse_scalar_subqueries import Value
 
 _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery."
 

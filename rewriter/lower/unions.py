@@ -9,7 +9,7 @@ from sqlglot import exp
 from rewriter.algebra import UnionAll
 from rewriter.blocks import Core, Named, UnionSource, qualified
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.close import apart
+from rewriter.lower.finish_block import apart
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
 

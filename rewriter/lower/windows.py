@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.aggregates import LISTS, chooses
 from rewriter.algebra import Attribute, Scalar, Windows, bracketed
 from rewriter.lower.aggregates import decided
-from rewriter.windows import (
+from rewriter.scalars.aggregates import LISTS, chooses
+from rewriter.scalars.windows import (
     CURRENT_ROW,
     UNBOUNDED,
     Frame,

@@ -13,11 +13,11 @@ from typing import Any
 import duckdb
 
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type
 from rewriter.blocks import Block, TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation, Type
+from rewriter.emit.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
 from rewriter.lower import lower
-from rewriter.reduction import in_order_of_members, reductions, without_prefilters
-from rewriter.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
+from rewriter.passes.reduce_semijoins import in_order_of_members, reductions, without_prefilters
 from tests.oracle.database import Database, Deletion
 from tests.oracle.duck import Duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb

@@ -20,7 +20,7 @@ from lipstick.capture.write import needs_rows
 from lipstick.memory import Memory
 from lipstick.valuation import compile_valuations
 from rewriter.blocks import Block, topological
-from rewriter.statements import rows_sql
+from rewriter.emit.statements import rows_sql
 from semiring.semirings import Counting
 from semiring.valuation import Valuation
 from tests.oracle.bag import check_counting

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rewriter.emit.statements import rewritten_sql
 from rewriter.errors import QueryError
-from rewriter.statements import rewritten_sql
 from tests.rewriter.advised import Refused, refused
 
 NO_QUERY = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from rewriter.analysis.shared_keys import is_shared_key
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation
-from rewriter.cogroup import is_shared_key
 from rewriter.lower import lower
 
 SIDES = (

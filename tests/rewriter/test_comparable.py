@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.comparable import compared_exactly
+from rewriter.scalars.comparable import compared_exactly
 
 
 @pytest.mark.parametrize(

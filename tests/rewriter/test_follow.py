@@ -2,7 +2,7 @@
 
 import pytest
 
-from rewriter.follow import Followed, follow
+from rewriter.analysis.data_flow import Followed, follow
 from tests.rewriter.lower.catalog import blocks
 
 SHOWN = [

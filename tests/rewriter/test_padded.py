@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from rewriter.analysis.char_comparison import padding
 from rewriter.blocks import Block
-from rewriter.padded import padding
 from tests.rewriter.lower.catalog import blocks
 
 GROUPS = "WITH c AS (SELECT model, count(*) AS n FROM cars GROUP BY model) "

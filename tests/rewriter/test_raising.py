@@ -6,15 +6,15 @@ import pytest
 
 from rewriter import dialect
 from rewriter.algebra import Scalar
-from rewriter.bind.scalar_functions import SCALAR_FUNCTIONS
-from rewriter.dialect import AGGREGATES, SparkSQL
-from rewriter.raising import (
+from rewriter.analysis.may_throw import (
     _TOTAL_FUNCTIONS,
     _TRIED_FUNCTIONS,
     may_raise,
     may_raise_of_nulls,
     without_errors,
 )
+from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
+from rewriter.dialect import AGGREGATES, SparkSQL
 
 
 def scalar(text: str) -> Scalar:

@@ -8,8 +8,8 @@ from pathlib import Path
 from rewriter import dialect
 from rewriter.algebra import Aggregate, Generate, Relation, walk
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.errors import QueryError
 from rewriter.interpret import aggregate_call, interpret
 from rewriter.lower import lower

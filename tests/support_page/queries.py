@@ -14,9 +14,9 @@ from pyspark.errors import AnalysisException
 from lipstick import Session
 from lipstick.errors import LipstickError, NeedsSparkError
 from lipstick.memory import Memory
-from rewriter.annotation import annotation_type
+from rewriter.analysis.annotation_type import annotation_type
+from rewriter.analysis.conditional import conditional, has_difference
 from rewriter.blocks import Block, topological
-from rewriter.conditional import conditional, has_difference
 from rewriter.dialect import read_write
 from rewriter.errors import QueryError
 from semiring.analysis import probability

@@ -12,9 +12,9 @@ from lipstick.explore.cells import cell
 from lipstick.memory import Memory
 from lipstick.memory.formal.tensors import check_aggregate
 from lipstick.memory.state import NOTHING
-from rewriter.annotation import annotation_type
+from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, Kind, core_relations, topological
-from rewriter.serialize import text
+from rewriter.blocks.serialize import text
 
 _OF_GROUP = re.compile(r"\bg\.`(?P<name>[^`]+)`")
 _OF_MEMBER = re.compile(r"\bm\.`(?P<name>[^`]+)`")

@@ -29,8 +29,8 @@ from lipstick.memory.formal.tensors import check_aggregate
 from lipstick.memory.formal.tuples import Tuples
 from lipstick.memory.formal.windows import Windows
 from lipstick.memory.store import every
+from rewriter.analysis.conditional import shown_joins
 from rewriter.blocks import Block
-from rewriter.conditional import shown_joins
 from semiring.base import Array
 from semiring.value import Operand, Value
 from semiring.values import choice

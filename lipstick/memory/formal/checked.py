@@ -20,7 +20,7 @@ from lipstick.memory.formal.algebra import Annotation
 from lipstick.memory.formal.functions import typed_values
 from lipstick.memory.state import State
 from lipstick.naming import stored_key
-from rewriter.conditional import shown_joins
+from rewriter.analysis.conditional import shown_joins
 from semiring.base import Array, Semiring
 from semiring.possible_worlds import PossibleWorlds
 from semiring.token import Token, normal_value

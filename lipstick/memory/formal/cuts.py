@@ -13,8 +13,8 @@ from lipstick.memory.formal.functions import Precedes, typed
 from lipstick.memory.formal.limits import MOST, too_many
 from lipstick.memory.state import SORT
 from lipstick.memory.store import every
+from rewriter.analysis.conditional import conditional
 from rewriter.blocks import Block
-from rewriter.conditional import conditional
 from semiring.analysis.most import most
 from semiring.base import Array
 from semiring.expression import compare, condition, simplify

@@ -17,6 +17,7 @@ from lipstick.memory.order import Key, order
 from lipstick.memory.state import needs_spark
 from lipstick.memory.windows import computed
 from rewriter.algebra import SortKey
+from rewriter.blocks.serialize import scalar as parsed
 from rewriter.interpret import (
     AggregateCall,
     FailedError,
@@ -32,7 +33,6 @@ from rewriter.interpret import (
     interpret,
     windowed,
 )
-from rewriter.serialize import scalar as parsed
 from semiring.errors import ExactnessError
 
 Case: TypeAlias = tuple[Any, ...]

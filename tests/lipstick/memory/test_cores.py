@@ -19,12 +19,12 @@ from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
 from lipstick.memory.held import HeldDatasets
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, Core, Kind, TokenSource, topological
-from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.emit.statements import members_sql, rows_sql
 from rewriter.errors import UnsupportedError
 from rewriter.interpret import UninterpretableError
 from rewriter.lower import lower
-from rewriter.statements import members_sql, rows_sql
 from semiring.errors import LipstickError
 from tests.oracle.captured import blocks_of, connected, members_of
 from tests.oracle.duck import loosened, to_duckdb

@@ -6,8 +6,8 @@ import pytest
 
 from lipstick.workflow.supported import problem
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation
 from rewriter.lower import lower
 
 COLUMNS = {"A": ("id", "k", "x"), "B": ("id", "k", "y")}

@@ -32,10 +32,10 @@ from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.tables import remember_structs, struct_of
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource, topological
-from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.emit.statements import members_sql, rows_sql
 from rewriter.lower import lower
-from rewriter.statements import members_sql, rows_sql
 from tests.graphquery.store.workload import Unsynced
 from tests.oracle.duck_sql import to_duckdb
 

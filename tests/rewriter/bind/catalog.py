@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewriter.catalog import MemoryCatalog, TrackedRelation, Type, Variable, View
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type, Variable, View
 from rewriter.errors import UnsupportedError
 
 

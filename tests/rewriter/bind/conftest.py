@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.catalog import MemoryCatalog
+from rewriter.bind.catalog import MemoryCatalog
 from tests.rewriter.bind.catalog import CATALOG
 
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Filter, Limit, Project, Scan, SemiJoin, UnionAll, walk
 from rewriter.bind import bind
-from rewriter.catalog import MemoryCatalog, TrackedRelation, View
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, View
 from rewriter.errors import UnsupportedError
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rewriter.algebra.rendering import render
 from rewriter.bind import Query, bind
-from rewriter.catalog import MemoryCatalog, TableFunction
+from rewriter.bind.catalog import MemoryCatalog, TableFunction
 from rewriter.errors import QueryError
-from rewriter.render import render
 from tests.rewriter.cases import ADVISED, check, names, orphans
 
 CASES = Path(__file__).parent / "cases"

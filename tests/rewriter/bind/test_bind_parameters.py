@@ -8,11 +8,11 @@ from decimal import Decimal
 import pytest
 
 from rewriter import dialect
+from rewriter.algebra.rendering import render
 from rewriter.bind import bind, substitute
-from rewriter.catalog import MemoryCatalog
+from rewriter.bind.catalog import MemoryCatalog
 from rewriter.dialect import SparkSQL
 from rewriter.errors import QueryError
-from rewriter.render import render
 
 LITERALS = [
     (None, "NULL"),

@@ -6,7 +6,7 @@ import pytest
 
 from rewriter.algebra import walk
 from rewriter.bind import bind
-from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from tests.oracle.suites import TPCH
 
 COLUMNS = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rewriter.catalyst import query_text
 from rewriter.errors import QueryError
+from rewriter.frames.catalyst import query_text
 from tests.rewriter.cases import check, names, orphans
 
 FOLDER = Path(__file__).parent / "cases"

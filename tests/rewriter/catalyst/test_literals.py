@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from rewriter.catalyst.literals import literal
-from rewriter.catalyst.tree import Node
 from rewriter.dialect import emit
 from rewriter.errors import UnsupportedError
+from rewriter.frames.catalyst.literals import literal
+from rewriter.frames.catalyst.tree import Node
 
 
 @pytest.mark.parametrize(

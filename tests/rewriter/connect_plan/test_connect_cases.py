@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rewriter.connect_plan import query_text
 from rewriter.errors import QueryError
+from rewriter.frames.connect_plan import query_text
 from tests.rewriter.cases import check, names, orphans
 
 FOLDER = Path(__file__).parent / "cases"

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from rewriter.blocks.serialize import scalar
 from rewriter.interpret import (
     FailedError,
     UninterpretableError,
@@ -16,7 +17,6 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
-from rewriter.serialize import scalar
 
 
 def _column(kind: pa.DataType, *values: Any) -> Vector:

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from rewriter.blocks.serialize import scalar
 from rewriter.interpret import (
     UninterpretableError,
     aggregate_call,
@@ -16,7 +17,6 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
-from rewriter.serialize import scalar
 
 NAN = float("nan")
 COLUMNS = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TableFunction, TrackedRelation
 from rewriter.blocks import Block, TokenSource
-from rewriter.catalog import MemoryCatalog, TableFunction, TrackedRelation
 from rewriter.lower import lower
 
 RELATIONS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rewriter.algebra import Scalar, SortKey
+from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import (
     Block,
     BlockSource,
@@ -19,8 +20,7 @@ from rewriter.blocks import (
     ValuesSource,
     topological,
 )
-from rewriter.monotone import monotone_having
-from rewriter.serialize import text
+from rewriter.blocks.serialize import text
 
 
 def render_blocks(root: Block) -> str:

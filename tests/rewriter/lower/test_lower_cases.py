@@ -15,9 +15,9 @@ from rewriter import dialect
 from rewriter.algebra import Relation
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import CTE_TABLES, rows_query
+from rewriter.emit.statements import rewritten_sql, supporting_aggregates
 from rewriter.errors import QueryError
 from rewriter.lower import lowering
-from rewriter.statements import rewritten_sql, supporting_aggregates
 from tests.rewriter.cases import ADVISED, check, names, orphans
 from tests.rewriter.lower.catalog import blocks
 from tests.rewriter.lower.rendering import render_blocks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.monotone import monotone_having
-from rewriter.serialize import text
+from rewriter.analysis.monotone import monotone_having
+from rewriter.blocks.serialize import text
 from tests.rewriter.lower.catalog import blocks
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from rewriter.algebra import InnerJoin, OuterJoin, walk
 from rewriter.bind import bind
-from rewriter.lower.rejecting import without_rejected
+from rewriter.passes.eliminate_outer_joins import without_rejected
 from tests.rewriter.lower.catalog import CATALOG
 
 FROM = "FROM dealers d {} JOIN cars c ON d.dealer = c.dealer"

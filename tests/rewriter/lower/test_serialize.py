@@ -7,11 +7,11 @@ import json
 import pytest
 
 from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource
-from rewriter.catalog import MemoryCatalog, TrackedRelation
+from rewriter.blocks.serialize import blocks_from_json, blocks_to_json, scalar, text
+from rewriter.emit.statements import rewritten_sql
 from rewriter.lower import lower
-from rewriter.serialize import blocks_from_json, blocks_to_json, scalar, text
-from rewriter.statements import rewritten_sql
 from tests.oracle.generator import generate
 from tests.rewriter.cases import names
 from tests.rewriter.lower.catalog import blocks

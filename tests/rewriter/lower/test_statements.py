@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rewriter.blocks import Block, topological
+from rewriter.blocks.serialize import text
 from rewriter.emit import CTE_TABLES, potential_query
-from rewriter.serialize import text
-from rewriter.statements import (
+from rewriter.emit.statements import (
     comparisons_sql,
     contributions_sql,
     rows_sql,

@@ -1,0 +1,156 @@
+"""The annotation type of a block's tuples: what the plan alone says of an annotation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.blocks import (
+    GROUP,
+    UNION,
+    Block,
+    Kind,
+    Lookup,
+    OuterLookup,
+    Semi,
+    aliases,
+    qualified,
+)
+from rewriter.blocks.serialize import text
+from rewriter.emit import dependent, uncertain_having
+from semiring.annotation import (
+    Alt,
+    AnnotationType,
+    BlackBox,
+    Compare,
+    Delta,
+    Literal,
+    Monus,
+    One,
+    Ref,
+    Sum,
+    TensorOf,
+    Times,
+    TokenOf,
+)
+
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+}
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Sum: "SUM",
+    exp.Count: "COUNT",
+    exp.Min: "MIN",
+    exp.Max: "MAX",
+    exp.Avg: "AVG",
+}
+
+
+def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
+    """Return τ of a block's tuples.
+
+    Parameters
+    ----------
+    key_types
+        The types of the token columns of every relation.
+    """
+    found = _uncut(block, key_types)
+    if not block.limited:
+        return found
+    last = "∞" if block.limit is None else block.offset + block.limit
+    return _product([found, BlackBox(f"[{block.offset + 1} ≤ place ≤ {last}]", (found,))])
+
+
+def _uncut(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
+    if block.kind is Kind.UNION:
+        branches = Alt(tuple(Ref(branch.name, branch.identity) for branch in block.branches))
+        return _product([branches, *(_condition_on(c, block) for c in block.having)])
+    member = _member(block, key_types)
+    if block.kind is Kind.ROWS:
+        return member
+    values = tuple(name for name, call in block.aggregates if not isinstance(call.this, exp.Star))
+    members = Sum(member, values)
+    if block.difference is not None:
+        less = Monus(members, members)
+        return Monus(members, less) if block.difference.common else less
+    root: AnnotationType = Delta(members) if block.keys else One()
+    conditions = uncertain_having(block)
+    return _product([root, *(_condition(condition, block, members) for condition in conditions)])
+
+
+def _product(factors: Sequence[AnnotationType]) -> AnnotationType:
+    return factors[0] if len(factors) == 1 else Times(tuple(factors))
+
+
+def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
+    factors: list[AnnotationType] = [
+        TokenOf(token.relation, key_types[token.relation]) for token in block.tokens
+    ]
+    calls = [generator.argument for generator in block.generators if generator.placed]
+    called = {alias: call for call in calls for alias in aliases(call)}
+    for lookup in block.lookups:
+        if not lookup.scalar:
+            found = Ref(lookup.block.name, lookup.block.identity)
+            call = called.get(lookup.alias)
+            factors.append(found if call is None else BlackBox(str(call.this), (found,)))
+    factors += [_membership(semi) for semi in block.semis]
+    factors += [
+        Ref(outer.block.name, outer.block.identity) for outer in block.outer_lookups if outer.factor
+    ]
+    factors += [_condition_on(c, block) for c in block.conditions if dependent(c, block)]
+    if block.grouped and not block.stable_identity:
+        factors += [
+            _condition_on(exp.NullSafeEQ(this=key.copy(), expression=qualified(GROUP, name)), block)
+            for name, key in block.keys
+            if dependent(key, block)
+        ]
+    return _product(factors) if factors else One()
+
+
+def _condition_on(condition: Scalar, block: Block) -> AnnotationType:
+    """Return a condition on values of other blocks' tuples."""
+    read = aliases(condition)
+    looked_up: list[Lookup | OuterLookup] = [*block.lookups, *block.outer_lookups]
+    blocks = {lookup.alias: lookup.block for lookup in looked_up}
+    known = [blocks[alias] for alias in sorted(read) if alias in blocks]
+    if UNION in read:
+        known += block.branches
+    return BlackBox(f"[{text(condition)}]", tuple(Ref(b.name, b.identity) for b in known))
+
+
+def _membership(semi: Semi) -> AnnotationType:
+    found = Delta(Ref(semi.block.name, semi.block.identity))
+    return Monus(One(), found) if semi.negated else found
+
+
+def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:
+    """Return a comparison of HAVING; a black box over the members if it is not a simple one."""
+    condition = condition.unnest()
+    op = _OPERATORS.get(type(condition))
+    if op is not None:
+        left = _operand(condition.this, block, members)
+        right = _operand(condition.expression, block, members)
+        if left is not None and right is not None:
+            return Compare(op, left, right)
+    return BlackBox(f"[{text(condition)}]", (members,))
+
+
+def _operand(scalar: Scalar, block: Block, members: Sum) -> TensorOf | Literal | None:
+    scalar = scalar.unnest()
+    if isinstance(scalar, exp.Literal):
+        return Literal(scalar.this if scalar.is_string else scalar.to_py())
+    if isinstance(scalar, exp.Column) and scalar.table == GROUP:
+        call = dict(block.aggregates).get(scalar.name)
+        name = _AGGREGATES.get(type(call)) if call is not None else None
+        if call is not None and name is not None:
+            value = scalar.name if scalar.name in members.values else None
+            distinct = isinstance(call.this, exp.Distinct)
+            return TensorOf(name, members, value, distinct, sibling=0)
+    return None

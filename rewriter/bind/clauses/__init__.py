@@ -1,0 +1,1 @@
+"""The clauses of a query: FROM, WHERE, GROUP BY, SELECT, ORDER BY, set operations and pipes."""

@@ -1,0 +1,240 @@
+"""Grouping: expressions over the input become expressions over its keys and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Aggregate,
+    Attribute,
+    GroupingSets,
+    OuterRow,
+    Project,
+    Relation,
+    Scalar,
+    UnionAll,
+    references,
+)
+from rewriter.bind.clauses.grouping_sets import grouping_flag, grouping_id, is_grouping_function
+from rewriter.bind.columns.scope import Bound
+from rewriter.bind.context import Context
+from rewriter.bind.fingerprint import fingerprint
+from rewriter.bind.functions.calls import is_aggregate
+from rewriter.bind.functions.session_windows import in_sessions
+from rewriter.bind.scalars import PLACE
+from rewriter.bind.subqueries.values import Subqueries
+from rewriter.dialect import SparkSQL
+from rewriter.position import Span
+from rewriter.scalars.opaque import is_opaque
+from rewriter.scalars.windows import changed
+
+OTHERWISE = "otherwise"
+"""Marks a column of HAVING with what its name means where the column is no grouping key."""
+
+
+EVERY_ROW = "every row"
+"""Marks a grouping by outer values that was an aggregate without GROUP BY: no rows have a row."""
+
+
+class Grouping:
+    """The keys and aggregates of one query block, found while its expressions are rewritten."""
+
+    def __init__(
+        self,
+        context: Context,
+        subqueries: Subqueries,
+        keys: Sequence[tuple[str, Scalar]],
+        sets: Sequence[tuple[int, ...]] | None = None,
+    ) -> None:
+        self._context = context
+        self._subqueries = subqueries
+        self._keys: dict[Hashable, tuple[Attribute, Scalar]] = {}
+        self._aggregates: dict[Hashable, tuple[Attribute, Scalar]] = {}
+        places = [self._place(self.key(name, scalar)) for name, scalar in keys]
+        self._sets: GroupingSets | None = None
+        if sets is not None:
+            chosen = tuple(tuple(sorted({places[key] for key in one})) for one in sets)
+            self._sets = GroupingSets(context.names.attribute("grouping_set"), chosen)
+        self._written = len(self._keys)
+
+    def _place(self, key: Attribute) -> int:
+        return [attribute for attribute, _ in self._keys.values()].index(key)
+
+    def key(self, name: str, scalar: Scalar) -> Attribute:
+        """Return the key that is equal to an expression; a new one if there is none."""
+        known = fingerprint(scalar)
+        if known not in self._keys:
+            self._keys[known] = (self._context.names.attribute(name), scalar)
+        return self._keys[known][0]
+
+    @property
+    def keys(self) -> tuple[Scalar, ...]:
+        """The expressions over the input that it is by, so far."""
+        return tuple(scalar for _, scalar in self._keys.values())
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether it is by keys, or by grouping sets: no input, no group."""
+        return bool(self._keys) or self._sets is not None
+
+    def aggregate(self, call: exp.Expr, name: str = "") -> Attribute:
+        """Return the value of an aggregate call over the input; a new one if there is none."""
+        known = fingerprint(call)
+        if known not in self._aggregates:
+            attribute = self._context.names.attribute(name or _call_name(call))
+            self._aggregates[known] = (attribute, call.copy())
+        return self._aggregates[known][0]
+
+    def over(self, scalar: Scalar, kept: frozenset[str] = frozenset()) -> Scalar:
+        """Return an expression over the input as one over the grouping.
+
+        A part equal to a key becomes the key, a call of an aggregate its value. ``kept`` are ids
+        of attributes that come from elsewhere.
+
+        Raises
+        ------
+        QueryError
+            A column of the input is neither.
+        """
+
+        def replaced(node: exp.Expr) -> exp.Expr:
+            if is_grouping_function(node):
+                return self._grouping_function(node)
+            key = self._keys.get(fingerprint(node))
+            if key is not None and (self._sets is not None or any(references(key[1]))):
+                return key[0].column()
+            if isinstance(node, exp.Window):
+                return changed(node, lambda operand: self.over(operand, kept))
+            if is_aggregate(node):
+                return self.aggregate(node).column()
+            if isinstance(node, exp.Column) and node.name in self._subqueries.ids:
+                return self._subqueries.above(node.name, self.over).column()
+            if isinstance(node, exp.Column) and node.name not in kept:
+                return self._otherwise(node, kept)
+            return node
+
+        result: Scalar = scalar.copy().transform(replaced, copy=False)
+        return result
+
+    def relation(
+        self, source: Relation, span: Span | None, every: OuterRow | None = None
+    ) -> Relation:
+        """Return the grouping of an input, once all expressions over it are known.
+
+        With ``every`` there is a group for each of these rows, though no input row may have it.
+        """
+        if not self._keys and not self._aggregates and self._sets is None:
+            self.aggregate(exp.Count(this=exp.Star()))
+        scalars = [scalar for _, scalar in (*self._keys.values(), *self._aggregates.values())]
+        source, attached = self._subqueries.attach(source, scalars)
+        count = len(self._keys)
+        self._check_opaque(attached[count:], span, everywhere=every is not None)
+        context = self._context
+        source, by = in_sessions(
+            source,
+            attached[:count],
+            attached[count:],
+            context.names,
+            context.source,
+            span,
+            sets=self._sets is not None,
+        )
+        attached = (*by, *attached[count:])
+        if every is not None:
+            there = self._context.names.attribute("there")
+            used = {name for scalar in attached for name in references(scalar)}
+            source = _padded(source, every, there, used)
+            attached = (*attached[:count], *(_filtered(call, there) for call in attached[count:]))
+        return Aggregate(
+            source,
+            tuple(attribute for attribute, _ in self._keys.values()),
+            attached[:count],
+            tuple(attribute for attribute, _ in self._aggregates.values()),
+            attached[count:],
+            span,
+            self._all_sets(),
+        )
+
+    def _check_opaque(
+        self, calls: Sequence[Scalar], span: Span | None, *, everywhere: bool
+    ) -> None:
+        """Refuse registered aggregates beside Spark's own, and where no rows have a row."""
+        names = [str(call.this) for call in calls if is_opaque(call)]
+        if names and len(names) < len(calls):
+            problem = f"the registered aggregate {names[0]} beside one of Spark's"
+            advice = "Spark does not compute both at once: join two queries."
+        elif names and everywhere:
+            problem = f"the registered aggregate {names[0]} in a subquery without GROUP BY"
+            advice = "Group by a constant: GROUP BY 'all'."
+        else:
+            return
+        place = span or next(call for call in calls if is_opaque(call))
+        raise self._context.source.unsupported(f"{problem} is not supported", advice, place)
+
+    def _all_sets(self) -> GroupingSets | None:
+        """Return the grouping sets; keys that were not written in GROUP BY belong to all."""
+        if self._sets is None:
+            return None
+        more = tuple(range(self._written, len(self._keys)))
+        return replace(self._sets, sets=tuple((*one, *more) for one in self._sets.sets))
+
+    def _grouping_function(self, call: exp.Expr) -> Scalar:
+        source = self._context.source
+        name = str(call.this).lower()
+        if self._sets is None:
+            advice = "Use it with ROLLUP, CUBE or GROUPING SETS."
+            raise source.error(f"{name} without grouping sets", advice, call)
+        number = self._sets.number.column()
+        if name == "grouping_id":
+            return grouping_id(number, self._sets.sets, self._written)
+        key = self._keys.get(fingerprint(call.expressions[0]))
+        if key is None:
+            advice = "Give it an expression of GROUP BY."
+            raise source.error("grouping of what is not grouped by", advice, call)
+        return grouping_flag(number, self._sets.without(self._place(key[0])))
+
+    def _otherwise(self, node: exp.Column, kept: frozenset[str]) -> exp.Expr:
+        other = node.meta.get(OTHERWISE)
+        if isinstance(other, exp.Expr):
+            return self.over(other, kept)
+        advice = "Add it to GROUP BY, or aggregate it."
+        place = node.meta.get(PLACE)
+        problem = f"column {node.name} is neither grouped by nor aggregated"
+        raise self._context.source.error(
+            problem, advice, place if isinstance(place, Span) else None
+        )
+
+
+def _padded(source: Relation, every: OuterRow, there: Attribute, used: Set[str]) -> Relation:
+    """Return the input, where ``there`` is true, and each row of ``every`` with NULLs beside it."""
+    kept = tuple(attribute for attribute in source.attributes if attribute.id in used)
+    columns = tuple(attribute.column() for attribute in kept)
+    own = set(every.attributes)
+    beside = tuple(a.column() if a in own else exp.null() for a in kept)
+    output = (*kept, there)
+    rows = Project(source, output, (*columns, exp.true()))
+    return UnionAll((rows, Project(every, output, (*beside, exp.false()))), output)
+
+
+def _filtered(call: Scalar, there: Attribute) -> Scalar:
+    condition: Scalar = there.column()
+    if isinstance(call, exp.Filter):
+        condition = exp.and_(condition, call.expression.this, copy=False)
+        call = call.this
+    return exp.Filter(this=call, expression=exp.Where(this=condition))
+
+
+def _call_name(call: exp.Expr) -> str:
+    return call.sql(dialect=SparkSQL, normalize_functions=False).replace("`", "")
+
+
+def distinct(bound: Bound, context: Context, span: Span | None) -> Bound:
+    """Return the different rows of a query: a grouping by all columns."""
+    relation = bound.relation
+    output = tuple(context.names.attribute(attribute.name) for attribute in relation.attributes)
+    columns = [attribute.column() for attribute in relation.attributes]
+    relation, keys = in_sessions(relation, columns, (), context.names, context.source, span)
+    return Bound(Aggregate(relation, output, keys, (), (), span), bound.scope.over(output))

@@ -1,0 +1,1 @@
+"""Calls of functions: aggregates, table functions, time windows, registered functions."""

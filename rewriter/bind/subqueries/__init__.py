@@ -1,0 +1,1 @@
+"""Subqueries: IN, EXISTS, scalar ones, and those tied to the outer query (unnesting)."""

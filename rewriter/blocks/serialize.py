@@ -1,0 +1,319 @@
+"""Blocks as JSON and back: what a capture's manifest keeps of the query.
+
+Scalars are written as Spark SQL text; blocks refer to each other by name and stand in an order in
+which a block comes after those it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, SortKey
+from rewriter.blocks import (
+    Block,
+    BlockSource,
+    ConstantSource,
+    Core,
+    Difference,
+    Generator,
+    Kind,
+    Lookup,
+    Named,
+    OuterLookup,
+    Output,
+    ScanSource,
+    Semi,
+    Source,
+    TokenColumns,
+    UnionSource,
+    ValuesSource,
+    topological,
+)
+from rewriter.dialect import SparkSQL
+from rewriter.scalars.opaque import as_aggregate
+
+Json = dict[str, Any]
+
+
+def blocks_to_json(root: Block) -> list[Json]:
+    """Return the blocks of a query, inner ones first, the root last."""
+    return [_block(block) for block in topological(root)]
+
+
+def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
+    """Return the root of the blocks that :func:`blocks_to_json` wrote."""
+    known: dict[str, Block] = {}
+    for document in documents:
+        block = _read_block(document, known)
+        known[block.name] = block
+    return block
+
+
+def text(tree: Scalar, *, pretty: bool = False) -> str:
+    """Return a scalar or a statement as Spark SQL."""
+    return tree.sql(dialect=SparkSQL, pretty=pretty)
+
+
+def scalar(sql: str) -> Scalar:
+    """Return the scalar of a piece of Spark SQL whose columns are qualified by one alias."""
+    parsed: Scalar = sqlglot.parse_one(f"SELECT {sql}", dialect=SparkSQL).expressions[0]
+    return parsed.transform(_with_fields, copy=False)
+
+
+def _table(sql: str) -> Scalar:
+    """Return VALUES, or the call of a table function."""
+    parsed = sqlglot.parse_one(f"SELECT * FROM {sql}", dialect=SparkSQL).args["from_"].this
+    found: Scalar = parsed if isinstance(parsed, exp.Values) else parsed.this
+    return found
+
+
+def _with_fields(node: Scalar) -> Scalar:
+    """Read ``alias.column.field`` as a field of a column, not as a column of a longer name."""
+    if not isinstance(node, exp.Column) or len(node.parts) < 3:
+        return node
+    table, column, *fields = node.parts
+    found: Scalar = exp.Column(this=column, table=table)
+    for field in fields:
+        found = exp.Dot(this=found, expression=field)
+    return found
+
+
+def _named(columns: Sequence[Named]) -> list[list[str]]:
+    return [[name, text(value)] for name, value in columns]
+
+
+def _read_named(columns: Sequence[Sequence[str]]) -> tuple[Named, ...]:
+    return tuple((name, scalar(value)) for name, value in columns)
+
+
+def _semi(semi: Semi) -> Json:
+    return {
+        "block": semi.block.name,
+        "pairs": [[text(left), right] for left, right in semi.pairs],
+        "negated": semi.negated,
+        "null_safe": semi.null_safe,
+        "guard": None if semi.guard is None else text(semi.guard),
+    }
+
+
+def _read_semi(document: Mapping[str, Any], known: Mapping[str, Block]) -> Semi:
+    pairs = tuple((scalar(left), right) for left, right in document["pairs"])
+    guard = None if document["guard"] is None else scalar(document["guard"])
+    return Semi(known[document["block"]], pairs, document["negated"], document["null_safe"], guard)
+
+
+def _source(source: Source) -> Json:
+    if isinstance(source, ScanSource):
+        return {"scan": source.relation, "alias": source.alias, "view": source.view}
+    if isinstance(source, BlockSource):
+        return {"block": source.block.name, "alias": source.alias}
+    if isinstance(source, UnionSource):
+        return {"union": [_core(branch) for branch in source.branches], "alias": source.alias}
+    if isinstance(source, ValuesSource):
+        return {"values": _core(source.core), "alias": source.alias}
+    if isinstance(source, ConstantSource):
+        return {
+            "constant": text(source.table),
+            "alias": source.alias,
+            "columns": list(source.columns),
+            "position": source.position,
+        }
+    raise TypeError(f"{type(source).__name__} is not written")
+
+
+def _read_source(document: Mapping[str, Any], known: Mapping[str, Block]) -> Source:
+    alias = document["alias"]
+    if "scan" in document:
+        return ScanSource(alias, document["scan"], document["view"])
+    if "block" in document:
+        return BlockSource(alias, known[document["block"]])
+    if "values" in document:
+        return ValuesSource(alias, _read_core(document["values"], known))
+    if "constant" in document:
+        columns = tuple(document["columns"])
+        return ConstantSource(alias, _table(document["constant"]), columns, document["position"])
+    return UnionSource(alias, tuple(_read_core(branch, known) for branch in document["union"]))
+
+
+def _core(core: Core) -> Json:
+    return {
+        "sources": [_source(source) for source in core.sources],
+        "predicates": [text(predicate) for predicate in core.predicates],
+        "semis": [_semi(semi) for semi in core.semis],
+        "select": _named(core.select),
+        "generators": [_generator(generator) for generator in core.generators],
+        "once": core.once,
+        "sample": None if core.sample is None else text(core.sample).strip(),
+        "order": _order(core.order),
+    }
+
+
+def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
+    return Core(
+        sources=tuple(_read_source(source, known) for source in document["sources"]),
+        predicates=tuple(scalar(predicate) for predicate in document["predicates"]),
+        semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
+        select=_read_named(document["select"]),
+        generators=tuple(_read_generator(one) for one in document["generators"]),
+        once=document.get("once", False),
+        sample=_sample(document.get("sample")),
+        order=_read_order(document.get("order", [])),
+    )
+
+
+def _order(keys: Sequence[SortKey]) -> list[list[Any]]:
+    return [[text(key.scalar), key.descending, key.nulls_first] for key in keys]
+
+
+def _read_order(document: Sequence[Sequence[Any]]) -> tuple[SortKey, ...]:
+    return tuple(SortKey(scalar(value), last, nulls) for value, last, nulls in document)
+
+
+def _sample(sql: str | None) -> Scalar | None:
+    if sql is None:
+        return None
+    parsed = sqlglot.parse_one(f"SELECT * FROM t {sql}", dialect=SparkSQL).args["from_"]
+    found: Scalar = parsed.this.args["sample"].pop()
+    return found
+
+
+def _outer_lookup(outer: OuterLookup) -> Json:
+    return {
+        "alias": outer.alias,
+        "block": outer.block.name,
+        "pairs": [[text(left), right] for left, right in outer.pairs],
+        "factor": outer.factor,
+        "null_safe": outer.null_safe,
+        "guard": None if outer.guard is None else text(outer.guard),
+    }
+
+
+def _read_outer_lookup(document: Mapping[str, Any], known: Mapping[str, Block]) -> OuterLookup:
+    return OuterLookup(
+        document["alias"],
+        known[document["block"]],
+        tuple((scalar(left), right) for left, right in document["pairs"]),
+        document["factor"],
+        document["null_safe"],
+        None if document["guard"] is None else scalar(document["guard"]),
+    )
+
+
+def _generator(generator: Generator) -> Json:
+    return {
+        "alias": generator.alias,
+        "argument": text(generator.argument),
+        "position": generator.position,
+        "columns": list(generator.columns),
+        "outer": generator.outer,
+        "inline": generator.inline,
+        "function": generator.function,
+        "placed": generator.placed,
+    }
+
+
+def _read_generator(document: Mapping[str, Any]) -> Generator:
+    return Generator(
+        document["alias"],
+        scalar(document["argument"]),
+        document["position"],
+        tuple(document["columns"]),
+        document["outer"],
+        document["inline"],
+        document["function"],
+        document["placed"],
+    )
+
+
+def _difference(block: Block) -> Json | None:
+    found = block.difference
+    return None if found is None else {"side": text(found.side), "common": found.common}
+
+
+def _read_difference(document: Mapping[str, Any] | None) -> Difference | None:
+    if document is None:
+        return None
+    return Difference(scalar(document["side"]), document["common"])
+
+
+def _block(block: Block) -> Json:
+    return {
+        "name": block.name,
+        "kind": block.kind.value,
+        "core": None if block.core is None else _core(block.core),
+        "tokens": [
+            {"relation": t.relation, "alias": t.alias, "columns": list(t.columns)}
+            for t in block.tokens
+        ],
+        "lookups": [
+            {
+                "alias": lookup.alias,
+                "block": lookup.block.name,
+                "on": [list(pair) for pair in lookup.on],
+                "scalar": lookup.scalar,
+            }
+            for lookup in block.lookups
+        ],
+        "semis": [_semi(semi) for semi in block.semis],
+        "conditions": [text(condition) for condition in block.conditions],
+        "keys": _named(block.keys),
+        "aggregates": _named(block.aggregates),
+        "branches": [branch.name for branch in block.branches],
+        "having": [text(condition) for condition in block.having],
+        "outputs": [[o.name, text(o.scalar), o.stable] for o in block.outputs],
+        "order": _order(block.order),
+        "limit": block.limit,
+        "offset": block.offset,
+        "identity": list(block.identity),
+        "stable_identity": block.stable_identity,
+        "unique_identity": block.unique_identity,
+        "generators": [_generator(generator) for generator in block.generators],
+        "outer_lookups": [_outer_lookup(outer) for outer in block.outer_lookups],
+        "sets": block.sets,
+        "difference": _difference(block),
+        "copies": [text(count) for count in block.copies],
+    }
+
+
+def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Block:
+    core = document["core"]
+    aggregates = _read_named(document["aggregates"])
+    return Block(
+        name=document["name"],
+        kind=Kind(document["kind"]),
+        core=None if core is None else _read_core(core, known),
+        tokens=tuple(
+            TokenColumns(t["relation"], t["alias"], tuple(t["columns"])) for t in document["tokens"]
+        ),
+        lookups=tuple(
+            Lookup(
+                lookup["alias"],
+                known[lookup["block"]],
+                tuple((mine, its) for mine, its in lookup["on"]),
+                lookup["scalar"],
+            )
+            for lookup in document["lookups"]
+        ),
+        semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
+        conditions=tuple(scalar(condition) for condition in document["conditions"]),
+        keys=_read_named(document["keys"]),
+        aggregates=tuple((n, as_aggregate(call)) for n, call in aggregates),
+        branches=tuple(known[name] for name in document["branches"]),
+        having=tuple(scalar(condition) for condition in document["having"]),
+        outputs=tuple(Output(n, scalar(v), stable) for n, v, stable in document["outputs"]),
+        order=_read_order(document["order"]),
+        limit=document["limit"],
+        offset=document["offset"],
+        identity=tuple(document["identity"]),
+        stable_identity=document["stable_identity"],
+        unique_identity=document["unique_identity"],
+        generators=tuple(_read_generator(one) for one in document["generators"]),
+        outer_lookups=tuple(_read_outer_lookup(one, known) for one in document["outer_lookups"]),
+        sets=document["sets"],
+        difference=_read_difference(document["difference"]),
+        copies=tuple(scalar(count) for count in document["copies"]),
+    )

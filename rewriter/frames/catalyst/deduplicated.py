@@ -1,0 +1,29 @@
+"""The rows that ``dropDuplicates`` keeps: as Spark does it, the first of each group."""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.frames.catalyst.binary import Close
+from rewriter.frames.catalyst.scalars import call
+from rewriter.frames.catalyst.selects import Rows, Stage
+
+
+def deduplicated(close: Close, rows: Rows, keys: AbstractSet[int]) -> Rows:
+    """Return a row for each combination of values of the columns with these ids.
+
+    By other columns than all it is planned as GROUP BY with ``first`` of every other column.
+    """
+    if keys >= {one.id for one in rows.columns}:
+        return rows.having("distinct", exp.Distinct(), Stage.ITEMS)
+    if not rows.is_plain():
+        rows = close(rows)
+    columns = tuple(
+        one if one.id in keys else replace(one, scalar=call("first", one.scalar))
+        for one in rows.columns
+    )
+    group = exp.Group(expressions=[one.scalar.copy() for one in rows.columns if one.id in keys])
+    return replace(rows.having("group", group, Stage.ITEMS), columns=columns)

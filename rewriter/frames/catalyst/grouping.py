@@ -1,0 +1,68 @@
+"""Grouping sets, which a plan has as copies of its rows: one for each set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.frames.catalyst.errors import unsupported
+from rewriter.frames.catalyst.scalars import Scalars, attribute_id, call
+from rewriter.frames.catalyst.tree import Node, tree
+
+
+@dataclass(frozen=True, slots=True)
+class GroupingSets:
+    """The grouping sets of an aggregation.
+
+    ``keys`` are its grouping expressions, ``sets`` the numbers of those that each set has, and
+    ``outputs`` the expression ids under which the aggregation knows them; ``grouping_id`` is that
+    of the number of the set.
+    """
+
+    keys: tuple[Node, ...]
+    sets: tuple[tuple[int, ...], ...]
+    outputs: tuple[int, ...]
+    grouping_id: int
+
+    def columns(self, scalars: Scalars) -> Mapping[int, exp.Expr]:
+        """Return what the aggregation's own attributes are over the rows."""
+        written = dict(zip(self.outputs, map(scalars.write, self.keys), strict=True))
+        return {**written, self.grouping_id: call("grouping_id")}
+
+    def clause(self, scalars: Scalars) -> exp.Group:
+        """Return GROUP BY GROUPING SETS."""
+        keys = [scalars.write(key) for key in self.keys]
+        sets = [exp.Tuple(expressions=[keys[n].copy() for n in one]) for one in self.sets]
+        return exp.Group(expressions=[exp.GroupingSets(expressions=sets)])
+
+
+def grouping_sets(expand: Node) -> GroupingSets:
+    """Return the grouping sets that an ``Expand`` over its projection is made of.
+
+    Raises
+    ------
+    UnsupportedError
+        When it is made of something else: of several distinct aggregates, or of equal sets.
+    """
+    project = expand.children[0]
+    outputs = expand.many("output")
+    repeated = outputs[-1].fields["name"] == "_gen_grouping_pos"
+    outputs = outputs[:-1] if repeated else outputs
+    copied = outputs[-1].fields["name"] == "spark_grouping_id" and project.kind == "Project"
+    if not copied:
+        raise unsupported("copies of rows that are no grouping sets have no rule")
+    items = project.many("projectList")
+    keys = tuple(one.child for one in items if one.kind == "Alias")
+    first = len(items) - len(keys)
+    rows = [
+        [tree(value) for value in row[first : len(outputs) - 1]]
+        for row in expand.fields["projections"]
+    ]
+    sets = tuple(
+        tuple(number for number, value in enumerate(row) if value.kind == "AttributeReference")
+        for row in rows
+    )
+    ids = tuple(map(attribute_id, outputs[first:-1]))
+    return GroupingSets(keys, sets, ids, attribute_id(outputs[-1]))

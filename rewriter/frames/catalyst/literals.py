@@ -1,0 +1,119 @@
+"""Literals of a plan as literals of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlglot import exp
+
+from rewriter.dialect.nodes import TypedLiteral
+from rewriter.frames.catalyst.errors import unsupported
+from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.types import sql_type
+
+_EPOCH = datetime(1970, 1, 1)
+_SUFFIXES = {"byte": "Y", "short": "S", "long": "L", "double": "D", "float": "F"}
+_PREFIXES = {"date": "DATE", "timestamp": "TIMESTAMP_LTZ"}
+_NUMBERS = ("NaN", "Infinity", "-Infinity")
+
+
+def literal(node: Node) -> exp.Expr:
+    """Return the expression of a literal: of its value and of its type.
+
+    Raises
+    ------
+    UnsupportedError
+        For values that a plan's JSON does not show: of arrays, structs, maps, variants and binary.
+    """
+    value, type_ = node.fields.get("value"), node.fields["dataType"]
+    if value is None:
+        null = exp.Null()
+        return null if type_ == "void" else exp.Cast(this=null, to=sql_type(type_))
+    if isinstance(type_, str):
+        for known, write in _WRITERS.items():
+            if type_ == known or (known[-1] in " (" and type_.startswith(known)):
+                return write(str(value), type_)
+    raise unsupported(f"a literal of type {sql_type(type_).sql(dialect='spark')} has no text")
+
+
+def _number(value: str, type_: str) -> exp.Expr:
+    if value in _NUMBERS:
+        return exp.Cast(this=exp.Literal.string(value), to=sql_type(type_))
+    number: exp.Expr = exp.Literal.number(value.removeprefix("-"))
+    if type_ in _SUFFIXES:
+        number = TypedLiteral(this=number, to=sql_type(type_), suffix=_SUFFIXES[type_])
+    return exp.Neg(this=number) if value.startswith("-") else number
+
+
+def _decimal(value: str, type_: str) -> exp.Expr:
+    digits = exp.Literal.number(value.removeprefix("-"))
+    number: exp.Expr = TypedLiteral(this=digits, to=sql_type(type_), suffix="BD")
+    if value.startswith("-"):
+        number = exp.Neg(this=number)
+    whole, _, fraction = value.removeprefix("-").partition(".")
+    own = max(len(whole.lstrip("0")) + len(fraction), 1)
+    if type_ == f"decimal({max(own, len(fraction))},{len(fraction)})":
+        return number
+    return exp.Cast(this=number, to=sql_type(type_))
+
+
+def _string(value: str, type_: str) -> exp.Expr:
+    return exp.Literal.string(value)
+
+
+def _boolean(value: str, type_: str) -> exp.Expr:
+    return exp.Boolean(this=value == "true")
+
+
+def _moment(value: str, type_: str) -> exp.Expr:
+    return _typed(_PREFIXES[type_], value, type_)
+
+
+def _timestamp_ntz(value: str, type_: str) -> exp.Expr:
+    moment = _EPOCH + timedelta(microseconds=int(value))
+    return _typed("TIMESTAMP_NTZ", moment.isoformat(sep=" ", timespec="microseconds"), type_)
+
+
+def _typed(prefix: str, value: str, type_: str) -> exp.Expr:
+    return TypedLiteral(this=exp.Literal.string(value), to=sql_type(type_), prefix=prefix)
+
+
+def _day_time(value: str, type_: str) -> exp.Expr:
+    sign, rest = ("-" if value.startswith("-") else ""), abs(int(value))
+    seconds, micros = divmod(rest, 1_000_000)
+    days, seconds = divmod(seconds, 86_400)
+    text = f"{sign}{days} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return _interval(f"{text}.{micros:06}", "DAY", "SECOND", type_)
+
+
+def _year_month(value: str, type_: str) -> exp.Expr:
+    sign, months = ("-" if value.startswith("-") else ""), abs(int(value))
+    return _interval(f"{sign}{months // 12}-{months % 12}", "YEAR", "MONTH", type_)
+
+
+def _interval(value: str, first: str, last: str, type_: str) -> exp.Expr:
+    span = exp.IntervalSpan(this=exp.var(first), expression=exp.var(last))
+    found = exp.Interval(this=exp.Literal.string(value), unit=span)
+    if type_ == f"interval {first} to {last}".lower():
+        return found
+    return exp.Cast(this=found, to=sql_type(type_))
+
+
+_Writer = Callable[[str, Any], exp.Expr]
+
+_WRITERS: dict[str, _Writer] = {
+    "integer": _number,
+    **dict.fromkeys(_SUFFIXES, _number),
+    "decimal(": _decimal,
+    "string": _string,
+    "boolean": _boolean,
+    **dict.fromkeys(_PREFIXES, _moment),
+    "timestamp_ntz": _timestamp_ntz,
+    "interval year": _year_month,
+    "interval year to month": _year_month,
+    "interval month": _year_month,
+    "interval ": _day_time,
+}
+"""Type, or the beginning of it: how its values are written."""

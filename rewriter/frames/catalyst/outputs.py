@@ -1,0 +1,68 @@
+"""Which attributes an operator has, and which of them are used by what is above it."""
+
+from __future__ import annotations
+
+from rewriter.frames.catalyst.scalars import attribute_id
+from rewriter.frames.catalyst.tree import Node
+
+_SEMI = ("LeftSemi", "LeftAnti")
+_COMPARED = ("CTERelationDef", "Deduplicate", "Distinct", "Except", "Intersect", "Union")
+"""Operators to which every column matters."""
+
+
+def output(node: Node) -> tuple[int, ...]:
+    """Return the expression ids of an operator's columns, in order."""
+    known = node.fields.get("tracked") or node.fields.get("text")
+    if known is not None:
+        return tuple(number for number, _ in known["columns"])
+    match node.kind:
+        case "Project":
+            return tuple(map(attribute_id, node.many("projectList")))
+        case "Aggregate":
+            return tuple(map(attribute_id, node.many("aggregateExpressions")))
+        case "Window":
+            added = tuple(map(attribute_id, node.many("windowExpressions")))
+            return output(node.children[0]) + added
+        case "Generate":
+            added = tuple(map(attribute_id, node.many("generatorOutput")))
+            return output(node.children[0]) + added
+        case "Expand":
+            return tuple(map(attribute_id, node.many("output")))
+        case "LateralJoin":
+            return output(node.children[0]) + output(node.required("right").required("plan"))
+        case "WithCTE":
+            return output(node.required("plan"))
+        case "Join" if node.option("joinType") not in _SEMI:
+            return output(node.children[0]) + output(node.children[1])
+    if node.children:
+        return output(node.children[0])
+    return tuple(map(attribute_id, node.many("output")))
+
+
+def needed(root: Node) -> frozenset[int]:
+    """Return the attributes that any expression of a plan uses, or its answer."""
+    found = set(output(root))
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.fields.keys() & {"text", "tracked"} or not node.children:
+            continue
+        todo += node.children
+        if node.kind in _COMPARED:
+            for child in node.children:
+                found.update(output(child))
+        used = node.nested
+        if node.kind == "Project":
+            used = tuple(one for one in used if one.kind != "AttributeReference")
+        elif node.kind == "Generate":
+            used = tuple(one for one in (node.one("generator"),) if one is not None)
+        for expression in used:
+            found.update(references(expression))
+    return frozenset(found)
+
+
+def references(expression: Node) -> frozenset[int]:
+    """Return the attributes that an expression uses."""
+    return frozenset(
+        attribute_id(node) for node in expression.walk() if node.kind == "AttributeReference"
+    )

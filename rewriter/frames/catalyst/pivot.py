@@ -1,0 +1,156 @@
+"""PIVOT, which a plan has as two aggregations and a projection.
+
+The inner aggregation groups by the keys and the pivot column too, the outer one puts each value's
+aggregates into an array (``PivotFirst``), and the projection takes the arrays apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.frames.catalyst.errors import unsupported
+from rewriter.frames.catalyst.literals import literal
+from rewriter.frames.catalyst.names import column, identifier
+from rewriter.frames.catalyst.outputs import references
+from rewriter.frames.catalyst.scalars import Scalars, attribute_id
+from rewriter.frames.catalyst.selects import Column, Rows, Stage
+from rewriter.frames.catalyst.tree import Node
+
+_ALIAS = "p"
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """The parts of a PIVOT: its aggregates and keys, and the columns that are taken of it."""
+
+    source: Node
+    made: tuple[Node, ...]
+    """Keys, and the pivot column, that are expressions: columns before, as a text has them."""
+    aggregates: tuple[Node, ...]
+    keys: frozenset[int]
+    of: Node
+    values: tuple[str | None, ...]
+    arrays: dict[int, int]
+    """The number of the aggregate by the attribute of its array."""
+    items: tuple[Node, ...]
+
+    @property
+    def used(self) -> frozenset[int]:
+        """The attributes of the source that PIVOT reads: the others would be keys too."""
+        return self.keys.union(*map(references, (self.of, *self.aggregates)))
+
+
+def pivot_of(project: Node) -> Pivot | None:
+    """Return the PIVOT that a projection ends; None if it is another projection."""
+    outer = project.children[0]
+    if outer.kind != "Aggregate" or outer.children[0].kind != "Aggregate":
+        return None
+    inner = outer.children[0]
+    firsts = {
+        attribute_id(item): first
+        for item in outer.many("aggregateExpressions")
+        for first in item.walk()
+        if first.kind == "PivotFirst"
+    }
+    if not firsts:
+        return None
+    known = {attribute_id(item): item for item in inner.many("aggregateExpressions")}
+    keys = frozenset(map(attribute_id, outer.many("groupingExpressions")))
+    first = next(iter(firsts.values()))
+    of = first.children[0]
+    columns = [known[number] for number in known if number in keys | {attribute_id(of)}]
+    return Pivot(
+        source=inner.children[0],
+        made=tuple(one for one in columns if one.kind != "AttributeReference"),
+        aggregates=tuple(known[attribute_id(one.children[1])] for one in firsts.values()),
+        keys=keys,
+        of=of,
+        values=tuple(first.fields.get("pivotColumnValues") or ()),
+        arrays={array: number for number, array in enumerate(firsts)},
+        items=project.many("projectList"),
+    )
+
+
+def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
+    """Return the PIVOT over rows that are one relation of the columns it uses."""
+    type_ = pivot.of.fields["dataType"]
+    values = [literal(Node("Literal", {"value": v, "dataType": type_}, ())) for v in pivot.values]
+    aggregates = [scalars.write(item) for item in pivot.aggregates]
+    keys = [one.scalar for one in rows.columns if one.id in pivot.keys]
+    select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
+    columns = tuple(_column(item, pivot, rows) for item in pivot.items)
+    return Rows(columns, select, Stage.ITEMS)
+
+
+def pivot_select(
+    rows: Rows,
+    keys: Sequence[exp.Expr],
+    aggregates: Sequence[exp.Expr],
+    of: exp.Expr,
+    values: Sequence[exp.Expr],
+) -> exp.Select:
+    """Return a SELECT from the PIVOT of one relation.
+
+    It groups by the columns that it does not read elsewhere, so that a key must not be read.
+
+    Raises
+    ------
+    UnsupportedError
+        A key is read by an aggregate, or is the pivot column, which is to be a column itself.
+    """
+    read = {one for part in (*aggregates, of) for one in part.find_all(exp.Column)}
+    if not read.isdisjoint(keys):
+        raise unsupported(
+            "a pivot that reads a column that it groups by has no rule",
+            "Add the column once more, under another name, before groupBy.",
+        )
+    named = [
+        exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(aggregates)
+    ]
+    choices = [
+        exp.PivotAlias(this=one, alias=identifier(f"v{number}"))
+        for number, one in enumerate(values)
+    ]
+    node = exp.Pivot(
+        expressions=named,
+        fields=[exp.In(this=_unqualified(of), expressions=choices)],
+        unpivot=False,
+    )
+    table = rows.select.args["from_"].this.copy()
+    table.set("pivots", [node])
+    # Spark 4.0 knows no alias of a PIVOT.
+    return exp.Select(from_=exp.From(this=exp.select("*").from_(table).subquery(_ALIAS)))
+
+
+def _unqualified(column: exp.Expr) -> exp.Expr:
+    """Return the pivot column as PIVOT has it: a name of its only relation."""
+    if not isinstance(column, exp.Column):
+        raise unsupported(
+            "a pivot of an expression has no rule", "Add it as a column before groupBy."
+        )
+    return exp.Column(this=column.this.copy())
+
+
+def pivot_key(scalar: exp.Expr) -> exp.Column:
+    """Return a column of the pivoted relation as a key of the PIVOT."""
+    return column(_ALIAS, scalar.name)
+
+
+def pivot_value(value: int, aggregate: int, aggregates: int) -> exp.Column:
+    """Return the column of an aggregate of a value; a single aggregate is not named."""
+    return column(_ALIAS, f"v{value}_a{aggregate}" if aggregates > 1 else f"v{value}")
+
+
+def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
+    name = str(item.fields["name"])
+    if item.kind == "AttributeReference":
+        key = next(one for one in rows.columns if one.id == attribute_id(item))
+        return Column(key.id, name, pivot_key(key.scalar))
+    array, place = item.children[0].children
+    own = pivot_value(
+        int(place.fields["value"]), pivot.arrays[attribute_id(array)], len(pivot.aggregates)
+    )
+    return Column(attribute_id(item), name, own)

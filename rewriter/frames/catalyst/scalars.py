@@ -1,0 +1,368 @@
+"""Expressions of a plan as scalars of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from rewriter.algebra import bracketed
+from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
+from rewriter.frames.catalyst.errors import ADVICE, unsupported
+from rewriter.frames.catalyst.functions import function_name
+from rewriter.frames.catalyst.literals import literal
+from rewriter.frames.catalyst.names import identifier
+from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.types import cast, sql_type
+from rewriter.frames.catalyst.windows import ordered, over
+from rewriter.scalars.aggregates import called
+
+Columns = Mapping[int, exp.Expr]
+"""What stands for an attribute, by its expression id."""
+
+_BINARY: dict[str, type[exp.Binary]] = {
+    "Add": exp.Add,
+    "And": exp.And,
+    "BitwiseAnd": exp.BitwiseAnd,
+    "BitwiseOr": exp.BitwiseOr,
+    "BitwiseXor": exp.BitwiseXor,
+    "Divide": exp.Div,
+    "EqualNullSafe": exp.NullSafeEQ,
+    "EqualTo": exp.EQ,
+    "GreaterThan": exp.GT,
+    "GreaterThanOrEqual": exp.GTE,
+    "IntegralDivide": exp.IntDiv,
+    "LessThan": exp.LT,
+    "LessThanOrEqual": exp.LTE,
+    "Multiply": exp.Mul,
+    "Or": exp.Or,
+    "Remainder": exp.Mod,
+    "ShiftLeft": exp.BitwiseLeftShift,
+    "ShiftRight": exp.BitwiseRightShift,
+    "ShiftRightUnsigned": UnsignedRightShift,
+    "Subtract": exp.Sub,
+}
+
+Subquery = Callable[[Node, "Scalars"], exp.Expr]
+"""Writes a subquery expression, whose plan may refer to the columns around it."""
+
+
+@dataclass(frozen=True)
+class Scalars:
+    """Writes expressions over the columns of a FROM clause.
+
+    ``functions`` are the names under which user-defined functions are registered, by the name
+    that the plan has for them.
+    """
+
+    columns: Columns
+    functions: Mapping[str, str] = field(default_factory=dict)
+    subquery: Subquery | None = None
+
+    def write(self, node: Node) -> exp.Expr:
+        """Return the text's tree of an expression.
+
+        Raises
+        ------
+        UnsupportedError
+            For an expression without a rule.
+        """
+        rule = _RULES.get(node.kind)
+        if rule is not None:
+            return rule(self, node)
+        if node.kind in _BINARY:
+            left, right = (bracketed(self.write(child)) for child in node.children)
+            return _BINARY[node.kind](this=left, expression=right)
+        name = function_name(node.kind)
+        if name is None:
+            raise unsupported(f"the expression {node.kind} has no rule")
+        return call(name, *map(self.write, arguments(node)))
+
+    def attribute(self, node: Node) -> exp.Expr:
+        """Return what stands for an attribute."""
+        found = self.columns.get(attribute_id(node))
+        if found is None:
+            name = node.fields.get("name", node.kind)
+            raise unsupported(f"column {name} is not one of its input's")
+        return found.copy()
+
+
+def call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    """Return the call of a function."""
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def membership(values: list[exp.Expr], query: exp.Query) -> exp.Expr:
+    """Return IN of a query."""
+    left = [bracketed(value) for value in values]
+    one = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
+    return exp.In(this=one, query=exp.Subquery(this=query))
+
+
+def arguments(node: Node) -> tuple[Node, ...]:
+    """Return what a function was called with; its ``replacement`` is made of these."""
+    return node.nested if "replacement" in node.fields else node.children
+
+
+def attribute_id(node: Node) -> int:
+    """Return the expression id of a named expression."""
+    return int(node.fields["exprId"]["id"])
+
+
+def _named(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write what a name is given to; a call of it has not the marks of a column."""
+    found = scalars.write(node.child)
+    return call("coalesce", found) if node.fields.get("unmarked") else found
+
+
+def _cast(scalars: Scalars, node: Node) -> exp.Expr:
+    tried = node.fields.get("evalMode") == "TRY"
+    return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
+
+
+def _not(scalars: Scalars, node: Node) -> exp.Expr:
+    inner = scalars.write(node.child)
+    if type(inner) is exp.EQ:
+        return exp.NEQ(this=inner.this, expression=inner.expression)
+    return exp.Not(this=bracketed(inner))
+
+
+def _is_null(scalars: Scalars, value: Node) -> exp.Is:
+    return exp.Is(this=bracketed(scalars.write(value)), expression=exp.Null())
+
+
+def _in(scalars: Scalars, node: Node) -> exp.Expr:
+    value, *choices = (scalars.write(child) for child in node.children)
+    return exp.In(this=bracketed(value), expressions=choices)
+
+
+def _case(scalars: Scalars, node: Node) -> exp.Expr:
+    parts = [scalars.write(child) for child in node.children]
+    pairs = zip(parts[::2], parts[1::2], strict=False)
+    branches = [exp.If(this=condition, true=value) for condition, value in pairs]
+    return exp.Case(ifs=branches, default=parts[-1] if len(parts) % 2 else None)
+
+
+def _if(scalars: Scalars, node: Node) -> exp.Expr:
+    condition, true, false = (scalars.write(child) for child in node.children)
+    return exp.If(this=condition, true=true, false=false)
+
+
+def _between(scalars: Scalars, node: Node) -> exp.Expr:
+    value, low, high = (bracketed(scalars.write(one)) for one in arguments(node))
+    return exp.Between(this=value, low=low, high=high)
+
+
+def _like(scalars: Scalars, node: Node) -> exp.Expr:
+    left, right = (bracketed(scalars.write(child)) for child in node.children)
+    found = exp.Like(this=left, expression=right)
+    escape = node.fields.get("escapeChar")
+    if escape in (None, "\\"):
+        return found
+    return exp.Escape(this=found, expression=exp.Literal.string(escape))
+
+
+def _window_time(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write the last moment of a time window: its end less one."""
+    ends = [one for one in node.walk() if one.kind == "GetStructField"]
+    if node.child.kind != "Subtract" or len(ends) != 1:
+        raise unsupported(f"the expression {node.kind} has no rule")
+    return call("window_time", scalars.write(ends[0].children[0]))
+
+
+def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
+    child, name = node.children[0], node.fields.get("name")
+    if isinstance(name, list):
+        name = name[0] if name else None
+    name = name or _field_at(child, node.fields["ordinal"]) or struct_field_name(node)
+    value = scalars.write(child)
+    if not isinstance(value, exp.Column | exp.Dot | exp.Paren):
+        value = exp.Paren(this=value)
+    return exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
+
+
+def _field_at(struct: Node, place: int) -> str | None:
+    """Return the name of a field of a struct that is a column; None of others."""
+    kind = struct.fields.get("dataType")
+    return str(kind["fields"][place]["name"]) if isinstance(kind, dict) else None
+
+
+def struct_field_name(node: Node) -> str:
+    """Return the name of the field that is taken of an array of structs."""
+    found = node.fields.get("field")
+    if isinstance(found, dict) and "name" in found:
+        return str(found["name"])
+    raise unsupported("a field without a name is taken of a struct")
+
+
+def _item(scalars: Scalars, node: Node) -> exp.Expr:
+    value, index = (scalars.write(child) for child in node.children)
+    if not isinstance(value, exp.Column | exp.Dot | exp.Paren):
+        value = exp.Paren(this=value)
+    return exp.Bracket(this=value, expressions=[index])
+
+
+def _trim(scalars: Scalars, node: Node) -> exp.Expr:
+    text, *what = (scalars.write(child) for child in node.children)
+    if not what:
+        return exp.Trim(this=text)
+    return exp.Trim(this=text, expression=what[0], position="BOTH")
+
+
+def _trim_side(name: str) -> Callable[[Scalars, Node], exp.Expr]:
+    def write(scalars: Scalars, node: Node) -> exp.Expr:
+        text, *what = (scalars.write(child) for child in node.children)
+        return call(name, *what, text)
+
+    return write
+
+
+def _aggregate(scalars: Scalars, node: Node) -> exp.Expr:
+    found = scalars.write(node.required("aggregateFunction"))
+    if node.fields.get("isDistinct"):
+        bare = called(found)
+        bare.set("expressions", [exp.Distinct(expressions=bare.expressions)])
+    condition = node.one("filter")
+    if condition is None:
+        return found
+    return exp.Filter(this=found, expression=exp.Where(this=scalars.write(condition)))
+
+
+def _lambda(scalars: Scalars, node: Node) -> exp.Expr:
+    body, *variables = node.children
+    names = {attribute_id(one): f"{one.fields['name']}_{attribute_id(one)}" for one in variables}
+    inner = {**scalars.columns}
+    for number, name in names.items():
+        inner[number] = exp.Column(this=identifier(name))
+    written = replace(scalars, columns=inner).write(body)
+    return exp.Lambda(this=written, expressions=[identifier(name) for name in names.values()])
+
+
+def _python_function(scalars: Scalars, node: Node) -> exp.Expr:
+    name = node.fields.get("registered")
+    if not name:
+        raise unsupported(
+            f"the function {node.fields.get('name')} is not registered",
+            "Register it with spark.udf.register, and call it by its name.",
+        )
+    return call(name, *map(scalars.write, node.children))
+
+
+def _java_function(scalars: Scalars, node: Node) -> exp.Expr:
+    name = node.fields.get("udfName")
+    if not name:
+        raise unsupported(
+            "a function of the JVM has no name",
+            "Register it with spark.udf.registerJavaFunction, and call it by its name.",
+        )
+    return call(str(name), *map(scalars.write, node.children))
+
+
+def _subquery(scalars: Scalars, node: Node) -> exp.Expr:
+    if scalars.subquery is None:
+        raise unsupported("a subquery stands where none has a rule", ADVICE)
+    return scalars.subquery(node, scalars)
+
+
+def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write what ``dropna`` keeps: values that are neither NULL nor NaN, as many as it wants."""
+    wanted, values = node.fields["n"], node.children
+    kept: list[exp.Expr] = []
+    for value in values:
+        one: exp.Expr = IsNotNull(this=_is_null(scalars, value))
+        if value.fields.get("dataType") in ("double", "float"):
+            number = exp.Not(this=call("isnan", scalars.write(value)))
+            one = exp.Paren(this=exp.And(this=one, expression=number))
+        kept.append(one)
+    if wanted not in (1, len(values)):
+        found = call("array_remove", call("array", *kept), exp.false())
+        return exp.GTE(this=call("array_size", found), expression=exp.Literal.number(wanted))
+    combine = exp.and_ if wanted == len(values) else exp.or_
+    return combine(*kept, copy=False)
+
+
+def _seeded(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write a function of chance whose seed is none of its arguments."""
+    name = function_name(node.kind) or node.kind
+    seed = exp.Literal.number(f"{node.fields['randomSeed']}L")
+    return call(name, *map(scalars.write, node.children), seed)
+
+
+def _first(scalars: Scalars, node: Node) -> exp.Expr:
+    name = function_name(node.kind) or node.kind
+    ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
+    return call(name, scalars.write(node.children[0]), *ignored)
+
+
+def _listed(scalars: Scalars, node: Node) -> exp.Expr:
+    value, delimiter, *keys = node.children
+    given = [] if delimiter.fields.get("value") is None else [scalars.write(delimiter)]
+    found = call("listagg", scalars.write(value), *given)
+    return _within(found, [ordered(scalars.write, key) for key in keys]) if keys else found
+
+
+def _mode(scalars: Scalars, node: Node) -> exp.Expr:
+    value, least = scalars.write(node.children[0]), node.fields.get("reverseOpt")
+    if least is None:
+        return call("mode", value)
+    return _within(call("mode"), [exp.Ordered(this=value, desc=not least, nulls_first=bool(least))])
+
+
+def _percentile(scalars: Scalars, node: Node) -> exp.Expr:
+    value, share = (scalars.write(child) for child in node.children[:2])
+    name = function_name(node.kind) or node.kind
+    descending = bool(node.fields.get("reverse"))
+    key = exp.Ordered(this=value, desc=descending, nulls_first=not descending)
+    return _within(call(name, share), [key])
+
+
+def _within(found: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
+    return exp.WithinGroup(this=found, expression=exp.Order(expressions=keys))
+
+
+_RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
+    "AggregateExpression": _aggregate,
+    "Alias": _named,
+    "AtLeastNNonNulls": _not_missing,
+    "AttributeReference": Scalars.attribute,
+    "Between": _between,
+    "BitwiseNot": lambda scalars, node: exp.BitwiseNot(this=bracketed(scalars.write(node.child))),
+    "CaseWhen": _case,
+    "Cast": _cast,
+    "Exists": _subquery,
+    "First": _first,
+    "GetArrayItem": _item,
+    "GetArrayStructFields": _struct_field,
+    "GetMapValue": _item,
+    "GetStructField": _struct_field,
+    "If": _if,
+    "In": _in,
+    "InSubquery": _subquery,
+    "IsNotNull": lambda scalars, node: IsNotNull(this=_is_null(scalars, node.child)),
+    "IsNull": lambda scalars, node: _is_null(scalars, node.child),
+    "LambdaFunction": _lambda,
+    "Last": _first,
+    "Like": _like,
+    "ListAgg": _listed,
+    "Literal": lambda scalars, node: literal(node),
+    "Mode": _mode,
+    "NamedLambdaVariable": Scalars.attribute,
+    "Not": _not,
+    "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
+    "PercentileCont": _percentile,
+    "PercentileDisc": _percentile,
+    "PythonUDAF": _python_function,
+    "PreciseTimestampConversion": _window_time,
+    "PythonUDF": _python_function,
+    "ScalaUDF": _java_function,
+    "ScalarSubquery": _subquery,
+    "Shuffle": _seeded,
+    "StringTrim": _trim,
+    "StringTrimLeft": _trim_side("ltrim"),
+    "StringTrimRight": _trim_side("rtrim"),
+    "UnaryMinus": lambda scalars, node: exp.Neg(this=bracketed(scalars.write(node.child))),
+    "Uuid": _seeded,
+    "WindowExpression": lambda scalars, node: over(scalars.write, node),
+}
+"""Class of an expression: how it is written, where not as an operator or a call."""

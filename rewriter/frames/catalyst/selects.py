@@ -1,0 +1,271 @@
+"""SELECTs in the making, and the steps they are cut into.
+
+A plan is a chain of operators, a SELECT a fixed order of clauses. An operator goes into the SELECT
+below it while its clause comes later than those that are there; else what is there becomes a named
+step, a common table expression, and a new SELECT begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from sqlglot import exp
+
+from rewriter.dialect import emit, parse
+from rewriter.frames.catalyst.names import column, fresh, identifier
+
+_INLINED = 60
+"""Nodes of an expression that is not written more than once."""
+
+
+class Stage(IntEnum):
+    """The last clause that a SELECT has."""
+
+    FROM = 0
+    WHERE = 1
+    ORDER = 2
+    ITEMS = 3
+    """Grouping, windows, DISTINCT: no expression over the columns can be added."""
+    OFFSET = 4
+    LIMIT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its expression id, its name, and what it is over the relations of FROM."""
+
+    id: int
+    name: str
+    scalar: exp.Expr
+
+    weight: int = 1
+    """How many nodes its expression has once it is written over tracked relations."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a column of FROM as it is."""
+        return isinstance(self.scalar, exp.Column)
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is a column of FROM under its own name."""
+        return self.plain and self.scalar.name.lower() == self.name.lower()
+
+    def item(self, name: str) -> exp.Expr:
+        """Return the item of a select list that gives it a name."""
+        if isinstance(self.scalar, exp.Column) and self.scalar.name.lower() == name.lower():
+            return column(self.scalar.table, name)
+        return exp.Alias(this=self.scalar.copy(), alias=identifier(name))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A SELECT without its items, and the columns that it can have.
+
+    ``query`` is a query that is no SELECT: a set operation of the columns' names.
+    """
+
+    columns: tuple[Column, ...]
+    select: exp.Select
+    stage: Stage = Stage.FROM
+    query: exp.Query | None = None
+
+    @property
+    def scalars(self) -> Mapping[int, exp.Expr]:
+        """What stands for each attribute."""
+        return {one.id: one.scalar for one in self.columns}
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The names of the relations of FROM, in lower case."""
+        joins = self.select.args.get("joins", ())
+        sources = [self.select.args["from_"].this, *(one.this for one in joins)]
+        sources += self.select.args.get("laterals", ())
+        return frozenset(source.alias_or_name.lower() for source in sources)
+
+    @property
+    def single(self) -> bool:
+        """Whether it is one relation and nothing else."""
+        return self.stage is Stage.FROM and not self.joined and self.is_plain()
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the rows have an order, which a step loses."""
+        return "order" in self.select.args and self.stage < Stage.LIMIT
+
+    @property
+    def joined(self) -> bool:
+        """Whether FROM has more than one relation."""
+        return bool(self.select.args.get("joins") or self.select.args.get("laterals"))
+
+    def is_plain(self, ids: Collection[int] | None = None) -> bool:
+        """Tell whether these columns, or all, are columns of FROM."""
+        return all(one.plain for one in self.columns if ids is None or one.id in ids)
+
+    def having(self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: Stage) -> Rows:
+        """Return the rows with one more clause."""
+        select = self.select.copy()
+        select.set(clause, value)
+        return replace(self, select=select, stage=max(stage, self.stage))
+
+    def written(self, names: Iterable[str] | None = None) -> exp.Query:
+        """Return the query, its columns under these names, or under their own."""
+        if self.query is not None:
+            return self.query
+        select = self.select.copy()
+        chosen = list(names) if names is not None else [one.name for one in self.columns]
+        items = [one.item(name) for one, name in zip(self.columns, chosen, strict=True)]
+        select.set("expressions", items)
+        return select
+
+
+class Steps:
+    """The named steps of one query.
+
+    ``needed`` are the attributes that are used at all; None if that is not known. ``nested`` steps
+    stand where they are used, as derived tables.
+    """
+
+    def __init__(
+        self, taken: Iterable[str], needed: Iterable[int] | None = None, *, nested: bool = False
+    ) -> None:
+        self._taken = {name.lower() for name in taken}
+        self._needed = None if needed is None else set(needed)
+        self._nested = nested
+        self._names: dict[str, str] = {}
+        self._definitions: list[exp.CTE] = []
+
+    def relation(self, name: str, columns: Iterable[tuple[int, str]]) -> Rows:
+        """Return the rows of a named relation."""
+        parts = name.split(".")
+        keys = ("this", "db", "catalog")
+        table = exp.Table(**dict(zip(keys, map(identifier, reversed(parts)), strict=False)))
+        return _over(table, columns)
+
+    def close(self, rows: Rows) -> Rows:
+        """Return the rows as those of a named step; equal steps are one."""
+        if rows.query is None:
+            rows = self._pruned(rows)
+            names = unique([one.name for one in rows.columns])
+        else:
+            names = [one.scalar.name for one in rows.columns]
+        columns = zip((one.id for one in rows.columns), names, strict=True)
+        step = self._step(rows.written(names), columns)
+        pairs = zip(step.columns, rows.columns, strict=True)
+        own = tuple(replace(new, name=old.name, weight=old.weight) for new, old in pairs)
+        return replace(step, columns=own)
+
+    def _step(self, body: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
+        """Return the rows of a step that has this body."""
+        text = f"{len(self._names)}" if self._nested else emit(body)
+        known = text in self._names
+        if not known:
+            self._names[text] = fresh(f"q{len(self._names) + 1}", self._taken)
+            self._taken.add(self._names[text])
+        name = self._names[text]
+        alias = exp.TableAlias(this=identifier(name))
+        if self._nested:
+            return _over(exp.Subquery(this=body, alias=alias), columns)
+        if not known:
+            self._definitions.append(exp.CTE(this=body, alias=alias))
+        return self.relation(name, columns)
+
+    def _pruned(self, rows: Rows) -> Rows:
+        kept = tuple(one for one in rows.columns if self.needs(one.id))
+        return replace(rows, columns=kept or rows.columns[:1])
+
+    def needs(self, attribute: int) -> bool:
+        """Tell whether an attribute is used."""
+        return self._needed is None or attribute in self._needed
+
+    def need(self, attributes: Iterable[int]) -> None:
+        """Let steps keep these attributes too."""
+        if self._needed is not None:
+            self._needed.update(attributes)
+
+    def finished(self, rows: Rows) -> Rows:
+        """Return the rows with their columns under their own names."""
+        if rows.query is not None and any(one.name != one.scalar.name for one in rows.columns):
+            return self.close(rows)
+        return rows
+
+    def query(self, rows: Rows) -> exp.Query:
+        """Return the whole query, with its steps before it."""
+        query = self.finished(rows).written()
+        if self._definitions:
+            query.set("with_", exp.With(expressions=self._definitions))
+        return query
+
+
+def _over(source: exp.Table | exp.Subquery, columns: Iterable[tuple[int, str]]) -> Rows:
+    """Return the rows of one relation of FROM, whose columns have these names."""
+    name = source.alias_or_name
+    own = tuple(Column(number, one, column(name, one)) for number, one in columns)
+    return Rows(own, exp.Select(from_=exp.From(this=source)))
+
+
+def lateral_view(
+    rows: Rows, generator: exp.Expr, names: Iterable[str], *, outer: bool
+) -> tuple[Rows, list[exp.Column]]:
+    """Return the rows with those that a generator makes of each, and its columns."""
+    alias = fresh("g", rows.tables)
+    own = unique(names)
+    lateral = exp.Lateral(
+        this=generator,
+        view=True,
+        outer=outer or None,
+        alias=exp.TableAlias(this=identifier(alias), columns=[*map(identifier, own)]),
+    )
+    laterals = [*rows.select.args.get("laterals", ()), lateral]
+    return rows.having("laterals", laterals, rows.stage), [column(alias, name) for name in own]
+
+
+def is_long(column: Column) -> bool:
+    """Tell whether an expression is too long to be written where its column is used."""
+    return sum(1 for _ in column.scalar.walk()) > _INLINED
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """Return the names with numbers where one stands before."""
+    found: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        found.append(fresh(name, taken))
+        taken.add(found[-1].lower())
+    return found
+
+
+def counted(number: int, start: int, end: int, step: int, slices: int | None) -> Rows:
+    """Return the rows of ``range``: one column, ``id``."""
+    values = [start, end, step, *([] if slices is None else [slices])]
+    literals = [exp.Literal.number(value) for value in values]
+    table = exp.Table(
+        this=exp.Anonymous(this="range", expressions=literals),
+        alias=exp.TableAlias(this=identifier("n")),
+    )
+    return Rows((Column(number, "id", column("n", "id")),), exp.Select(from_=exp.From(this=table)))
+
+
+def constants(values: str, ids: Iterable[int]) -> Rows:
+    """Return the rows of a text ``VALUES ... AS v(...)``; its columns have different names."""
+    source = parse(f"SELECT * FROM {values}").args["from_"]
+    names = [one.name for one in source.this.args["alias"].args["columns"]]
+    alias = source.this.alias
+    pairs = zip(ids, names, strict=True)
+    columns = tuple(Column(number, name, column(alias, name)) for number, name in pairs)
+    return Rows(columns, exp.Select(from_=source.copy()))
+
+
+def beside(rows: Rows, taken: Collection[str]) -> Rows:
+    """Return the rows of one relation under a name that is not taken."""
+    table = rows.select.args["from_"].this
+    name = table.alias_or_name
+    own = fresh(name, taken)
+    if own == name:
+        return rows
+    aliased = table.copy()
+    aliased.set("alias", exp.TableAlias(this=identifier(own)))
+    columns = tuple(replace(one, scalar=column(own, one.scalar.name)) for one in rows.columns)
+    return replace(rows, columns=columns, select=exp.Select(from_=exp.From(this=aliased)))

@@ -1,0 +1,124 @@
+"""Relations of two inputs of a Connect plan: joins, lateral joins and set operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from rewriter.frames.catalyst import binary, laterals
+from rewriter.frames.catalyst.scalars import call
+from rewriter.frames.catalyst.types import cast, sql_type
+from rewriter.frames.connect_plan.frame import Frame
+from rewriter.frames.connect_plan.items import Item
+from rewriter.frames.connect_plan.scalars import Message
+
+if TYPE_CHECKING:
+    from rewriter.frames.connect_plan.plans import Plans
+
+_JOINS: Mapping[str, tuple[str | None, str | None]] = {
+    "JOIN_TYPE_CROSS": (None, "CROSS"),
+    "JOIN_TYPE_FULL_OUTER": ("FULL", None),
+    "JOIN_TYPE_INNER": (None, None),
+    "JOIN_TYPE_LEFT_ANTI": ("LEFT", "ANTI"),
+    "JOIN_TYPE_LEFT_OUTER": ("LEFT", None),
+    "JOIN_TYPE_LEFT_SEMI": ("LEFT", "SEMI"),
+    "JOIN_TYPE_RIGHT_OUTER": ("RIGHT", None),
+}
+_SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
+    "SET_OP_TYPE_EXCEPT": exp.Except,
+    "SET_OP_TYPE_INTERSECT": exp.Intersect,
+    "SET_OP_TYPE_UNION": exp.Union,
+}
+
+
+def join(plans: Plans, message: Message, relation: Message) -> Frame:
+    """Return a join, by a condition or by common columns."""
+    side, kind = _JOINS[message["join_type"]]
+    frames = plans.frame(message["left"]), plans.frame(message["right"])
+    left, right = binary.join_inputs(plans.close, *(one.rows for one in frames))
+    one, other = (frame.over(rows) for frame, rows in zip(frames, (left, right), strict=True))
+    both = one.beside(other, replace(left, columns=left.columns + right.columns))
+    using = message.get("using_columns", [])
+    condition = None
+    if "join_condition" in message:
+        condition = plans.scalars(both).write(message["join_condition"])
+    elif using:
+        pairs = [(one.only(name), other.only(name)) for name in using]
+        equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
+        condition = exp.and_(*equal, copy=False)
+    frame = both.over(binary.joined(left, right, side, kind, condition))
+    return _using(plans, frame, one, other, using, side) if using else frame
+
+
+def _using(
+    plans: Plans,
+    frame: Frame,
+    left: Frame,
+    right: Frame,
+    using: Sequence[str],
+    side: str | None,
+) -> Frame:
+    """Return a join with its common columns once, and first."""
+    keys = [(left.only(name), right.only(name)) for name in using]
+    columns = []
+    for one, other in keys:
+        if side == "FULL":
+            both = call("coalesce", one.scalar.copy(), other.scalar.copy())
+            columns.append(plans.column(one.name, both))
+        else:
+            columns.append(replace(other, name=one.name) if side == "RIGHT" else one)
+    used = {column.id for pair in keys for column in pair}
+    rest = [one for one in frame.columns if one.id not in used]
+    return frame.over(replace(frame.rows, columns=(*columns, *rest)))
+
+
+def lateral_join(plans: Plans, message: Message, relation: Message) -> Frame:
+    """Return a join with a frame that refers to the columns of the left one."""
+    left = plans.frame(message["left"])
+    left = left.over(binary.left_input(plans.close, left.rows))
+    right = plans.inside(left).frame(message["right"])
+    side, kind = _JOINS[message["join_type"]]
+    written = exp.Join(side=side, kind=kind)
+    lateral, columns = laterals.subquery_lateral(plans.steps.finished(right.rows))
+    frame = left.beside(right, laterals.lateral_join(left.rows, lateral, columns, written))
+    if "join_condition" in message:
+        written.set("on", plans.scalars(frame).write(message["join_condition"]))
+    return frame
+
+
+def set_operation(plans: Plans, message: Message, relation: Message) -> Frame:
+    """Return a union, an intersection or a difference."""
+    left, right = (plans.frame(message[side]) for side in ("left_input", "right_input"))
+    if message.get("by_name"):
+        if message.get("allow_missing_columns"):
+            schemas = [plans.schema_of(message[side]) for side in ("left_input", "right_input")]
+            completed = (
+                _completed(plans, left, right, schemas[1]),
+                _completed(plans, right, left, schemas[0]),
+            )
+            left, right = completed
+        order = [right.only(one.name) for one in left.columns]
+        right = plans.select(right, [Item((one.name,), None, one) for one in order])
+    inputs = [binary.operand(one.rows, plans.close) for one in (left, right)]
+    operator = _SET_OPERATIONS[message["set_op_type"]]
+    return plans.made(binary.combined(operator, inputs, distinct=not message.get("is_all")))
+
+
+def _completed(
+    plans: Plans, frame: Frame, other: Frame, schema: Sequence[tuple[str, Any]]
+) -> Frame:
+    """Return a frame with the columns that only the other has, as NULLs of their types."""
+    items = [Item((one.name,), None, one) for one in frame.columns]
+    for one, (_, type_) in zip(other.columns, schema, strict=True):
+        if not frame.named(one.name):
+            items.append(Item((one.name,), None, frame.columns[0], partial(_null, type_)))
+    return plans.select(frame, items)
+
+
+def _null(type_: Any, _: exp.Expr) -> exp.Expr:
+    """Return NULL of a type, whatever column it is made beside."""
+    return cast(exp.Null(), sql_type(type_), tried=False)

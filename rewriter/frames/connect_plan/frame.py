@@ -1,0 +1,124 @@
+"""What a relation of a Connect plan has: columns, and the names that mean them.
+
+A Connect plan has names and no identities. Columns are given numbers here, so that a name means
+one column of one occurrence of a relation; a reference may also say the number of the plan that it
+was taken from (``df["k"]``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from rewriter.dialect import tokenize
+from rewriter.frames.catalyst.errors import unsupported
+from rewriter.frames.catalyst.selects import Column, Rows
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Rows, the qualifier of each column, and the columns that each plan had.
+
+    ``around`` is the frame whose rows these are made for, in a lateral join: what no column here
+    means may be one of its.
+    """
+
+    rows: Rows
+    qualifiers: Mapping[int, str] = field(default_factory=dict)
+    plans: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    around: Frame | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, in order."""
+        return self.rows.columns
+
+    def over(self, rows: Rows) -> Frame:
+        """Return other rows with the same names for what they still have."""
+        return replace(self, rows=rows)
+
+    def aliased(self, name: str) -> Frame:
+        """Return the columns under the alias of a relation."""
+        return replace(self, qualifiers={one.id: name for one in self.columns})
+
+    def planned(self, number: int) -> Frame:
+        """Return the frame as that of a plan, whose columns may be referred to by its number."""
+        ids = frozenset(one.id for one in self.columns) | self.plans.get(number, frozenset())
+        return replace(self, plans={**self.plans, number: ids})
+
+    def beside(self, other: Frame, rows: Rows) -> Frame:
+        """Return the rows of a join of this frame and another."""
+        plans = dict(self.plans)
+        for number, ids in other.plans.items():
+            plans[number] = plans.get(number, frozenset()) | ids
+        return Frame(rows, {**self.qualifiers, **other.qualifiers}, plans, self.around)
+
+    def named(self, name: str) -> tuple[Column, ...]:
+        """Return the columns of a name."""
+        return tuple(one for one in self.columns if one.name.lower() == name.lower())
+
+    def of_plan(self, number: int) -> tuple[Column, ...]:
+        """Return the columns that a plan had."""
+        ids = self.plans.get(number, frozenset())
+        return tuple(one for one in self.columns if one.id in ids)
+
+    def only(self, name: str) -> Column:
+        """Return the column of a name.
+
+        Raises
+        ------
+        UnsupportedError
+            When no column has the name, or several have.
+        """
+        found = self.named(name)
+        if len(found) != 1:
+            raise unsupported(f"column {name} is one of several, or none")
+        return found[0]
+
+    def resolve(self, parts: Sequence[str], plan: int | None = None) -> tuple[Column, list[str]]:
+        """Return the column that a dotted name means, and the fields that are taken of it.
+
+        Raises
+        ------
+        UnsupportedError
+            When no column has the name, or several have.
+        """
+        known = self.columns if plan is None else self.of_plan(plan)
+        for size in (1, 0):
+            if len(parts) <= size:
+                continue
+            found = {
+                one.id: one
+                for one in known
+                if one.name.lower() == parts[size].lower()
+                and (size == 0 or self.qualifiers.get(one.id, "").lower() == parts[0].lower())
+            }
+            if len(found) > 1:
+                raise unsupported(
+                    f"column {'.'.join(parts)} is one of several",
+                    "Give the frames an alias(), or the columns different names.",
+                )
+            if found:
+                return next(iter(found.values())), list(parts[size + 1 :])
+        if self.around is not None:
+            return self.around.resolve(parts, plan)
+        raise unsupported(
+            f"column {'.'.join(parts)} is not one of its input's", "Select it before it is used."
+        )
+
+
+def name_parts(written: str) -> list[str]:
+    """Return the parts of a dotted name, in backticks or not."""
+    if "`" not in written:
+        return written.split(".")
+    return [token.text for token in tokenize(written) if token.text != "."]
+
+
+def with_fields(scalar: exp.Expr, fields: Sequence[str]) -> exp.Expr:
+    """Return a field of a field ... of a scalar."""
+    for name in fields:
+        value = scalar if isinstance(scalar, exp.Column | exp.Dot) else exp.Paren(this=scalar)
+        scalar = exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
+    return scalar

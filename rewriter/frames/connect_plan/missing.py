@@ -1,0 +1,183 @@
+"""Values that are missing, or are to be others: ``fillna``, ``replace`` and ``dropna``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from rewriter.algebra import bracketed
+from rewriter.frames.catalyst.errors import unsupported
+from rewriter.frames.catalyst.literals import literal
+from rewriter.frames.catalyst.scalars import call
+from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.types import cast, sql_type
+from rewriter.frames.connect_plan.frame import Frame, name_parts
+from rewriter.frames.connect_plan.items import Item, Made
+from rewriter.frames.connect_plan.scalars import Message, Scalars
+
+if TYPE_CHECKING:
+    from rewriter.frames.connect_plan.plans import Plans
+
+_FLOATING = ("double", "float")
+_NUMBERS = ("byte", "decimal", "double", "float", "integer", "long", "short")
+
+
+def filled(plans: Plans, message: Message, relation: Message) -> Frame:
+    """Return a frame with values in place of what is NULL or NaN.
+
+    One value fills the columns of its kind among those that are named, or all; several are cast
+    to the types of the columns that they are for.
+    """
+    frame, types = _typed(plans, message)
+    write, values = Scalars(frame).write, message["values"]
+    named = _named(frame, message)
+    if len(values) == 1:
+        (value,) = values
+        found = {
+            number: value
+            for number, type_ in types.items()
+            if (number in named or not named) and _kind(type_) == _kind(next(iter(value)))
+        }
+    else:
+        found = dict(zip(named, values, strict=True))
+    made = {
+        number: _filling(write({"literal": value}), types[number])
+        for number, value in found.items()
+    }
+    return plans.select(frame, _items(frame, made))
+
+
+def replaced(plans: Plans, message: Message, relation: Message) -> Frame:
+    """Return a frame with values in place of others, in columns of the kind of the first."""
+    frame, types = _typed(plans, message)
+    named = _named(frame, message)
+    pairs = [(one["old_value"], one["new_value"]) for one in message["replacements"]]
+    kind = _kind(next(iter(pairs[0][0])))
+    made = {
+        number: _replacing(frame, pairs, type_)
+        for number, type_ in types.items()
+        if (number in named or not named) and _kind(type_) == kind
+    }
+    return plans.select(frame, _items(frame, made))
+
+
+def present(relation: Message, schema: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return ``dropna`` as the filter that it is, of conditions on single columns.
+
+    Spark has a condition of its own for it, which no function of Spark SQL calls.
+
+    Parameters
+    ----------
+    relation
+        The relation, with its number.
+    schema
+        The columns of its input: names and types.
+
+    Raises
+    ------
+    UnsupportedError
+        Over columns of one name.
+    """
+    message = relation["drop_na"]
+    types = {name.lower(): type_ for name, type_ in schema}
+    if len(types) < len(schema):
+        raise unsupported(
+            "dropna() is of columns of one name", "Give them names of their own before."
+        )
+    names = message.get("cols") or [f"`{name.replace('`', '``')}`" for name, _ in schema]
+    wanted = message.get("min_non_nulls", len(names))
+    parts = [_is_present(name, types.get(name_parts(name)[-1].lower())) for name in names]
+    return {
+        "common": relation["common"],
+        "filter": {"input": message["input"], "condition": _at_least(wanted, parts)},
+    }
+
+
+def _at_least(wanted: int, parts: Sequence[Message]) -> Message:
+    if wanted in (1, len(parts)):
+        connective = "or" if wanted < len(parts) else "and"
+        return reduce(lambda left, right: _called(connective, left, right), parts)
+    found = _called("array_remove", _called("array", *parts), {"literal": {"boolean": False}})
+    return _called(">=", _called("array_size", found), {"literal": {"integer": wanted}})
+
+
+def _is_present(name: str, type_: Any) -> Message:
+    value = {"unresolved_attribute": {"unparsed_identifier": name}}
+    known = _called("isNotNull", value)
+    if type_ not in _FLOATING:
+        return known
+    return _called("and", known, _called("not", _called("isnan", value)))
+
+
+def _called(name: str, *arguments: Message) -> Message:
+    return {"unresolved_function": {"function_name": name, "arguments": list(arguments)}}
+
+
+def _typed(plans: Plans, message: Message) -> tuple[Frame, Mapping[int, Any]]:
+    """Return the input of a relation, and the types of its columns by their ids."""
+    frame = plans.frame(message["input"])
+    schema = plans.schema_of(message["input"])
+    pairs = zip(frame.columns, schema, strict=True)
+    return frame, {one.id: type_ for one, (_, type_) in pairs}
+
+
+def _named(frame: Frame, message: Message) -> list[int]:
+    """Return the ids of the columns that a relation names."""
+    names = [name for name in message.get("cols", []) if name != "*"]
+    return [frame.resolve(name_parts(name))[0].id for name in names]
+
+
+def _items(frame: Frame, made: Mapping[int, Made]) -> list[Item]:
+    return [Item((one.name,), None, one, made.get(one.id)) for one in frame.columns]
+
+
+def _kind(type_: Any) -> str:
+    """Return what a value or a column is as far as ``fillna`` and ``replace`` tell it."""
+    name = str(type_).partition("(")[0]
+    return "number" if name in _NUMBERS else name
+
+
+def _filling(value: exp.Expr, type_: Any) -> Made:
+    to = sql_type(type_)
+
+    def made(scalar: exp.Expr) -> exp.Expr:
+        if type_ in _FLOATING:
+            scalar = call("nanvl", scalar, cast(exp.Null(), to.copy(), tried=False))
+        return call("coalesce", scalar, cast(value.copy(), to.copy(), tried=False))
+
+    return made
+
+
+def _replacing(frame: Frame, pairs: Sequence[tuple[Message, Message]], type_: Any) -> Made:
+    written = [(_compared(frame, old), _compared(frame, new)) for old, new in pairs]
+
+    def made(scalar: exp.Expr) -> exp.Expr:
+        branches = [
+            exp.If(
+                this=exp.EQ(this=bracketed(scalar.copy()), expression=old.copy()),
+                true=cast(new.copy(), sql_type(type_), tried=False),
+            )
+            for old, new in written
+        ]
+        return exp.Case(ifs=branches, default=scalar.copy())
+
+    return made
+
+
+def _compared(frame: Frame, value: Message) -> exp.Expr:
+    """Return a value of ``replace`` as it is compared, or given."""
+    if _kind(next(iter(value))) != "number":
+        return Scalars(frame).write({"literal": value})
+    return literal(Node("Literal", {"value": shown(value), "dataType": "double"}, ()))
+
+
+def shown(value: Message) -> str:
+    """Return a value of ``replace`` as Spark shows it in a plan: a number is a double."""
+    (kind, content), *_ = value.items()
+    if _kind(kind) != "number":
+        return str(content).lower() if kind == "boolean" else str(content)
+    number = repr(float(content["value"] if kind == "decimal" else content))
+    return number.replace("nan", "NaN").replace("inf", "Infinity")

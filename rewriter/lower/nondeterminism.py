@@ -1,0 +1,138 @@
+"""What chance decides: a block of its own, whose members are written once and never computed again.
+
+Everything above reads the drawn values, and which rows a sample has, from what was written: a
+deletion of other rows leaves them as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import Draw, LocalSort, Project, Relation, Sample, Scalar, SortKey
+from rewriter.blocks import DRAWN, Block, BlockSource, Core, Named, qualified
+from rewriter.lower.bag_differences import BagDifferences
+from rewriter.lower.certainty import is_stable
+from rewriter.lower.finish_block import close_core
+from rewriter.lower.scope import OpenCore, Post
+from rewriter.position import Span
+
+_ADVICE = "Store the rows in a relation and track it."
+
+
+class Chance(BagDifferences):
+    """The rules of :class:`rewriter.algebra.Draw` and :class:`rewriter.algebra.Sample`."""
+
+    def _chance(self, relation: Draw | Sample) -> OpenCore:
+        if id(relation) not in self._drawn:
+            self._drawn[id(relation)] = self._written_once(relation)
+        return self._reader(self._drawn[id(relation)], relation.span)
+
+    def _written_once(self, relation: Draw | Sample) -> Block:
+        core = self._core(relation.input)
+        self._check_input(core, relation.span)
+        order = self._local_order(relation, core)
+        calls: dict[str, Scalar] = {}
+        if isinstance(relation, Draw):
+            pairs = zip(relation.output, relation.calls, strict=True)
+            calls = {attribute.id: core.resolve(call) for attribute, call in pairs}
+        if not all(is_stable(call, core) for call in calls.values()):
+            problem = "a random function of aggregated values is not supported"
+            self._refuse(problem, _ADVICE, relation.span)
+        drawn = {identity: qualified(DRAWN, identity) for identity in calls}
+        core = replace(
+            core, env={**core.env, **drawn}, stable={**core.stable, DRAWN: None}, post=Post()
+        )
+        block = close_core(core, relation.attributes, self._name(), written=True)
+        if block.core is None or block.generators or not block.unique_identity:
+            problem = "a random choice over rows that nothing tells apart is not supported"
+            self._refuse(problem, _ADVICE, relation.span)
+        assert block.core is not None
+        if order:
+            order = (*order, *_identity(block, order))
+        return replace(block, core=_decided(block.core, calls, order, relation))
+
+    def _local_order(self, relation: Draw | Sample, core: OpenCore) -> tuple[SortKey, ...]:
+        """Return the order in which tasks have the rows, if the text gives them one."""
+        keys = tuple(replace(k, scalar=core.resolve(k.scalar)) for k in _sorted_by(relation.input))
+        keys = keys[: _decisive(keys, core)]
+        if not all(is_stable(key.scalar, core) for key in keys):
+            problem = "a random choice in an order by aggregated values is not supported"
+            self._refuse(problem, _ADVICE, relation.span)
+        return keys
+
+    def _check_input(self, core: OpenCore, span: Span | None) -> None:
+        if not core.sources:
+            problem = "a random value without FROM is not supported"
+            self._refuse(problem, _ADVICE, span)
+        if core.copies:
+            self._refuse_copies("a random choice", span)
+        for source in core.sources:
+            if isinstance(source, BlockSource) and not source.block.stable_identity:
+                self._refuse(
+                    "a random choice over an aggregate without GROUP BY, or over groups by "
+                    "aggregated values, is not supported",
+                    _ADVICE,
+                    span,
+                )
+
+
+def _sorted_by(relation: Relation) -> tuple[SortKey, ...]:
+    """Return the keys by which tasks have sorted a relation, over its attributes; none of others.
+
+    Attributes that a projection leaves out end the order.
+    """
+    if isinstance(relation, LocalSort):
+        return relation.keys
+    if not isinstance(relation, Project):
+        return ()
+    names = {
+        scalar.name: attribute
+        for attribute, scalar in zip(relation.output, relation.scalars, strict=True)
+        if isinstance(scalar, exp.Column)
+    }
+    keys: list[SortKey] = []
+    for key in _sorted_by(relation.input):
+        if not isinstance(key.scalar, exp.Column) or key.scalar.name not in names:
+            break
+        keys.append(replace(key, scalar=names[key.scalar.name].column()))
+    return tuple(keys)
+
+
+def _decisive(keys: Sequence[SortKey], core: OpenCore) -> int:
+    """Return how many of the keys, the first ones, tell the groups apart that a core reads."""
+    source, *others = core.sources
+    if others or not isinstance(source, BlockSource) or source.block.key_outputs is None:
+        return len(keys)
+    groups = {source.block.outputs[place].name for place in source.block.key_outputs}
+    for number, key in enumerate(keys, start=1):
+        if isinstance(key.scalar, exp.Column) and key.scalar.table == source.alias:
+            groups.discard(key.scalar.name)
+        if not groups:
+            return number
+    return len(keys)
+
+
+def _identity(block: Block, order: Sequence[SortKey]) -> Iterator[SortKey]:
+    """Yield the keys by which no two rows tie: another time, too, chance decides of each alike."""
+    assert block.core is not None
+    known = [key.scalar for key in order]
+    for name, scalar in block.core.select:
+        if name in block.identity and scalar not in known:
+            yield SortKey(scalar, descending=False, nulls_first=True)
+
+
+def _decided(
+    core: Core, calls: dict[str, Scalar], order: tuple[SortKey, ...], relation: Draw | Sample
+) -> Core:
+    """Return a core that draws its columns, or a sample of its rows."""
+
+    def called(scalar: Scalar) -> Scalar:
+        drawn = isinstance(scalar, exp.Column) and scalar.table == DRAWN
+        return calls[scalar.name] if drawn else scalar
+
+    select: tuple[Named, ...] = tuple((name, called(scalar)) for name, scalar in core.select)
+    sample = relation.sample if isinstance(relation, Sample) else None
+    return replace(core, select=select, once=True, sample=sample, order=order)

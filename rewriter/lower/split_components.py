@@ -1,0 +1,134 @@
+"""Parts of a core that are joined by nothing but conditions which a deletion changes.
+
+A member would be a row of the product of the parts, of which these conditions keep few: two halves
+of a query joined by their ranks, say. Each is a block of its own, and the tail joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Set
+from dataclasses import replace
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, Scalar
+from rewriter.blocks import BlockSource, OneRowSource, Semi, aliases
+from rewriter.lower.certainty import is_prefilter
+from rewriter.lower.finish_block import apart, placed
+from rewriter.lower.scope import OpenCore, cross, over_columns
+
+Reader: TypeAlias = Callable[[OpenCore, Iterable[Attribute]], OpenCore]
+"""Returns a core that reads the tuples of a core as those of a block."""
+
+
+def in_parts(core: OpenCore, reader: Reader) -> OpenCore:
+    """Return a core that reads its parts as blocks, if it has several.
+
+    Parameters
+    ----------
+    core
+        A core whose attributes are what is asked of it and no more.
+    reader
+        Makes a block of each part, whose attributes are the columns that are read of it.
+    """
+    parts = [_part(core, names) for names in _parts(core)]
+    if not parts:
+        return core
+    env, post = core.env, core.post
+    for part in parts:
+        core = _without(core, part)
+    read: dict[tuple[str, str], exp.Column] = {}
+    over_columns(core, lambda column: read.setdefault(_place(column), column))
+    moved = {lookup.alias for part in parts for lookup in part.scalars} - {a for a, _ in read}
+    core = replace(core, scalars=tuple(one for one in core.scalars if one.alias not in moved))
+    columns: dict[tuple[str, str], Scalar] = {}
+    for part in parts:
+        names = {source.alias for source in part.sources}
+        places: dict[str, tuple[str, str]] = {}
+        for place in read:
+            if place[0] in names:
+                places[apart(place[1], set(places))] = place
+        own: dict[str, Scalar] = {name: read[place] for name, place in places.items()}
+        block = reader(replace(part, env=own), [Attribute(name, name) for name in own])
+        columns |= {place: block.env[name] for name, place in places.items()}
+        core = replace(cross(core, block), env=env, post=post)
+    return over_columns(core, lambda column: columns.get(_place(column), column))
+
+
+def _place(column: exp.Column) -> tuple[str, str]:
+    return column.table, column.name
+
+
+def _parts(core: OpenCore) -> list[frozenset[str]]:
+    """Return the aliases of the sources of each part; none where the core is captured as one.
+
+    A product that no condition joins at all is captured as such: its rows are all in the answer.
+    """
+    if core.generators or core.copies or core.untokened:
+        return []
+    if any(isinstance(source, OneRowSource) for source in core.sources):
+        return []
+    links: dict[bool, list[set[str]]] = {True: [], False: []}
+    for predicate, captured in placed(core):
+        links[captured].append(aliases(predicate))
+    links[True] += [_read_by(semi) for semi in core.semis if is_prefilter(semi, core)]
+    connected = _connected((source.alias for source in core.sources), links[True])
+    scans = {source.alias for source in core.sources if not isinstance(source, BlockSource)}
+    parts = [part for part in connected if part & scans]
+    joined = any(sum(not link.isdisjoint(part) for part in parts) > 1 for link in links[False])
+    return parts if joined else []
+
+
+def _connected(names: Iterable[str], links: Iterable[Set[str]]) -> list[frozenset[str]]:
+    """Return the sets of names that links connect."""
+    parts = [frozenset({name}) for name in names]
+    for link in links:
+        touched = [part for part in parts if not link.isdisjoint(part)]
+        if len(touched) > 1:
+            first = parts.index(touched[0])
+            parts = [part for part in parts if part not in touched]
+            parts.insert(first, frozenset().union(*touched))
+    return parts
+
+
+def _part(core: OpenCore, names: Set[str]) -> OpenCore:
+    """Return what a core asks of some of its sources alone. It has no attributes."""
+    values = {lookup.alias for lookup in core.scalars}
+    predicates = tuple(
+        p
+        for p in core.predicates
+        if not names.isdisjoint(aliases(p)) and aliases(p) <= names | values
+    )
+    read = set[str]().union(*map(aliases, predicates))
+    return OpenCore(
+        env={},
+        sources=tuple(source for source in core.sources if source.alias in names),
+        predicates=predicates,
+        semis=tuple(s for s in core.semis if _read_by(s) and _read_by(s) <= names),
+        scalars=tuple(lookup for lookup in core.scalars if lookup.alias in read),
+        tokens=tuple(token for token in core.tokens if token.leaves[0].table in names),
+        positions=tuple(position for position in core.positions if position.table in names),
+        stable={alias: columns for alias, columns in core.stable.items() if alias in names},
+    )
+
+
+def _without(core: OpenCore, part: OpenCore) -> OpenCore:
+    """Return a core without one of its parts, whose columns it still reads."""
+    own = {source.alias for source in part.sources}
+    return replace(
+        core,
+        sources=tuple(source for source in core.sources if source not in part.sources),
+        predicates=tuple(p for p in core.predicates if p not in part.predicates),
+        semis=tuple(semi for semi in core.semis if semi not in part.semis),
+        tokens=tuple(token for token in core.tokens if token not in part.tokens),
+        positions=tuple(p for p in core.positions if p not in part.positions),
+        stable={alias: columns for alias, columns in core.stable.items() if alias not in own},
+    )
+
+
+def _read_by(semi: Semi) -> set[str]:
+    scalars = [left for left, _ in semi.pairs]
+    if semi.guard is not None:
+        scalars.append(semi.guard)
+    return set[str]().union(*map(aliases, scalars))

@@ -1,0 +1,194 @@
+"""Scalar subqueries over the same rows, of which one block has all values.
+
+A query often asks for several aggregates of one selection, each in a subquery of its own. Their
+members are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import fields
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Aggregate,
+    AntiJoin,
+    Attribute,
+    Filter,
+    GroupingSets,
+    InnerJoin,
+    OneRow,
+    OuterJoin,
+    Project,
+    Relation,
+    Scalar,
+    ScalarSubquery,
+    Scan,
+    SemiJoin,
+    UnionAll,
+    column,
+    walk,
+)
+from rewriter.dialect import SparkSQL
+from rewriter.lower.scope import rewrite_columns
+from rewriter.position import Span
+from rewriter.scalars.aggregates import ARRAYS, chooses, is_distinct, name_of
+from rewriter.scalars.opaque import is_opaque
+
+_SAME_ROWS = (
+    Aggregate,
+    AntiJoin,
+    Filter,
+    InnerJoin,
+    OneRow,
+    OuterJoin,
+    Project,
+    Scan,
+    SemiJoin,
+    UnionAll,
+)
+"""Operators whose rows are the same wherever they are asked for: chance and ties decide nothing."""
+
+_MOST = 1_000
+"""Operators that are compared, counting those that are read several times as often."""
+
+
+class Value(NamedTuple):
+    """Where the value of a scalar subquery is: an attribute of a query with one row at most."""
+
+    query: Relation
+    attribute: Attribute
+
+
+def merged(root: Relation) -> Mapping[int, Value]:
+    """Return, by the ``id`` of their queries, the scalar subqueries that others are equal to.
+
+    Several aggregates without keys over the same rows are those of one grouping; other subqueries
+    are read together where all of the query is the same.
+    """
+    queries = {id(o.query): o.query for o in walk(root) if isinstance(o, ScalarSubquery)}
+    if len(queries) < 2:
+        return {}
+    groups: dict[Hashable, list[_Asked]] = {}
+    for query in queries.values():
+        asked = _Asked(query)
+        if asked.rows.form is not None:
+            groups.setdefault((asked.value is None, asked.rows.form), []).append(asked)
+    found: dict[int, Value] = {}
+    for group in groups.values():
+        if len(group) > 1:
+            found |= _together(group)
+    return found
+
+
+class _Asked:
+    """A scalar subquery: the rows it is computed from, or the whole of it."""
+
+    def __init__(self, query: Relation) -> None:
+        self.query = query
+        grouping, value = _one_group(query)
+        self.grouping = grouping
+        self.value = value
+        """Its value over the aggregates of the grouping; None where the query is no such one."""
+        self.rows = _Rows(query if grouping is None else grouping.input)
+
+
+def _together(group: list[_Asked]) -> Iterator[tuple[int, Value]]:
+    first = group[0]
+    if first.grouping is None:
+        [attribute] = first.query.attributes
+        for asked in group:
+            yield id(asked.query), Value(first.query, attribute)
+        return
+    output: list[Attribute] = []
+    calls: list[Scalar] = []
+    known: dict[str, Attribute] = {}
+    values: list[Scalar] = []
+    for asked in group:
+        assert asked.grouping is not None
+        assert asked.value is not None
+        moved = dict(zip(asked.rows.places, map(column, first.rows.places), strict=True))
+        own: dict[str, Scalar] = {}
+        pairs = zip(asked.grouping.aggregate_output, asked.grouping.aggregates, strict=True)
+        for attribute, call in pairs:
+            same = _with_columns(call, moved)
+            text = same.sql(dialect=SparkSQL)
+            if text not in known:
+                known[text] = attribute
+                output.append(attribute)
+                calls.append(same)
+            own[attribute.id] = known[text].column()
+        values.append(_with_columns(asked.value, own))
+    attributes = tuple(asked.query.attributes[0] for asked in group)
+    grouping = Aggregate(first.grouping.input, (), (), tuple(output), tuple(calls))
+    query = Project(grouping, attributes, tuple(values))
+    for asked, attribute in zip(group, attributes, strict=True):
+        yield id(asked.query), Value(query, attribute)
+
+
+def _with_columns(scalar: Scalar, columns: Mapping[str, Scalar]) -> Scalar:
+    return rewrite_columns(scalar, lambda reference: columns[reference.name])
+
+
+def _one_group(query: Relation) -> tuple[Aggregate | None, Scalar | None]:
+    """Return the grouping without keys that a query is a value of, and that value; None if none."""
+    [attribute] = query.attributes
+    value: Scalar = attribute.column()
+    while isinstance(query, Project):
+        made = dict(zip((a.id for a in query.output), query.scalars, strict=True))
+        value = _with_columns(value, made)
+        query = query.input
+    if not isinstance(query, Aggregate) or query.keys or query.sets is not None:
+        return None, None
+    if not all(map(_is_plain, query.aggregates)):
+        return None, None
+    return query, value
+
+
+def _is_plain(call: Scalar) -> bool:
+    """Whether an aggregate is computed beside others in the same pass, and observes no order."""
+    return not (is_distinct(call) or is_opaque(call) or chooses(call) or name_of(call) in ARRAYS)
+
+
+class _Rows:
+    """A query without the names of its attributes, which are numbered as they appear."""
+
+    def __init__(self, query: Relation) -> None:
+        self.places: dict[str, int] = {}
+        self._left = _MOST
+        form = self._relation(query)
+        self.form: Hashable = form if self._left >= 0 else None
+        """None: its rows may be others each time they are asked for, or it is too large."""
+
+    def _relation(self, relation: Relation) -> Hashable:
+        self._left = self._left - 1 if isinstance(relation, _SAME_ROWS) else -1
+        if self._left < 0:
+            return None
+        parts = (self._part(getattr(relation, field.name)) for field in fields(relation))
+        return (type(relation).__name__, *parts)
+
+    def _part(self, part: object) -> Hashable:
+        match part:
+            case Relation():
+                return self._relation(part)
+            case Attribute():
+                return self._place(part.id)
+            case exp.Expr():
+                return rewrite_columns(part, self._numbered).sql(dialect=SparkSQL)
+            case tuple():
+                return tuple(map(self._part, part))
+            case Mapping():
+                return tuple(sorted(part.items()))
+            case GroupingSets():
+                return (self._place(part.number.id), part.sets)
+            case Span():
+                return None
+        return part if isinstance(part, Hashable) else None
+
+    def _numbered(self, reference: exp.Column) -> Scalar:
+        return column(str(self._place(reference.name)))
+
+    def _place(self, name: str) -> int:
+        return self.places.setdefault(name, len(self.places))

@@ -1,0 +1,262 @@
+"""Which members of a block no reader can use: those that every reader's conditions leave out.
+
+A named query is captured once for all that read it. Where each of them keeps groups of some keys
+only, by conditions of its own, members of other groups need not be captured: no deletion changes a
+key. Spark pushes the conditions of one reader into its inputs; this pushes what the conditions of
+all readers have in common.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar, bracketed
+from rewriter.algebra import column as attribute
+from rewriter.analysis.may_throw import may_raise
+from rewriter.blocks import (
+    GROUP,
+    MEMBER,
+    UNION,
+    Block,
+    BlockSource,
+    OuterLookup,
+    Semi,
+    aliases,
+    core_blocks,
+    qualified,
+    topological,
+)
+from rewriter.blocks.serialize import text
+from rewriter.lower.scope import rewrite_columns
+
+Column: TypeAlias = tuple[Block, str]
+"""A column of a block's members."""
+
+Alike = Callable[[Sequence[Column]], bool]
+"""Whether columns of members are all of one type."""
+
+_Reading: TypeAlias = list[Scalar]
+"""The conditions of one reader of a block: over its outputs, or over what these are made of."""
+
+
+def narrowed(root: Block, alike: Alike) -> Mapping[str, Scalar]:
+    """Return by name the blocks of whose members readers use some only, and the condition on them.
+
+    Parameters
+    ----------
+    root
+        The block of the answer.
+    alike
+        Asked of columns that a union puts into one. Where it converts some, a condition on its
+        column is not one on each of them.
+
+    Returns
+    -------
+    Mapping
+        Conditions over the sources of a block's core.
+    """
+    readings: defaultdict[str, list[_Reading]] = defaultdict(list)
+    readings[root.name].append([])
+    found: dict[str, Scalar] = {}
+    for block in reversed(topological(root)):
+        asked = [[]] if _depends(block) else readings[block.name]
+        below = [_below(block, reading) for reading in asked]
+        for inner, conditions in _read(block, below, alike):
+            readings[inner.name].append(conditions)
+        condition = _any(below, {MEMBER})
+        if condition is not None and block.core is not None and not block.core.once:
+            over_sources = _over(condition, dict(block.core.select))
+            if not may_raise(over_sources):
+                found[block.name] = over_sources
+    return found
+
+
+def with_asked_members(block: Block, found: Mapping[str, Scalar]) -> Block:
+    """Return a block without the members that no reader can use."""
+    condition = found.get(block.name)
+    if block.core is None or condition is None:
+        return block
+    predicates = (*block.core.predicates, condition)
+    return replace(block, core=replace(block.core, predicates=predicates))
+
+
+def _depends(block: Block) -> bool:
+    """Whether a row of a block depends on rows beside it that a reader leaves out."""
+    return block.limited or block.windowed or bool(block.sets) or bool(block.copies)
+
+
+def _below(block: Block, reading: _Reading) -> _Reading:
+    """Return the conditions on outputs that are conditions on members, or on rows of a union."""
+    keys = dict(block.keys)
+    made = {}
+    for output in block.outputs:
+        scalar = output.scalar
+        if isinstance(scalar, exp.Column) and scalar.table == GROUP:
+            scalar = keys.get(scalar.name, scalar)
+        if isinstance(scalar, exp.Column | exp.Literal) and aliases(scalar) != {GROUP}:
+            made[output.name] = scalar
+    known = (c for c in reading if {column.name for column in c.find_all(exp.Column)} <= {*made})
+    return [_over(c, made) for c in known]
+
+
+def _over(condition: Scalar, made: Mapping[str, Scalar]) -> Scalar:
+    return rewrite_columns(condition, lambda column: made[column.name])
+
+
+def _read(
+    block: Block, below: Sequence[_Reading], alike: Alike
+) -> Iterator[tuple[Block, _Reading]]:
+    """Yield the blocks that one reads, as often as it does, each with its conditions on them."""
+    for place, branch in enumerate(block.branches):
+        for reading in below:
+            yield branch, _of_branch(block, place, [*reading, *block.having], alike)
+    core = block.core
+    decided = core is not None and core.once
+    known = [] if decided else _known(block)
+    joined = _joined(block)
+    for alias, inner in joined.items():
+        conditions = [c for c in known if aliases(c) == {alias} and not may_raise(c)]
+        asked = None if decided else _any(below, {alias})
+        if asked is not None:
+            conditions.append(asked)
+        yield inner, [_of_outputs(c) for c in conditions]
+    constants = _constants(known)
+    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
+    for one in (*compared, *(core.semis if core is not None else ())):
+        pairs = ((column, constants.get(text(left))) for left, column in one.pairs)
+        yield one.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
+    for inner in _others(block):
+        yield inner, []
+
+
+def _joined(block: Block) -> dict[str, Block]:
+    return {one.alias: one.block for one in block.lookups if not one.scalar}
+
+
+def _known(block: Block) -> list[Scalar]:
+    """Return the conditions of a block on its sources and members, with those that follow.
+
+    What is equal to a number, and to something else, makes that equal to the number.
+    """
+    conditions = list(block.conditions)
+    if block.core is not None:
+        conditions += block.core.predicates
+        stored = (qualified(MEMBER, name) for name, _ in block.core.select)
+        made = (scalar for _, scalar in block.core.select)
+        conditions += [_equal(*pair) for pair in zip(stored, made, strict=True)]
+    equal = [
+        pair
+        for c in conditions
+        if isinstance(c, exp.EQ)
+        for pair in permutations((c.left.unnest(), c.right.unnest()))
+        if aliases(pair[0])
+    ]
+    constants = _constants(conditions)
+    before = -1
+    while before != len(constants):
+        before = len(constants)
+        for one, other in equal:
+            if aliases(other) and text(other) in constants and text(one) not in constants:
+                constants[text(one)] = constants[text(other)]
+                conditions.append(_equal(one, constants[text(other)]))
+    return conditions
+
+
+def _constants(conditions: Iterable[Scalar]) -> dict[str, Scalar]:
+    """Return by its text each scalar that is to be equal to a number, and that.
+
+    What is equal to a text is not equal to what is equal to that: CHAR is padded for some of them.
+    """
+    found = {}
+    for condition in conditions:
+        if isinstance(condition, exp.EQ):
+            for one, other in permutations((condition.left.unnest(), condition.right.unnest())):
+                if aliases(one) and not may_raise(one) and _is_number(other):
+                    found[text(one)] = other
+    return found
+
+
+def _is_number(scalar: Scalar) -> bool:
+    arithmetic = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Paren)
+    return all(
+        isinstance(node, arithmetic) or (isinstance(node, exp.Literal) and not node.is_string)
+        for node in scalar.walk()
+    )
+
+
+def _equal(one: Scalar, other: Scalar) -> exp.EQ:
+    return exp.EQ(this=bracketed(one.copy()), expression=bracketed(other.copy()))
+
+
+def _others(block: Block) -> Iterator[Block]:
+    """Yield the blocks of which a block reads what no condition of its own says."""
+    yield from (lookup.block for lookup in block.lookups if lookup.scalar)
+    if block.core is not None:
+        joined = {lookup.alias for lookup in block.lookups}
+        sources = block.core.sources
+        rest = tuple(s for s in sources if not isinstance(s, BlockSource) or s.alias not in joined)
+        yield from core_blocks(replace(block.core, sources=rest, semis=()))
+
+
+def _of_outputs(condition: Scalar) -> Scalar:
+    return rewrite_columns(condition, lambda column: attribute(column.name))
+
+
+def _of_branch(union: Block, place: int, reading: _Reading, alike: Alike) -> _Reading:
+    """Return the conditions on rows of a union that are conditions on the outputs of a branch."""
+    columns = {output.name: number for number, output in enumerate(union.branches[0].outputs)}
+    outputs = union.branches[place].outputs
+    made = {name: attribute(outputs[number].name) for name, number in columns.items()}
+    known = (c for c in reading if aliases(c) <= {UNION} and not may_raise(c))
+    return [
+        _over(c, made)
+        for c in known
+        if all(_is_alike(union, columns[read.name], alike) for read in c.find_all(exp.Column))
+    ]
+
+
+def _is_alike(union: Block, place: int, alike: Alike) -> bool:
+    """Whether a column of a union is that of each branch: all texts, or of one type."""
+    made = list(_of_union(union, place))
+    literals = [scalar for _, scalar in made if isinstance(scalar, exp.Literal)]
+    if literals:
+        return len(literals) == len(made) and all(literal.is_string for literal in literals)
+    known = all(aliases(scalar) == {MEMBER} for _, scalar in made)
+    return known and alike([(block, scalar.name) for block, scalar in made])
+
+
+def _of_union(union: Block, place: int) -> Iterator[tuple[Block, Scalar]]:
+    for branch in union.branches:
+        yield from _origins(branch, branch.outputs[place].name)
+
+
+def _origins(block: Block, output: str) -> Iterator[tuple[Block, Scalar]]:
+    """Yield the scalars that an output is: literals and member columns, as far as that is known."""
+    below = _below(block, [attribute(output)])
+    scalar = below[0] if below else attribute(output)
+    joined = _joined(block)
+    if isinstance(scalar, exp.Column) and scalar.table == UNION:
+        names = [output.name for output in block.branches[0].outputs]
+        yield from _of_union(block, names.index(scalar.name))
+    elif isinstance(scalar, exp.Column) and scalar.table in joined:
+        yield from _origins(joined[scalar.table], scalar.name)
+    else:
+        yield block, scalar
+
+
+def _any(readings: Sequence[_Reading], names: set[str]) -> Scalar | None:
+    """Return the condition that one of the readings has, of those that read no other names."""
+    each: dict[str, Scalar] = {}
+    for reading in readings:
+        conditions = [c for c in reading if aliases(c) <= names]
+        if not conditions:
+            return None
+        both = exp.and_(*(c.copy() for c in conditions))
+        each[text(both)] = both
+    return exp.or_(*each.values()) if each else None
