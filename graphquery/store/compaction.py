@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphquery.store.errors import StoreError
+from graphquery.store.files import ROW_GROUP
 from graphquery.store.staging import read_groups
 from graphquery.store.state import State
+from graphquery.store.streams import BLOCK, stream_files
 
 if TYPE_CHECKING:
     from graphquery.store.writer import Writer
@@ -73,10 +75,11 @@ def merge(writer: Writer, names: Sequence[str]) -> None:
     """Merge files that agree in their columns into one; takes time proportional to their bytes."""
     staging = writer.staging()
     moved: dict[str, tuple[str, int]] = {}
+    row_group = BLOCK if names[0] in stream_files(writer.state.records) else ROW_GROUP
     try:
         for name in names:
             for rows in read_groups(writer.root / name):
-                place = staging.add_table("merged", rows)
+                place = staging.add_table("merged", rows, row_group)
                 moved.setdefault(name, place)
         writer.commit(staging, "compact", moved=moved, removed=names)
     finally:

@@ -104,10 +104,12 @@ class Files:
         self.step("open", path)
         return pq.ParquetWriter(path, schema, compression="zstd")
 
-    def write_rows(self, path: Path, writer: pq.ParquetWriter, rows: pa.Table) -> None:
-        """Append rows to a Parquet file."""
+    def write_rows(
+        self, path: Path, writer: pq.ParquetWriter, rows: pa.Table, row_group: int = ROW_GROUP
+    ) -> None:
+        """Append rows to a Parquet file, in row groups of so many rows at most."""
         self.step("write rows", path)
-        writer.write_table(rows, row_group_size=ROW_GROUP)
+        writer.write_table(rows, row_group_size=row_group)
 
 
 def _name(temporary: Path, path: Path) -> None:

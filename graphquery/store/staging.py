@@ -26,6 +26,7 @@ class _Pack:
     path: Path
     writer: pq.ParquetWriter
     rows: int = 0
+    row_group: int = ROW_GROUP
     waiting: list[pa.Table] = field(default_factory=list)
     waiting_rows: int = 0
 
@@ -41,7 +42,8 @@ class _Pack:
 
     def flush(self, files: Files) -> None:
         if self.waiting_rows:
-            files.write_rows(self.path, self.writer, pa.concat_tables(self.waiting))
+            rows = pa.concat_tables(self.waiting)
+            files.write_rows(self.path, self.writer, rows, self.row_group)
         self.waiting = []
         self.waiting_rows = 0
 
@@ -82,13 +84,19 @@ class Staging:
         """Where an added file is until the commit."""
         return self._names[name]
 
-    def add_table(self, stem: str, table: pa.Table) -> tuple[str, int]:
-        """Append a table to the file of its columns, and return the name and its first row."""
+    def add_table(self, stem: str, table: pa.Table, row_group: int = ROW_GROUP) -> tuple[str, int]:
+        """Append a table to the file of its columns, and return the name and its first row.
+
+        Parameters
+        ----------
+        row_group
+            The most rows of a row group, of a file that this table is the first of.
+        """
         table = table.replace_schema_metadata(None)
         key = (stem, schema_digest(table.schema))
         pack = self._packs.get(key)
         if pack is None:
-            pack = self._packs[key] = self._open(stem, table.schema)
+            pack = self._packs[key] = self._open(stem, table.schema, row_group)
         return pack.name, pack.add(table, self._files)
 
     def add_path(self, path: Path) -> str:
@@ -164,9 +172,9 @@ class Staging:
                 if flush:
                     pack.flush(self._files)
 
-    def _open(self, stem: str, schema: pa.Schema) -> _Pack:
+    def _open(self, stem: str, schema: pa.Schema, row_group: int = ROW_GROUP) -> _Pack:
         name, path = self._new(stem)
-        return _Pack(name, path, self._files.open_parquet(path, schema))
+        return _Pack(name, path, self._files.open_parquet(path, schema), row_group=row_group)
 
     def _new(self, stem: str) -> tuple[str, Path]:
         safe = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in stem)

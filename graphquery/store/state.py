@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from graphquery.model import EdgeSet, Segment
 from graphquery.store.commit import Commit, FileEntry, Json
 from graphquery.store.errors import StoreDamagedError
-from graphquery.store.streams import STREAM, files_of
+from graphquery.store.streams import STREAM, stream_files
 from graphquery.store.streams import moved as moved_record
 
 
@@ -51,9 +51,7 @@ class State:
     def used_files(self) -> set[str]:
         """The files that nodes, edges and events of streams are in."""
         used = {part.file for part in self.parts() if part.file is not None}
-        for name, document in self.records.items():
-            used.update(files_of(name, document))
-        return used
+        return used | stream_files(self.records)
 
     def apply(self, commit: Commit, checksum: str) -> None:
         """Apply the next commit, in time proportional to it; a compaction, to all there is.

@@ -16,6 +16,10 @@ STREAM = "stream/"
 VERSION = 1
 _BATCH = "batch"
 _STATE = "state"
+_FILES = {"file": "offset", "content": "content_offset"}
+"""The fields of a part that name a file, and those that say from which row on."""
+BLOCK = 1 << 15
+"""Events of a part, and rows of a row group: what is read at least for a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,10 @@ class Part:
         The least and greatest time, trigger's time and number among them.
     d
         The delay of all of them; None: a column.
+    content, content_offset
+        Where their content is, and the row of the first; None: it was not recorded.
+    first_code, last_code
+        The least and greatest code of the stream's key; None without a key.
     """
 
     stream: str
@@ -45,6 +53,10 @@ class Part:
     first_n: int
     last_n: int
     d: int | None = None
+    content: str | None = None
+    content_offset: int | None = None
+    first_code: int | None = None
+    last_code: int | None = None
 
 
 def query_record(query: str) -> str:
@@ -124,18 +136,29 @@ def files_of(name: str, document: Json) -> Iterator[str]:
         return
     for part in document.get("parts", ()):
         yield part["file"]
+        if part.get("content") is not None:
+            yield part["content"]
     if document.get("file") is not None:
         yield document["file"]
 
 
+def stream_files(records: Mapping[str, Json]) -> set[str]:
+    """The files that records of streams name."""
+    return {file for name, document in records.items() for file in files_of(name, document)}
+
+
 def moved(document: Json, places: Mapping[str, tuple[str, int]]) -> Json:
     """A record after the rows of files were moved to others; itself if none of its files was."""
-    if not any(part["file"] in places for part in document.get("parts", ())):
+    if not any(part.get(name) in places for part in document.get("parts", ()) for name in _FILES):
         return document
     result = []
     for part in document["parts"]:
-        file, shift = places.get(part["file"], (part["file"], 0))
-        result.append(part | {"file": file, "offset": part["offset"] + shift})
+        changed = dict(part)
+        for name, offset in _FILES.items():
+            if part.get(name) in places:
+                changed[name], shift = places[part[name]]
+                changed[offset] = part[offset] + shift
+        result.append(changed)
     return document | {"parts": result}
 
 
@@ -160,17 +183,24 @@ def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterato
         yield str(error)
         return
     for part in found:
-        entry = files.get(part.file)
-        if entry is None:
-            yield f"The file {part.file} of stream {part.stream} is not in use."
-        elif part.offset < 0 or part.offset + part.rows > entry.rows:
-            yield (
-                f"Events of stream {part.stream} are rows {part.offset} to "
-                f"{part.offset + part.rows} of {part.file}, which has {entry.rows}."
-            )
+        yield from _misplaced(part, part.file, part.offset, files)
+        if part.content is not None:
+            yield from _misplaced(part, part.content, part.content_offset or 0, files)
+
+
+def _misplaced(part: Part, file: str, offset: int, files: Mapping[str, FileEntry]) -> Iterator[str]:
+    entry = files.get(file)
+    if entry is None:
+        yield f"The file {file} of stream {part.stream} is not in use."
+    elif offset < 0 or offset + part.rows > entry.rows:
+        yield (
+            f"Events of stream {part.stream} are rows {offset} to {offset + part.rows} of {file}, "
+            f"which has {entry.rows}."
+        )
 
 
 __all__ = [
+    "BLOCK",
     "STREAM",
     "VERSION",
     "Part",
@@ -185,4 +215,5 @@ __all__ = [
     "queries",
     "query_record",
     "state_record",
+    "stream_files",
 ]

@@ -20,6 +20,7 @@ from graphquery.store.errors import StoreError
 from graphquery.store.ordinals import IntArray, NewEdges, integers, largest, narrow
 from graphquery.store.snapshot import read_rows
 from graphquery.store.staging import Staging
+from graphquery.store.streams import BLOCK
 
 if TYPE_CHECKING:
     from graphquery.store.writer import Writer
@@ -204,7 +205,7 @@ class Transaction:
             moves what records of streams say (`graphquery.store.streams`).
         """
         self._check_open()
-        return self._staging.add_table(stem, table)
+        return self._staging.add_table(stem, table, BLOCK)
 
     def remove_file(self, name: str) -> None:
         """Take a file out of use that `add_file` or `add_table` added in an earlier transaction.

@@ -206,7 +206,7 @@ def _located(recording: Recording, sid: str, ranges: list[Ranges]) -> Visited:
     high = np.concatenate([each.high for each in ranges])
     codes = [each.code for each in ranges if each.code is not None]
     code = np.concatenate(codes) if codes else None
-    keys = recording.load(sid, recording.parts(sid).within(low, high))
+    keys = recording.load(sid, recording.parts(sid).within(low, high, code))
     start = search(keys.code, keys.t, code, low, "left")
     stop = search(keys.code, keys.t, code, high, "right")
     return Visited(keys, *merge_ranges(owner, start, stop))
@@ -255,35 +255,48 @@ def within_reach(recording: Recording, sid: str, outputs: Keys, reach: Reach) ->
     if not len(trigger) or not len(parts):
         return Keys.empty(recording.graph.node(sid).keyed)
     if reach.count is None:
-        return recording.load(sid, parts.within(trigger - reach.time, trigger))
+        keyed = recording.graph.node(sid).keyed
+        codes = outputs.code if keyed else None
+        return recording.load(sid, parts.within(trigger - reach.time, trigger, codes))
     return _last_before(recording, sid, outputs, reach.count)
 
 
 def _last_before(recording: Recording, sid: str, outputs: Keys, count: int) -> Keys:
     """The keys of a stream with the last `count` events up to each trigger."""
+    keyed = recording.graph.node(sid).keyed
     parts = recording.parts(sid)
-    trigger = np.unique(outputs.trigger)
+    chosen = np.arange(len(parts))
+    if keyed and outputs.code is not None:
+        chosen = np.flatnonzero(parts.has_code(outputs.code))
+        parts = parts.take(chosen)
     # Parts are in the order they were written in, in which every key's events ascend; other keys
     # may have given a later part an earlier time. So: the last part that begins by the trigger.
+    trigger = np.unique(outputs.trigger)
     earliest = np.minimum.accumulate(parts.first_t[::-1])[::-1]
     last = np.searchsorted(earliest, trigger, "right") - 1
+    last = last[last >= 0]
     before = np.concatenate(([0], np.cumsum(parts.rows)))
     wanted = count
     while True:
-        first = np.searchsorted(before[1:], before[np.maximum(last, 0)] - wanted, "right")
-        starts, ends = first[last >= 0], last[last >= 0]
-        if outputs.code is not None and len(ends):
-            # Without gaps: a key's events in an earlier part are not its last ones if another part
-            # with some was left out.
-            starts, ends = starts.min(keepdims=True), ends[-1:]
-        chosen = np.zeros(len(parts) + 1, dtype=np.int64)
-        np.add.at(chosen, starts, 1)
-        np.add.at(chosen, ends + 1, -1)
-        which = np.flatnonzero(np.cumsum(chosen)[:-1])
-        keys = recording.load(sid, which)
-        if keys.code is None or len(which) == len(parts) or _enough(keys, outputs, count):
+        first = np.searchsorted(before[1:], before[last] - wanted, "right")
+        which = _covered(first, last, len(parts), gaps=not keyed)
+        keys = recording.load(sid, chosen[which])
+        if keys.code is None or not len(which) or not which[0] or _enough(keys, outputs, count):
             return keys
         wanted *= 4  # events of one key are spread over more parts
+
+
+def _covered(first: Array, last: Array, count: int, *, gaps: bool) -> Array:
+    """The positions in some closed ranges; without gaps, also those between the ranges.
+
+    A key's events in an earlier part are not its last ones if another part with some was left out.
+    """
+    if not gaps and len(first):
+        first, last = first.min(keepdims=True), last[-1:]
+    changes = np.zeros(count + 1, dtype=np.int64)
+    np.add.at(changes, first, 1)
+    np.add.at(changes, last + 1, -1)
+    return np.flatnonzero(np.cumsum(changes)[:-1])
 
 
 def _enough(keys: Keys, outputs: Keys, count: int) -> bool:

@@ -7,8 +7,8 @@ without key are consecutive, and times are differences.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow as pa
 from graphquery.store import Store, Transaction
 from graphquery.store.format import FORMAT_FILE
 from graphquery.store.streams import (
+    BLOCK,
     VERSION,
     Part,
     batch_record,
@@ -32,13 +33,10 @@ from lipstick.streams.codes import KeyCodes
 from lipstick.streams.engine import Pushed
 from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
-from lipstick.streams.keys import INFINITE
-from lipstick.streams.recording import ranges_of
+from lipstick.streams.keys import INFINITE, Keys, first_of_time
+from lipstick.streams.recording import codes_of, ranges_of
 from lipstick.streams.state import StageState
 from semiring.base import Array
-
-CONTENT = "content."
-"""Before the names of columns of content."""
 
 
 class Assertions:
@@ -50,11 +48,14 @@ class Assertions:
         Of the store: made if it is not there.
     full
         Keep the content of all streams, not of sources alone.
+    block
+        Events of a part: what is read at least for a question.
     """
 
-    def __init__(self, path: str | Path, *, full: bool = False) -> None:
+    def __init__(self, path: str | Path, *, full: bool = False, block: int = BLOCK) -> None:
         self.path = Path(path)
         self._full = full
+        self._block = block
         there = (self.path / FORMAT_FILE).exists()
         self._store = Store.open(self.path) if there else Store.create(self.path)
         self._writer = self._store.writer()
@@ -127,9 +128,9 @@ class Assertions:
             if transaction.get(name) is not None:
                 raise StreamError(f"Batch {pushed.number} of {graph.name} is stored already.")
             parts = [
-                part_document(_add(transaction, sid, batch, self._keeps_content(graph, sid)))
+                part_document(part)
                 for sid, batch in pushed.streams.items()
-                if len(batch)
+                for part in self._added(transaction, sid, batch)
             ]
             disorder = {sid: asdict(found) for sid, found in pushed.disorder.items() if found}
             document = {"format": VERSION, "parts": parts, "disorder": disorder}
@@ -143,26 +144,61 @@ class Assertions:
             transaction.put(state_record(graph.name), {"format": VERSION, **following})
             transaction.commit()
 
-    def _keeps_content(self, graph: Graph, sid: str) -> bool:
-        return self._full or graph.node(sid).source is not None
+    def _added(self, transaction: Transaction, sid: str, batch: Batch) -> Iterator[Part]:
+        assert self._graph is not None
+        if not len(batch):
+            return
+        table, d = key_columns(batch.keys)
+        file, offset = transaction.add_rows("keys", table)
+        content, row = None, 0
+        if self._full or self._graph.node(sid).source is not None:
+            content, row = transaction.add_rows("content", batch.table())
+        for part in parts_of(sid, batch.keys, d, file, offset, self._block):
+            if content is None:
+                yield part
+            else:
+                yield replace(part, content=content, content_offset=part.offset - offset + row)
 
 
-def _add(transaction: Transaction, sid: str, batch: Batch, content: bool) -> Part:
-    keys = batch.keys
+def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:
+    """Keys as the columns that are stored, and the delay if it is one for all."""
     columns: dict[str, Array] = {"t": np.diff(keys.t, prepend=keys.t[:1])}
     constant = bool((keys.d == keys.d[0]).all())
     if not constant:
         columns["d"] = keys.d
     if keys.code is not None:
         columns |= {"n": keys.n, "code": keys.code}
-    table = pa.table(columns)
-    if content:
-        made = batch.table()
-        for name, values in zip(made.column_names, made.columns, strict=True):
-            table = table.append_column(CONTENT + name, values)
-    file, offset = transaction.add_rows("events", table)
-    d = int(keys.d[0]) if constant else None
-    return Part(sid, file, offset, *ranges_of(keys), d=d)
+    return pa.table(columns), int(keys.d[0]) if constant else None
+
+
+def parts_of(
+    sid: str, keys: Keys, d: int | None, file: str, offset: int, block: int
+) -> Iterator[Part]:
+    """The parts of a batch of a stream: each has the range of its keys, to be found by."""
+    # Outputs of one trigger are told apart by their order: they stay together.
+    groups = first_of_time(keys.code, keys.trigger)
+    places = np.arange(0, len(keys), block)
+    starts = np.unique(groups[np.searchsorted(groups, places, "right") - 1]).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(keys)], strict=True):
+        here = keys.slice(start, stop)
+        first_code, last_code = (None, None) if here.code is None else codes_of(here)
+        rows, *ranges = ranges_of(here)
+        first_t, last_t, first_trigger, last_trigger, first_n, last_n = ranges
+        yield Part(
+            sid,
+            file,
+            offset + start,
+            rows,
+            first_t,
+            last_t,
+            first_trigger,
+            last_trigger,
+            first_n,
+            last_n,
+            d=d,
+            first_code=first_code,
+            last_code=last_code,
+        )
 
 
 def packed(state: Mapping[str, StageState]) -> pa.Table:

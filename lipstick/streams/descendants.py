@@ -10,7 +10,7 @@ from lipstick.streams.ancestors import within_reach
 from lipstick.streams.events import Events, Found, resolve
 from lipstick.streams.graph import Node
 from lipstick.streams.keys import INFINITE, Keys, distinct_keys, search
-from lipstick.streams.operators.base import Spans
+from lipstick.streams.operators.base import Reach, Spans
 from lipstick.streams.operators.merge import trigger_rank
 from lipstick.streams.recording import Recording
 from semiring.base import Array
@@ -54,26 +54,58 @@ def _step_forth(recording: Recording, node: Node, which: int, given: Keys) -> Ke
     """The outputs of an operator that have one of some events of an input as an ancestor."""
     operator = node.operator
     assert operator is not None
-    reach = operator.reach(which)
+    keyed = recording.graph.node(node.inputs[which]).keyed
+    codes = given.code if keyed else None
+    last = _last_trigger(recording, node.inputs[which], given, operator.reach(which))
     parts = recording.parts(node.sid)
-    last = given.t + reach.time if reach.count is None else np.full(len(given), INFINITE)
-    outputs = recording.load(node.sid, parts.within(given.t, last, of="trigger"))
+    outputs = recording.load(node.sid, parts.within(given.t, last, codes, of="trigger"))
+    rank = trigger_rank(outputs) if operator.inputs < 0 else None
+    near = _triggered_within(outputs, codes, given.t, last)
+    outputs, rank = outputs.take(near), None if rank is None else rank[near]
     if not len(outputs):
         return outputs
-    rank = trigger_rank(outputs) if operator.inputs < 0 else None
     inputs = [
         within_reach(recording, source, outputs, operator.reach(i))
         for i, source in enumerate(node.inputs)
     ]
     low, high = operator.spans(outputs, inputs, which, rank)
     keys = inputs[which]
-    codes = None if keys.code is None else given.code
     position = search(keys.code, keys.t, codes, given.t)
     known = position < len(keys)
     known[known] = keys.t[position[known]] == given.t[known]
-    if keys.code is not None and given.code is not None:
-        known[known] &= keys.code[position[known]] == given.code[known]
+    if keys.code is not None and codes is not None:
+        known[known] &= keys.code[position[known]] == codes[known]
     return outputs.take(covering((low, high), position[known]))
+
+
+def _last_trigger(recording: Recording, sid: str, given: Keys, reach: Reach) -> Array:
+    """The latest time at which what is triggered may still have each event of a stream."""
+    if reach.count is None:
+        return given.t + reach.time
+    # From the event on that comes so many places later, windows of a length are without it.
+    n = given.n + reach.count
+    keys = recording.load(sid, recording.parts(sid).within(n, n, given.code, of="n"))
+    place = search(keys.code, keys.n, given.code, n)
+    known = place < len(keys)
+    known[known] = keys.n[place[known]] == n[known]
+    if keys.code is not None and given.code is not None:
+        known[known] &= keys.code[place[known]] == given.code[known]
+    last = np.full(len(n), INFINITE)
+    last[known] = keys.t[place[known]] - 1
+    return last
+
+
+def _triggered_within(outputs: Keys, codes: Array | None, first: Array, last: Array) -> Array:
+    """The outputs whose trigger is in one of some closed intervals, which ascend for each code."""
+    own = None if codes is None else outputs.code
+    place = search(codes, first, own, outputs.trigger, "right") - 1
+    near = np.flatnonzero(place >= 0)
+    place = place[near]
+    met = last[place] >= outputs.trigger[near]
+    if codes is not None and own is not None:
+        met &= codes[place] == own[near]
+    result: Array = near[met]
+    return result
 
 
 def covering(spans: Spans, positions: Array) -> Array:

@@ -58,7 +58,7 @@ def resolve(recording: Recording, events: Events) -> Keys:
         )
     n = np.atleast_1d(np.asarray(events.n, dtype=np.int64))
     codes = _codes(recording, events, len(n)) if keyed else None
-    parts = recording.parts(sid).within(n, n, of="n")
+    parts = recording.parts(sid).within(n, n, codes, of="n")
     keys = recording.load(sid, parts)
     place = search(keys.code, keys.n, codes, n)
     there = place < len(keys)

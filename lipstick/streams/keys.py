@@ -56,6 +56,11 @@ class Keys:
         code = None if self.code is None else self.code[positions]
         return Keys(self.t[positions], self.n[positions], self.d[positions], code)
 
+    def slice(self, start: int, stop: int) -> Keys:
+        """The keys from a position up to another, without a copy."""
+        code = None if self.code is None else self.code[start:stop]
+        return Keys(self.t[start:stop], self.n[start:stop], self.d[start:stop], code)
+
     @staticmethod
     def empty(keyed: bool) -> Keys:
         """No keys."""

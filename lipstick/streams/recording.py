@@ -28,8 +28,9 @@ class Parts:
     ----------
     rows
         How many events.
-    first_t, last_t, first_trigger, last_trigger, first_n, last_n
-        The least and greatest time, trigger's time and number among them.
+    first_t, last_t, first_trigger, last_trigger, first_n, last_n, first_code, last_code
+        The least and greatest time, trigger's time, number and code of the key among them; without
+        a key codes are 0.
     """
 
     rows: Array
@@ -39,9 +40,15 @@ class Parts:
     last_trigger: Array
     first_n: Array
     last_n: Array
+    first_code: Array
+    last_code: Array
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def take(self, positions: Array) -> Parts:
+        """The parts at positions."""
+        return Parts(*(getattr(self, each.name)[positions] for each in fields(Parts)))
 
     @staticmethod
     def of(ranges: Sequence[tuple[int, ...]]) -> Parts:
@@ -49,25 +56,40 @@ class Parts:
         array = np.array(ranges, dtype=np.int64).reshape(-1, len(fields(Parts)))
         return Parts(*array.T)
 
-    def within(self, low: Array, high: Array, *, of: str = "t") -> Array:
-        """The parts that have a time in one of some closed intervals, ascending.
+    def within(
+        self, low: Array, high: Array, codes: Array | None = None, *, of: str = "t"
+    ) -> Array:
+        """The parts that may have a time in one of some closed intervals, ascending.
 
         Parameters
         ----------
+        codes
+            What the key of such an event may be; None: anything.
         of
             ``t``, ``trigger`` or ``n``: what is meant by a time.
         """
-        first = getattr(self, f"first_{of}")
-        last = getattr(self, f"last_{of}")
-        starts, ends = _united(low, high)
-        place = np.searchsorted(ends, first, "left")
-        met = place < len(starts)
-        met[met] = starts[place[met]] <= last[met]
+        met = self._meet(of, *_united(low, high))
+        if codes is not None:
+            met &= self.has_code(codes)
         return np.flatnonzero(met)
 
+    def has_code(self, codes: Array) -> Array:
+        """Whether each part may have an event of some codes."""
+        codes = np.unique(codes)
+        return self._meet("code", codes, codes)
 
-def ranges_of(keys: Keys) -> tuple[int, int, int, int, int, int, int]:
-    """The numbers that `Parts` has of a part; keys are not empty."""
+    def _meet(self, of: str, starts: Array, ends: Array) -> Array:
+        """Whether each part's range of something meets one of some disjoint intervals in order."""
+        first = getattr(self, f"first_{of}")
+        last = getattr(self, f"last_{of}")
+        place = np.searchsorted(ends, first, "left")
+        met: Array = place < len(starts)
+        met[met] = starts[place[met]] <= last[met]
+        return met
+
+
+def ranges_of(keys: Keys) -> tuple[int, ...]:
+    """The numbers that `Parts` has of a part, without its codes; keys are not empty."""
     trigger = keys.trigger
     return (
         len(keys),
@@ -78,6 +100,11 @@ def ranges_of(keys: Keys) -> tuple[int, int, int, int, int, int, int]:
         int(keys.n.min()),
         int(keys.n.max()),
     )
+
+
+def codes_of(keys: Keys) -> tuple[int, int]:
+    """The least and greatest code of keys; 0 without a key."""
+    return (0, 0) if keys.code is None else (int(keys.code[0]), int(keys.code[-1]))
 
 
 def _united(low: Array, high: Array) -> tuple[Array, Array]:
@@ -137,7 +164,7 @@ class Recording(ABC):
     def content(self, sid: str, keys: Keys) -> pa.Table:
         """The content of recorded events, a row for each key; raises as `load_content`."""
         sid = self.graph.original(sid)
-        batch = self.load_content(sid, self.parts(sid).within(keys.t, keys.t))
+        batch = self.load_content(sid, self.parts(sid).within(keys.t, keys.t, keys.code))
         place = search(batch.keys.code, batch.keys.t, keys.code, keys.t)
         return batch.table().take(pa.array(place))
 
@@ -217,7 +244,9 @@ class InMemory(Recording):
         self._disorder = added(self._disorder, pushed.disorder)
 
     def parts(self, sid: str) -> Parts:
-        return Parts.of([ranges_of(batch.keys) for batch in self._batches[sid]])
+        return Parts.of(
+            [(*ranges_of(batch.keys), *codes_of(batch.keys)) for batch in self._batches[sid]]
+        )
 
     def load(self, sid: str, parts: Array) -> Keys:
         batches = self._batches[sid]

@@ -19,7 +19,7 @@ from graphquery.store.streams import (
     query_record,
     state_record,
 )
-from lipstick.streams.assertions import CONTENT, unpacked
+from lipstick.streams.assertions import unpacked
 from lipstick.streams.batch import Batch, concat_batches
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.engine import CODES
@@ -98,17 +98,16 @@ class Stored(Recording):
         sid = self.graph.original(sid)
         if not self.has_content(sid):
             raise no_content(sid)
-        found = []
+        batches = []
         for i in parts.tolist():
             part = self._parts[sid][i]
-            table = self._snapshot.read(part.file, None, part.offset, part.rows)
-            names = [name for name in table.column_names if name.startswith(CONTENT)]
-            content = table.select(names)
-            content = content.rename_columns([name.removeprefix(CONTENT) for name in names])
-            found.append(Batch(_keys_of(table, part), content))
-        if not found:
+            if part.content is None:
+                raise no_content(sid)
+            rows = self._snapshot.read(part.content, None, part.content_offset or 0, part.rows)
+            batches.append(Batch(self._keys(sid, i), rows))
+        if not batches:
             return Batch(Keys.empty(self.graph.node(sid).keyed), pa.table({}))
-        return concat_batches(found)
+        return concat_batches(batches)
 
     def has_content(self, sid: str) -> bool:
         return self.full or self.graph.node(self.graph.original(sid)).source is not None
@@ -123,8 +122,11 @@ class Stored(Recording):
     def bytes_of(self, sid: str) -> float:
         """The bytes of a stream's events; of files that have several streams, by rows."""
         files = self._snapshot.files
-        each = self._parts[self.graph.original(sid)]
-        return sum(files[part.file].size * part.rows / files[part.file].rows for part in each)
+        total = 0.0
+        for part in self._parts[self.graph.original(sid)]:
+            for file in filter(None, (part.file, part.content)):
+                total += files[file].size * part.rows / files[file].rows
+        return total
 
     def _keys(self, sid: str, number: int) -> Keys:
         known = self._cache.get((sid, number))
@@ -154,6 +156,8 @@ def _ranges(each: list[Part]) -> Parts:
                 part.last_trigger,
                 part.first_n,
                 part.last_n,
+                part.first_code or 0,
+                part.last_code or 0,
             )
             for part in each
         ]
@@ -166,9 +170,10 @@ def _keys_of(table: pa.Table, part: Part) -> Keys:
     def column(name: str) -> Any:
         return table.column(name).to_numpy()
 
-    t = part.first_t + np.cumsum(column("t"))
+    t = np.cumsum(column("t"))
+    # Differences begin before the first row, which of a stream with a key need not be the earliest.
+    t += part.first_t - int(t.min())
     d = column("d") if part.d is None else np.full(len(t), part.d, dtype=np.int64)
     if "code" not in table.column_names:
         return Keys(t, part.first_n + np.arange(len(t), dtype=np.int64), d)
-    # Differences begin at the first row, which of a stream with a key need not be the earliest.
-    return Keys(t + (part.first_t - int(t.min())), column("n"), d, column("code"))
+    return Keys(t, column("n"), d, column("code"))

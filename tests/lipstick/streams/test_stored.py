@@ -1,14 +1,17 @@
 """Recordings in stores: restarted, compacted, asked, and held against the oracle."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from graphquery.store import Store, fsck
+from graphquery.store.snapshot import Snapshot
 from lipstick.streams.ancestors import ancestors
 from lipstick.streams.assertions import Assertions
+from lipstick.streams.descendants import descendants
 from lipstick.streams.engine import Runner
 from lipstick.streams.errors import StreamError, UnknownStreamError
 from lipstick.streams.events import Events
@@ -27,7 +30,7 @@ from tests.lipstick.streams.generated import (
 BATCHES = 6
 
 
-@pytest.mark.parametrize("seed", range(100, 105))
+@pytest.mark.parametrize("seed", range(100, 110))
 def test_random_graphs_restarted_after_every_other_batch(seed: int, tmp_path: Path) -> None:
     """Events, and answers from the store, are the oracle's; also after a compaction."""
     rng = np.random.default_rng(seed)
@@ -39,8 +42,9 @@ def test_random_graphs_restarted_after_every_other_batch(seed: int, tmp_path: Pa
         for sid, batches in inputs.items()
     }
     full = bool(seed % 2)
+    block = 7 if seed % 3 else 1 << 15
     for start in range(0, BATCHES, 2):
-        with Assertions(tmp_path / "store", full=full) as recorder:
+        with Assertions(tmp_path / "store", full=full, block=block) as recorder:
             runner = Runner(graph_of(specs), recorders=[recorder])
             runner._delays = delays_of(seed, runner.codes)
             assert runner.number == start
@@ -104,3 +108,27 @@ def test_errors_come_before_anything_is_stored(tmp_path: Path) -> None:
     runner = Runner(Stored(path, "m").graph)
     with pytest.raises(StreamError, match="not in the store, which keeps the names"):
         runner.push({"s": pa.table({"ts": [1]})})
+
+
+def test_a_question_reads_blocks_not_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a batch of 2,000 events, a few blocks of 64 are read, in either direction."""
+    graph = _graph()
+    with Assertions(tmp_path / "st", block=64) as recorder:
+        runner = Runner(graph, recorders=[recorder])
+        times = list(range(0, 4_000, 2))
+        runner.push({"s": pa.table({"ts": times, "v": times})})
+    rows: list[int] = []
+    read = Snapshot.read
+
+    def counted(self: Snapshot, *given: Any) -> pa.Table:
+        table = read(self, *given)
+        rows.append(len(table))
+        return table
+
+    monkeypatch.setattr(Snapshot, "read", counted)
+    assert ancestors(Stored(tmp_path / "st"), Events("a", 1000)).numbers("s") == [998, 999, 1000]
+    assert descendants(Stored(tmp_path / "st"), Events("s", 998)).numbers("a") == [998, 999, 1000]
+    assert max(rows) <= 64
+    assert sum(rows) <= 12 * 64
