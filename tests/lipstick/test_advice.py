@@ -24,43 +24,43 @@ REGISTERED: Final = re.compile(r"\b(?:words|parts|middle)\(")
 
 OTHER_ANSWERS: Final = {
     # Another question: distinct rows, no rollup, an aggregate that is exact.
-    "bind/except_all_in_dependent_subquery",
-    "bind/grouping_sets_in_dependent_subquery",
-    "bind/refuse_aggregate_histogram_numeric",
-    "bind/refuse_aggregate_of_order",
-    "bind/refuse_aggregate_that_draws",
-    "bind/refuse_correlation_below_limit_of_union",
-    "lower/error_limit_of_except_all",
-    "lower/refuse_window_that_lists_by_range",
-    "lower/window_over_except_all",
-    "bind/refuse_correlated_derived_pivot",
-    "bind/refuse_create_table",
-    "bind/refuse_window_function",
+    "bind/except all in dependent subquery",
+    "bind/grouping sets in dependent subquery",
+    "bind/aggregate histogram numeric",
+    "bind/aggregate of order",
+    "bind/aggregate that draws",
+    "bind/correlation below limit of union",
+    "lower/limit of except all",
+    "lower/window that lists by range",
+    "lower/window over except all",
+    "bind/correlated derived pivot",
+    "bind/create table",
+    "bind/window function",
     # MIN_BY passes over rows whose order is NULL, which came first.
-    "lower/refuse_aggregate_of_sorted_rows",
+    "lower/aggregate of sorted rows",
     # The same in other columns.
-    "bind/refuse_pivot_count_and_max",
-    "bind/refuse_session_window_aggregated",
-    "bind/refuse_session_window_except",
-    "bind/refuse_session_window_in_sets",
-    "bind/refuse_session_window_of_several",
+    "bind/pivot count and max",
+    "bind/session window aggregated",
+    "bind/session window except",
+    "bind/session window in sets",
+    "bind/session window of several",
 }
 """Refusals whose advice leads to another question, or to another form of the answer."""
 
-FAILING: Final = {"bind/window_clause_in_dependent_subquery"}
+FAILING: Final = {"bind/window clause in dependent subquery"}
 """Over these rows the subquery has several, in the refused and in the advised query."""
 
 DRAWN: Final = {
-    "bind/refuse_bare_localtimestamp",
-    "bind/refuse_draw_in_aggregate",
-    "bind/refuse_draw_in_generator",
-    "bind/refuse_draw_in_lambda",
-    "bind/refuse_draw_in_lateral_view",
-    "bind/refuse_draw_in_on",
-    "bind/refuse_draw_in_values",
-    "bind/refuse_sample_of_expression",
-    "bind/scalar_subquery_of_two_columns_dependent",
-    "lower/refuse_draw_of_copies",
+    "bind/bare localtimestamp",
+    "bind/draw in aggregate",
+    "bind/draw in generator",
+    "bind/draw in lambda",
+    "bind/draw in lateral view",
+    "bind/draw in on",
+    "bind/draw in values",
+    "bind/sample of expression",
+    "bind/scalar subquery of two columns dependent",
+    "lower/draw of copies",
 }
 """Advised queries that answer otherwise each time: they have to run, and to have their columns."""
 

@@ -20,6 +20,7 @@ from tests.oracle.reduced import kept, reduced
 from tests.oracle.suites import TPCDS, TPCH, Suite
 from tests.oracle.world_databases import CARS, SUPPORT
 from tests.oracle.world_statements import statements
+from tests.rewriter.cases import ERROR, cases
 from tests.support_page.constructs import CONSTRUCTS
 
 T = TypeVar("T")
@@ -78,13 +79,12 @@ def support_cases(places: Places) -> Iterator[Case]:
 
 def rules_cases(places: Places) -> Iterator[Case]:
     """Yield the cases of lowering, each over the first of a few databases that has rows for it."""
-    paths = sorted(RULES.glob("*.input.sql"))
-    for path in _among(paths, places):
-        name = path.name.removesuffix(".input.sql")
-        sql = path.read_text(encoding="utf-8").removeprefix("-- blocks\n").rstrip("\n")
-        if path.with_name(f"{name}.error.txt").exists() or "rand" in sql or "SAMPLE" in sql:
+    rules = sorted(cases(RULES).values(), key=str)
+    for rule in _among(rules, places):
+        sql = rule.given
+        if ERROR in rule.outcomes or "rand" in sql or "SAMPLE" in sql:
             continue
-        yield Case(name, sql, _with_rows(sql, CARS))
+        yield Case(rule.title, sql, _with_rows(sql, CARS))
 
 
 def _with_rows(sql: str, databases: Sequence[Database]) -> Database:

@@ -9,7 +9,7 @@ from rewriter.blocks import Block, TokenSource
 from rewriter.lower import lower
 from tests.rewriter.bind import test_bind_cases as bind_cases
 from tests.rewriter.bind.catalog import CATALOG
-from tests.rewriter.cases import ADVISED, names
+from tests.rewriter.cases import ADVISED, ERROR, Case, cases
 from tests.rewriter.lower import catalog as lower_catalog
 from tests.rewriter.lower import test_lower_cases as lower_cases
 
@@ -36,26 +36,25 @@ class Refused:
     ----------
     folder
         That of the case: the binder's, or the one of lowering.
-    name
-        The case.
+    case
+        The case that holds it.
     """
 
     folder: Path
-    name: str
+    case: Case
 
     def __str__(self) -> str:
-        return f"{self.folder.parent.name}/{self.name}"
+        return f"{self.folder.parent.name}/{self.case.title}"
 
     @property
     def query(self) -> str:
         """The query that is refused."""
-        return (self.folder / f"{self.name}.input.sql").read_text().strip()
+        return self.case.given
 
     @property
     def advised(self) -> str | None:
         """The query that the advice leads to; None where it leads to no query."""
-        path = self.folder / f"{self.name}.{ADVISED}"
-        return path.read_text().strip().removesuffix(";") if path.exists() else None
+        return self.case.outcomes.get(ADVISED)
 
     def blocks(self, query: str) -> Block:
         """Return the root of the blocks of a query over the relations of the case."""
@@ -67,8 +66,8 @@ class Refused:
 def refused() -> list[Refused]:
     """Return every refusal of a query that a fixture holds, in order."""
     return [
-        Refused(folder, name)
+        Refused(folder, case)
         for folder in (bind_cases.CASES, lower_cases.CASES)
-        for name in names(folder)
-        if (folder / f"{name}.error.txt").exists()
+        for case in cases(folder).values()
+        if ERROR in case.outcomes
     ]

@@ -20,7 +20,7 @@ from rewriter.errors import QueryError, UnsupportedError
 from rewriter.frames import catalyst, connect_plan
 from tests.rewriter.bind import test_bind_cases as bind_cases
 from tests.rewriter.bind.catalog import CATALOG
-from tests.rewriter.cases import names
+from tests.rewriter.cases import ERROR, cases
 from tests.rewriter.catalyst import test_catalyst_cases as catalyst_cases
 from tests.rewriter.connect_plan import test_connect_cases as connect_cases
 from tests.rewriter.lower import test_lower_cases as lower_cases
@@ -112,22 +112,18 @@ def _lines_run() -> Iterator[dict[str, set[int]]]:
 def _run_fixtures() -> None:
     with suppress(QueryError):
         bind(RECURSIVE, CATALOG)
-    for name in names(bind_cases.CASES):
-        bind_cases.outcome((bind_cases.CASES / f"{name}.input.sql").read_text().strip(), CATALOG)
-    for name in names(lower_cases.CASES):
+    for case in cases(bind_cases.CASES).values():
+        bind_cases.outcome(case.given, CATALOG)
+    for case in cases(lower_cases.CASES).values():
         with suppress(QueryError):
-            blocks(lower_cases.query(name))
-    for name in names(catalyst_cases.FOLDER, "plan.json"):
+            blocks(case.given)
+    for case in cases(catalyst_cases.FOLDER).values():
         with suppress(QueryError):
-            catalyst.query_text(_plan(catalyst_cases.FOLDER, name))
-    for name in names(connect_cases.FOLDER, "plan.json"):
+            catalyst.query_text(json.loads(case.given))
+    for case in cases(connect_cases.FOLDER).values():
         with suppress(QueryError):
-            plan = _plan(connect_cases.FOLDER, name)
-            connect_plan.query_text(plan, ["l", "r"], connect_cases.schema_of(name))
-
-
-def _plan(folder: Path, name: str) -> Any:
-    return json.loads((folder / f"{name}.plan.json").read_text())
+            plan = json.loads(case.given)
+            connect_plan.query_text(plan, ["l", "r"], connect_cases.schema_of(case.title))
 
 
 def test_recursion_is_refused_where_nothing_says_how_deep_it_is() -> None:
@@ -152,9 +148,10 @@ def test_every_refusal_has_a_fixture() -> None:
 def test_every_refusal_says_where_and_what_to_do() -> None:
     """A problem with its place and an excerpt, where there is a text; and an advice."""
     for folder in (bind_cases.CASES, lower_cases.CASES):
-        for path in sorted(folder.glob("*.error.txt")):
-            problem, *excerpt, advice = path.read_text().rstrip("\n").split("\n")
-            assert advice.endswith((".", ").")), path.name
-            if excerpt:
-                assert excerpt[-1].strip("^ ") == "", path.name
-            assert bool(excerpt) == (" at " in problem), path.name
+        for case in cases(folder).values():
+            if ERROR in case.outcomes:
+                problem, *excerpt, advice = case.outcomes[ERROR].split("\n")
+                assert advice.endswith((".", ").")), case
+                if excerpt:
+                    assert excerpt[-1].strip("^ ") == "", case
+                assert bool(excerpt) == (" at " in problem), case

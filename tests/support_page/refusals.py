@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.rewriter.cases import ERROR, cases
+
 _FIXTURES = Path(__file__).parents[1] / "rewriter"
 _FIRST = re.compile(r"\w+Error: (?P<problem>.*?)(?: at \d+:\d+)?", re.DOTALL)
 
@@ -20,7 +22,13 @@ class Refusal:
 
 def refusals() -> list[Refusal]:
     """Return every refusal that a fixture holds, in order."""
-    return sorted({_read(path.read_text()) for path in _FIXTURES.glob("*/cases/*.error.txt")})
+    errors = {
+        _read(case.outcomes[ERROR])
+        for folder in _FIXTURES.glob("*/cases")
+        for case in cases(folder).values()
+        if ERROR in case.outcomes
+    }
+    return sorted(errors)
 
 
 def _read(text: str) -> Refusal:

@@ -1,7 +1,7 @@
 """The binder by cases: a text, and the plan or the refusal that it becomes.
 
-``cases/<name>.input.sql`` goes with ``<name>.expected.txt``, the rendered plan, or with
-``<name>.error.txt``, the kind of error and its message.
+Of the files of ``cases/``, ``expected`` is the rendered plan, ``error`` the kind of error and its
+message.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from rewriter.algebra.rendering import render
 from rewriter.bind import Query, bind
 from rewriter.bind.catalog import MemoryCatalog, TableFunction
 from rewriter.errors import QueryError
-from tests.rewriter.cases import ADVISED, check, names, orphans
+from tests.rewriter.cases import ADVISED, ERROR, EXPECTED, Case, cases, check, strays
 
 CASES = Path(__file__).parent / "cases"
-KINDS = ("expected.txt", "error.txt")
+KINDS = (EXPECTED, ERROR)
 FUNCTIONS = {"words", "parts", "middle"}
 """Registered functions: `middle` is an aggregate, the others make tables."""
 
 
 def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
-    """Return the outcome by the suffix of the file that holds it."""
+    """Return the outcome by the section that holds it."""
     try:
-        return {"expected.txt": render(bound(sql, catalog).root) + "\n"}
+        return {EXPECTED: render(bound(sql, catalog).root)}
     except QueryError as error:
-        return {"error.txt": f"{type(error).__name__}: {error}\n"}
+        return {ERROR: f"{type(error).__name__}: {error}"}
 
 
 def bound(sql: str, catalog: MemoryCatalog) -> Query:
@@ -36,14 +36,13 @@ def bound(sql: str, catalog: MemoryCatalog) -> Query:
     return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={})
 
 
-@pytest.mark.parametrize("name", names(CASES))
-def test_case(name: str, catalog: MemoryCatalog) -> None:
+@pytest.mark.parametrize("case", cases(CASES).values(), ids=str)
+def test_case(case: Case, catalog: MemoryCatalog) -> None:
     """The text becomes the plan, or the error, that its fixture holds."""
-    sql = (CASES / f"{name}.input.sql").read_text().rstrip("\n")
-    check(CASES, name, outcome(sql, catalog), KINDS)
+    check(case, outcome(case.given, catalog), KINDS)
 
 
-def test_no_orphans() -> None:
-    """Every file belongs to a case."""
-    assert len(names(CASES)) >= 70
-    assert not orphans(CASES, (*KINDS, ADVISED))
+def test_no_strays() -> None:
+    """Every file has cases, and every section is compared."""
+    assert len(cases(CASES)) > 400
+    assert not strays(CASES, (*KINDS, ADVISED))

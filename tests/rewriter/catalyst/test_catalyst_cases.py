@@ -7,21 +7,22 @@ import pytest
 
 from rewriter.errors import QueryError
 from rewriter.frames.catalyst import query_text
-from tests.rewriter.cases import check, names, orphans
+from tests.rewriter.cases import ERROR, EXPECTED, Case, cases, check, strays
 
 FOLDER = Path(__file__).parent / "cases"
-KINDS = ("expected.sql", "error.txt")
+KINDS = (EXPECTED, ERROR)
 
 
-@pytest.mark.parametrize("name", names(FOLDER, "plan.json"))
-def test_case(name: str) -> None:
-    plan = json.loads((FOLDER / f"{name}.plan.json").read_text())
+@pytest.mark.parametrize("case", cases(FOLDER).values(), ids=str)
+def test_case(case: Case) -> None:
+    plan = json.loads(case.given)
     try:
-        found = {"expected.sql": query_text(plan) + "\n"}
+        found = {EXPECTED: query_text(plan)}
     except QueryError as error:
-        found = {"error.txt": f"{type(error).__name__}: {error}\n"}
-    check(FOLDER, name, found, KINDS)
+        found = {ERROR: f"{type(error).__name__}: {error}"}
+    check(case, found, KINDS)
 
 
-def test_no_orphans() -> None:
-    assert orphans(FOLDER, KINDS, "plan.json") == set()
+def test_no_strays() -> None:
+    assert len(cases(FOLDER)) > 60
+    assert not strays(FOLDER, KINDS)

@@ -9,24 +9,24 @@ import pytest
 
 from rewriter.errors import QueryError
 from rewriter.frames.connect_plan import query_text
-from tests.rewriter.cases import check, names, orphans
+from tests.rewriter.cases import ERROR, EXPECTED, Case, cases, check, strays
 
 FOLDER = Path(__file__).parent / "cases"
-KINDS = ("expected.sql", "error.txt")
+KINDS = (EXPECTED, ERROR)
 JOINED = [(name, "integer") for name in ("id", "k", "v", "rid", "k", "w")]
 CALLED = {
-    "drop_na_same_names": JOINED,
-    "fill_na_same_names": JOINED,
+    "drop na same names": JOINED,
+    "fill na same names": JOINED,
     "pivot": [("k", "integer"), ("a", "integer")],
-    "pivot_of_expression": [("k", "integer"), ("a", "integer")],
-    "star_of_struct": [("id", "integer"), ("k", "integer")],
+    "pivot of expression": [("k", "integer"), ("a", "integer")],
+    "star of struct": [("id", "integer"), ("k", "integer")],
     "text": [("k", "integer"), ("n", "integer")],
-    "text_of_equal_names": [("k", "integer"), ("K", "integer")],
-    "text_over_frame": [("k", "integer"), ("n", "integer")],
-    "text_with_parameters": [("k", "integer"), ("n", "integer")],
-    "text_with_named_values": [(one, "integer") for one in ("id", *"abcde")],
-    "text_with_placed_values": [("id", "integer"), ("v", "string")],
-    "union_missing_columns": [("k", "integer")],
+    "text of equal names": [("k", "integer"), ("K", "integer")],
+    "text over frame": [("k", "integer"), ("n", "integer")],
+    "text with parameters": [("k", "integer"), ("n", "integer")],
+    "text with named values": [(one, "integer") for one in ("id", *"abcde")],
+    "text with placed values": [("id", "integer"), ("v", "string")],
+    "union missing columns": [("k", "integer")],
 }
 """The columns that Spark says a relation has, where not all names are written."""
 
@@ -46,16 +46,16 @@ def schema_of(name: str) -> Callable[[Mapping[str, Any]], Sequence[tuple[str, st
     return schema
 
 
-@pytest.mark.parametrize("name", names(FOLDER, "plan.json"))
-def test_case(name: str) -> None:
-    relation = json.loads((FOLDER / f"{name}.plan.json").read_text())
+@pytest.mark.parametrize("case", cases(FOLDER).values(), ids=str)
+def test_case(case: Case) -> None:
+    relation = json.loads(case.given)
     try:
-        text = query_text(relation, ["l", "r"], schema_of(name))
-        found = {"expected.sql": text + "\n"}
+        found = {EXPECTED: query_text(relation, ["l", "r"], schema_of(case.title))}
     except QueryError as error:
-        found = {"error.txt": f"{type(error).__name__}: {error}\n"}
-    check(FOLDER, name, found, KINDS)
+        found = {ERROR: f"{type(error).__name__}: {error}"}
+    check(case, found, KINDS)
 
 
-def test_no_orphans() -> None:
-    assert orphans(FOLDER, KINDS, "plan.json") == set()
+def test_no_strays() -> None:
+    assert len(cases(FOLDER)) > 60
+    assert not strays(FOLDER, KINDS)

@@ -11,6 +11,7 @@ import pytest
 
 from rewriter.dialect import emit, literals, parse
 from rewriter.errors import QueryError
+from tests.rewriter.cases import cases
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,16 +30,13 @@ REFUSED = dict(
     for line in (HERE / "refused.txt").read_text().splitlines()
     if not line.startswith("#")
 )
-MENDS = {
-    path.name.removesuffix(".input.sql"): path.read_text().strip()
-    for path in sorted((HERE / "mends").glob("*.input.sql"))
-}
+MENDS = {title: case.given for title, case in cases(HERE / "mends").items()}
 WORST = (
-    "doubled_quotes",
-    "nested_with",
-    "percentile_within_group",
-    "typed_numbers",
-    "variant_path",
+    "doubled quotes",
+    "nested with",
+    "percentile within group",
+    "typed numbers",
+    "variant path",
 )
 
 
@@ -137,7 +135,7 @@ def test_spark_reads_the_mends_alike(tables: "SparkSession") -> None:
 def test_spark_reads_the_worst_alike(tables: "SparkSession", name: str) -> None:
     from tests.versions import VERSION, of_newer_spark
 
-    if name == "doubled_quotes" and VERSION < (4, 1):
+    if name == "doubled quotes" and VERSION < (4, 1):
         pytest.skip("In Spark 4.0 two quotes end a literal and begin another.")
     with of_newer_spark():
         tables.sql(MENDS[name])

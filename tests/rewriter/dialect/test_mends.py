@@ -5,25 +5,22 @@ from pathlib import Path
 import pytest
 
 from rewriter.dialect import emit, parse
+from tests.rewriter.cases import EXPECTED, Case, cases, check, strays
 
 MENDS = Path(__file__).parent / "mends"
-NAMES = sorted(path.name.removesuffix(".input.sql") for path in MENDS.glob("*.input.sql"))
 
 
-def test_every_fixture_has_both_parts() -> None:
-    expected = sorted(path.name.removesuffix(".expected.sql") for path in MENDS.glob("*.expected*"))
-    assert expected == NAMES
-    assert len(list(MENDS.iterdir())) == 2 * len(NAMES) > 0
+def test_no_strays() -> None:
+    assert len(cases(MENDS)) > 50
+    assert not strays(MENDS, [EXPECTED])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_mend(name: str) -> None:
-    text = (MENDS / f"{name}.input.sql").read_text().strip()
-    expected = (MENDS / f"{name}.expected.sql").read_text().strip()
-    assert emit(parse(text), pretty=False) == expected
+@pytest.mark.parametrize("case", cases(MENDS).values(), ids=str)
+def test_mend(case: Case) -> None:
+    check(case, {EXPECTED: emit(parse(case.given), pretty=False)}, [EXPECTED])
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_emission_is_a_fixed_point(name: str) -> None:
-    expected = (MENDS / f"{name}.expected.sql").read_text().strip()
+@pytest.mark.parametrize("case", cases(MENDS).values(), ids=str)
+def test_emission_is_a_fixed_point(case: Case) -> None:
+    expected = case.outcomes[EXPECTED]
     assert emit(parse(expected), pretty=False) == expected

@@ -6,32 +6,32 @@ import pytest
 
 from rewriter.dialect import Into, parse, read_write
 from rewriter.errors import QueryError, UnsupportedError
-from tests.rewriter import cases
+from tests.rewriter.cases import ERROR, EXPECTED, Case, cases, check, strays
 
 FOLDER = Path(__file__).parent / "cases"
-KINDS = ("expected.sql", "error.txt")
+KINDS = (EXPECTED, ERROR)
 
 
-@pytest.mark.parametrize("name", cases.names(FOLDER))
-def test_case(name: str) -> None:
+@pytest.mark.parametrize("case", cases(FOLDER).values(), ids=str)
+def test_case(case: Case) -> None:
     """The statement that writes a view instead, and the query where it stands; or an error."""
-    sql = (FOLDER / f"{name}.input.sql").read_text()
     texts = {}
     try:
-        write = read_write(sql)
+        write = read_write(case.given)
     except QueryError as error:
-        texts["error.txt"] = f"{type(error).__name__}: {error}\n"
+        texts[ERROR] = f"{type(error).__name__}: {error}"
     else:
         if write is not None:
             told = f"-- {write.action.value}: {' / '.join(write.target)}"
             if write.into != Into():
                 told += f"\n-- {write.into}"
-            texts["expected.sql"] = f"{told}\n{write.of_view('answer')};\n{write.query}"
-    cases.check(FOLDER, name, texts, KINDS)
+            texts[EXPECTED] = f"{told}\n{write.of_view('answer')};\n{write.query}"
+    check(case, texts, KINDS)
 
 
-def test_no_orphans() -> None:
-    assert not cases.orphans(FOLDER, KINDS)
+def test_no_strays() -> None:
+    assert len(cases(FOLDER)) > 25
+    assert not strays(FOLDER, KINDS)
 
 
 def test_errors_of_the_query_are_at_its_place_in_the_text() -> None:

@@ -1,8 +1,7 @@
 """Lowering and emission by cases: a query and the text that computes it with annotations.
 
-``cases/<name>.input.sql`` goes with ``<name>.expected.sql``, the rewritten query, or with
-``<name>.error.txt``. Cases that exist to show how a query is cut have ``<name>.blocks.txt`` too,
-asked for by the comment ``-- blocks`` in the input's first line.
+Of the files of ``cases/``, ``expected`` is the rewritten query, ``error`` the kind of error and its
+message. Cases that exist to show how a query is cut have a section ``blocks`` too.
 """
 
 from __future__ import annotations
@@ -18,35 +17,34 @@ from rewriter.emit import CTE_TABLES, rows_query
 from rewriter.emit.statements import rewritten_sql, supporting_aggregates
 from rewriter.errors import QueryError
 from rewriter.lower import lowering
-from tests.rewriter.cases import ADVISED, check, names, orphans
+from tests.rewriter.cases import ADVISED, BLOCKS, ERROR, EXPECTED, Case, cases, check, strays
 from tests.rewriter.lower.catalog import blocks
 from tests.rewriter.lower.rendering import render_blocks
 
 CASES = Path(__file__).parent / "cases"
-KINDS = ("expected.sql", "blocks.txt", "error.txt")
+KINDS = (EXPECTED, BLOCKS, ERROR)
 
 
 def query(name: str) -> str:
     """Return the text of a case."""
-    return (CASES / f"{name}.input.sql").read_text().rstrip("\n")
+    return cases(CASES)[name].given
 
 
-@pytest.mark.parametrize("name", names(CASES))
-def test_case(name: str) -> None:
+@pytest.mark.parametrize("case", cases(CASES).values(), ids=str)
+def test_case(case: Case) -> None:
     """The query becomes the statement and blocks, or the error, of its fixture."""
-    sql = query(name)
     try:
-        root = blocks(sql)
+        root = blocks(case.given)
     except QueryError as error:
-        check(CASES, name, {"error.txt": f"{type(error).__name__}: {error}\n"}, KINDS)
+        check(case, {ERROR: f"{type(error).__name__}: {error}"}, KINDS)
         return
     for block in topological(root):
         check_names(block)
-    texts = {"expected.sql": rewritten_sql(root) + "\n"}
-    if sql.startswith("-- blocks"):
-        texts["blocks.txt"] = render_blocks(root)
-    check(CASES, name, texts, KINDS)
-    dialect.parse(texts["expected.sql"])
+    texts = {EXPECTED: rewritten_sql(root)}
+    if BLOCKS in case.outcomes:
+        texts[BLOCKS] = render_blocks(root)
+    check(case, texts, KINDS)
+    dialect.parse(texts[EXPECTED])
 
 
 def check_names(block: Block) -> None:
@@ -59,9 +57,10 @@ def check_names(block: Block) -> None:
         assert len({name.lower() for name in columns}) == len(columns)
 
 
-def test_no_orphans() -> None:
-    """Every file belongs to a case."""
-    assert not orphans(CASES, (*KINDS, ADVISED))
+def test_no_strays() -> None:
+    """Every file has cases, and every section is compared."""
+    assert len(cases(CASES)) > 180
+    assert not strays(CASES, (*KINDS, ADVISED))
 
 
 def _operators() -> set[str]:
@@ -84,9 +83,9 @@ def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
         return lower(self, relation)
 
     monkeypatch.setattr(lowering._Lowering, "_operator", operator)
-    for name in names(CASES):
-        if (CASES / f"{name}.expected.sql").exists():
-            for block in topological(blocks(query(name))):
+    for case in cases(CASES).values():
+        if EXPECTED in case.outcomes:
+            for block in topological(blocks(case.given)):
                 core = "core" if block.core is not None else "no core"
                 shapes.add(f"{block.kind.value}, {core}")
                 if block.kind is Kind.GROUP and not block.keys:

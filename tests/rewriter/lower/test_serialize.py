@@ -13,7 +13,7 @@ from rewriter.blocks.serialize import blocks_from_json, blocks_to_json, scalar, 
 from rewriter.emit.statements import rewritten_sql
 from rewriter.lower import lower
 from tests.oracle.generator import generate
-from tests.rewriter.cases import names
+from tests.rewriter.cases import EXPECTED, Case, cases
 from tests.rewriter.lower.catalog import blocks
 from tests.rewriter.lower.test_lower_cases import CASES, query
 
@@ -46,11 +46,11 @@ def test_generated(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in names(CASES) if (CASES / f"{name}.expected.sql").exists()]
+    "case", [case for case in cases(CASES).values() if EXPECTED in case.outcomes], ids=str
 )
-def test_cases(name: str) -> None:
+def test_cases(case: Case) -> None:
     """The blocks of every case of lowering survive."""
-    check(blocks(query(name)))
+    check(blocks(case.given))
 
 
 def test_field_of_a_struct() -> None:
@@ -64,6 +64,6 @@ def test_field_of_a_struct() -> None:
 
 def test_shared_blocks_stay_shared() -> None:
     """A block that is read twice is one block."""
-    read = blocks_from_json(blocks_to_json(blocks(query("cte_twice"))))
+    read = blocks_from_json(blocks_to_json(blocks(query("cte twice"))))
     first, second = read.lookups
     assert first.block is second.block

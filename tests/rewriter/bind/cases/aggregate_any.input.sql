@@ -1,1 +1,0 @@
-SELECT any(price > 1) FROM cars

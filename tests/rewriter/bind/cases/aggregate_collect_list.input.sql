@@ -1,1 +1,0 @@
-SELECT collect_list(price) FROM cars

@@ -1,1 +1,0 @@
-SELECT first(price) FROM cars

@@ -1,1 +1,0 @@
-SELECT sum(a * (SELECT max(k) FROM l)) FROM t

@@ -1,1 +1,0 @@
-SELECT dealer, stddev(price) FROM cars GROUP BY dealer

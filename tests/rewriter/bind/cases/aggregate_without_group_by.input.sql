@@ -1,1 +1,0 @@
-SELECT count(*), sum(a) + count(*) FROM t WHERE b > 1

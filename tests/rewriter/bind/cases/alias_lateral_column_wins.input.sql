@@ -1,1 +1,0 @@
-SELECT a + 1 AS b, b * 2 AS c FROM t

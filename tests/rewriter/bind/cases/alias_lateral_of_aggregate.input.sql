@@ -1,1 +1,0 @@
-SELECT sum(b) AS s, s / count(*) AS mean FROM t

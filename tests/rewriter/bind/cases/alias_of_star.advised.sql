@@ -1,1 +1,0 @@
-SELECT t.a AS x, t.b AS y FROM t

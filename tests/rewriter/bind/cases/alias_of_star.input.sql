@@ -1,1 +1,0 @@
-SELECT t.* AS x FROM t

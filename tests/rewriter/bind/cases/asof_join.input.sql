@@ -1,1 +1,0 @@
-SELECT x FROM l ASOF JOIN r ON l.x >= r.y

@@ -1,1 +1,0 @@
-SELECT a, (SELECT bitmap_construct_agg(j) FROM l WHERE l.x = t.a) AS n FROM t

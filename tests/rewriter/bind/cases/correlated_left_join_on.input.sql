@@ -1,1 +1,0 @@
-SELECT a, (SELECT count(r.y) FROM l LEFT JOIN r ON l.k = r.k AND r.y = t.a) AS n FROM t

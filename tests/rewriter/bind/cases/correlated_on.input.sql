@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT 1 FROM l JOIN r ON l.k = r.k AND r.y = t.a)

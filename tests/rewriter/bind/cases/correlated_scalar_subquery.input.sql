@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE b = (SELECT max(k) FROM l WHERE x = t.a)

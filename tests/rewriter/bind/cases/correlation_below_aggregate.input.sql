@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT count(*) FROM l WHERE k = t.b)

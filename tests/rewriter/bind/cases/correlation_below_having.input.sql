@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT 1 FROM l WHERE k = t.b HAVING max(x) > 1)

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT k FROM l WHERE k = t.a AND x < t.b GROUP BY k)

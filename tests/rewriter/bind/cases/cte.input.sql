@@ -1,1 +1,0 @@
-WITH c AS (SELECT a FROM t) SELECT * FROM c

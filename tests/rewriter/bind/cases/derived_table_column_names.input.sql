@@ -1,1 +1,0 @@
-SELECT p, q FROM (SELECT a, b FROM t) AS z(p, q)

@@ -1,1 +1,0 @@
-SELECT a FROM (SELECT a, a FROM t)

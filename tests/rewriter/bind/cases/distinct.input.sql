@@ -1,1 +1,0 @@
-SELECT DISTINCT a, b + 1 AS c FROM t ORDER BY c

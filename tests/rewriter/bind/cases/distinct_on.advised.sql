@@ -1,1 +1,0 @@
-SELECT a, min(b) AS b FROM t GROUP BY a

@@ -1,1 +1,0 @@
-SELECT DISTINCT ON (a) a, b FROM t

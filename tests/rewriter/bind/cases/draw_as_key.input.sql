@@ -1,1 +1,0 @@
-SELECT rand() < 0.5 AS half, count(*) AS n FROM t GROUP BY half

@@ -1,1 +1,0 @@
-SELECT shuffle(array(a, b)) AS v, row_number() OVER (ORDER BY rand()) AS n FROM t

@@ -1,1 +1,0 @@
-SELECT s FROM (SELECT a, sum(a) AS s FROM t GROUP BY a) WHERE s > 1

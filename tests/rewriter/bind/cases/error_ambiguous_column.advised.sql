@@ -1,1 +1,0 @@
-SELECT t.a FROM t JOIN t AS u ON t.a = u.a

@@ -1,1 +1,0 @@
-SELECT a FROM t JOIN t AS u ON t.a = u.a

@@ -1,1 +1,0 @@
-SELECT * FROM t AS u(p)

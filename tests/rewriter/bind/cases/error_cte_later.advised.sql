@@ -1,1 +1,0 @@
-WITH c AS (SELECT 1 AS one), d AS (SELECT * FROM c) SELECT * FROM d

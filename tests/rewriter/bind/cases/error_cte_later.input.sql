@@ -1,1 +1,0 @@
-WITH d AS (SELECT * FROM c), c AS (SELECT 1 AS one) SELECT * FROM d

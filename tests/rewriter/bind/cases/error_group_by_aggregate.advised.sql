@@ -1,1 +1,0 @@
-SELECT sum(a) AS s FROM t GROUP BY b

@@ -1,1 +1,0 @@
-SELECT grouping(a) FROM t GROUP BY ROLLUP (a)

@@ -1,1 +1,0 @@
-SELECT grouping(b) FROM t GROUP BY ROLLUP (a)

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a IN (SELECT x FROM l)

@@ -1,1 +1,0 @@
-SELECT sum(max(a)) FROM t

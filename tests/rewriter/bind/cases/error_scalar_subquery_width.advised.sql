@@ -1,1 +1,0 @@
-SELECT (SELECT max(x) FROM l) FROM t

@@ -1,1 +1,0 @@
-SELECT (SELECT x, k FROM l) FROM t

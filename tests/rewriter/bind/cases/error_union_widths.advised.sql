@@ -1,1 +1,0 @@
-SELECT a, b FROM t UNION ALL SELECT x, k FROM l

@@ -1,3 +1,0 @@
-SELECT a,
-  missing
-FROM t

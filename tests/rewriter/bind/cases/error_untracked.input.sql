@@ -1,1 +1,0 @@
-SELECT a FROM db.missing AS m

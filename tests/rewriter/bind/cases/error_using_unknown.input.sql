@@ -1,1 +1,0 @@
-SELECT * FROM t JOIN l USING (k)

@@ -1,1 +1,0 @@
-SELECT rank() OVER v FROM t WINDOW v AS (ORDER BY a)

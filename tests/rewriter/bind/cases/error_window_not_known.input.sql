@@ -1,1 +1,0 @@
-SELECT rank() OVER w FROM t WINDOW v AS (ORDER BY a)

@@ -1,1 +1,0 @@
-SELECT struct(a, b) FROM t

@@ -1,1 +1,0 @@
-SELECT struct(* EXCEPT (a.b.c.d.e)) FROM t

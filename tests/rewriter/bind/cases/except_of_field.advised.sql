@@ -1,1 +1,0 @@
-SELECT st.f AS f, nested.a, arr FROM nested

@@ -1,1 +1,0 @@
-SELECT * EXCEPT (st.a) FROM nested

@@ -1,1 +1,0 @@
-SELECT * EXCEPT (b) FROM t

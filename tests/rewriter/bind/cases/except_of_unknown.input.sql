@@ -1,1 +1,0 @@
-SELECT * EXCEPT (c) FROM t

@@ -1,1 +1,0 @@
-SELECT * EXCEPT (t.b) FROM t

@@ -1,1 +1,0 @@
-SELECT * EXCEPT (u.c) FROM t

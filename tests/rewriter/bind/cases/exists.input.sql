@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT * FROM l WHERE l.x = t.a AND k <> b) AND b > 0

@@ -1,2 +1,0 @@
-SELECT a FROM t
-WHERE EXISTS (SELECT 1 FROM l WHERE b = j AND t.a = l.k + 1 GROUP BY x HAVING count(*) > 2)

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT 1 FROM t AS u WHERE a > 1 AND u.b = t.b)

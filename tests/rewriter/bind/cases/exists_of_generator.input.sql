@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT explode(arr) FROM nested)

@@ -1,1 +1,0 @@
-SELECT k, x, y FROM l FULL JOIN r USING (k)

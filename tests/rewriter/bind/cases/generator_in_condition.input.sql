@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE explode(array(a)) = 1

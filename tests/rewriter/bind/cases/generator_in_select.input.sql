@@ -1,1 +1,0 @@
-SELECT explode(arr) FROM nested

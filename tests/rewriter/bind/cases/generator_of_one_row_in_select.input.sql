@@ -1,1 +1,0 @@
-SELECT a, json_tuple(b, 'x', 'y') AS (x, y) FROM t

@@ -1,1 +1,0 @@
-SELECT a, (SELECT sum(v) FROM explode(array(t.a, t.b)) AS e(v)) AS s FROM t

@@ -1,1 +1,0 @@
-SELECT posexplode(arr) AS (p, c) FROM nested

@@ -1,1 +1,0 @@
-SELECT * FROM stack(2, 1, 2)

@@ -1,1 +1,0 @@
-SELECT dealer, count(*) AS n, sum(price), avg(price) FROM cars GROUP BY dealer

@@ -1,1 +1,0 @@
-SELECT dealer, model, max(price) - min(price) AS spread FROM cars GROUP BY ALL

@@ -1,1 +1,0 @@
-SELECT a + 10 AS b, count(*) FROM t GROUP BY a, b

@@ -1,1 +1,0 @@
-SELECT 'x' AS c, count(1), a + 1 FROM t GROUP BY c, a

@@ -1,1 +1,0 @@
-SELECT (a + 1) * 2, a + 1 FROM t GROUP BY a + 1

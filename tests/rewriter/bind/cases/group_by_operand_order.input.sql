@@ -1,1 +1,0 @@
-SELECT (b + a) * 2, b > a FROM t GROUP BY a + b, a < b

@@ -1,1 +1,0 @@
-SELECT upper(model) AS m, count(*) FROM cars GROUP BY 1

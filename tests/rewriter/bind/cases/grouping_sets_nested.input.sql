@@ -1,1 +1,0 @@
-SELECT a, b FROM t GROUP BY GROUPING SETS (ROLLUP (a, b), CUBE (b), (a, b))

@@ -1,1 +1,0 @@
-SELECT count(*) AS n FROM t GROUP BY GROUPING SETS (())

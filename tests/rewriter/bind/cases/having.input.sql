@@ -1,1 +1,0 @@
-SELECT dealer FROM cars GROUP BY dealer HAVING count(*) > 2 AND max(price) > min(price)

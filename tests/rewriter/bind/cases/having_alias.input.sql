@@ -1,1 +1,0 @@
-SELECT dealer, count(*) AS n FROM cars GROUP BY dealer HAVING n > 2

@@ -1,1 +1,0 @@
-SELECT -a AS a FROM t GROUP BY a HAVING a > 1

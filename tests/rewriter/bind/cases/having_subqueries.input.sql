@@ -1,3 +1,0 @@
-SELECT a FROM t GROUP BY a
-HAVING sum(b) > (SELECT max(k) FROM l) AND a IN (SELECT x FROM l)
-  AND EXISTS (SELECT 1 FROM r WHERE r.k > t.a)

@@ -1,1 +1,0 @@
-SELECT IDENTIFIER('t.' || ('a')) AS v FROM IDENTIFIER('' || 't') WHERE IDENTIFIER('b') = 'x'

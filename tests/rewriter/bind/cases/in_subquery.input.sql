@@ -1,1 +1,0 @@
-SELECT model FROM cars WHERE dealer IN (SELECT dealer FROM dealers WHERE rating > 3)

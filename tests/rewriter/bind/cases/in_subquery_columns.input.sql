@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE (a, b + 1) IN (SELECT x, k FROM l)

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a IN (SELECT k FROM l GROUP BY k HAVING sum(j) > 3)

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a IN (SELECT k FROM l WHERE j = t.b GROUP BY k HAVING count(*) >= 1)

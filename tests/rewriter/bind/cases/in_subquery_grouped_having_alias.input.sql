@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a IN (SELECT sum(x) AS k FROM l WHERE l.k = t.b GROUP BY j HAVING k > 1)

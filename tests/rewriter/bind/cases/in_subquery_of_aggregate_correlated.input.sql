@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a IN (SELECT max(x) FROM l WHERE k = t.b GROUP BY k)

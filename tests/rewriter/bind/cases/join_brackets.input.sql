@@ -1,1 +1,0 @@
-SELECT t.a, r.y FROM t JOIN (l JOIN r ON l.k = r.k) ON t.a = l.x

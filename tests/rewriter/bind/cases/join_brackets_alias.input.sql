@@ -1,1 +1,0 @@
-SELECT z.a, z.x FROM (t CROSS JOIN l) AS z

@@ -1,1 +1,0 @@
-SELECT model, city FROM cars, dealers AS d WHERE cars.dealer = d.dealer

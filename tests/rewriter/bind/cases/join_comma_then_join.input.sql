@@ -1,1 +1,0 @@
-SELECT * FROM t, l JOIN r ON t.a = r.k

@@ -1,1 +1,0 @@
-SELECT a FROM t JOIN l ON a = x AND EXISTS (SELECT 1 FROM r WHERE r.k = l.k)

@@ -1,1 +1,0 @@
-SELECT * FROM r, t NATURAL JOIN l

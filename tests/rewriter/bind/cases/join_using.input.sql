@@ -1,1 +1,0 @@
-SELECT * FROM l JOIN r USING (k)

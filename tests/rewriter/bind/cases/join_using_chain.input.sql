@@ -1,1 +1,0 @@
-SELECT *, z.k FROM l JOIN r USING (k) JOIN (SELECT 2 AS k, 9 AS q) AS z USING (k)

@@ -1,1 +1,0 @@
-SELECT transform(arr, a -> a + nested.a) FROM nested

@@ -1,1 +1,0 @@
-SELECT * FROM nested, LATERAL explode(arr) AS u(x)

@@ -1,1 +1,0 @@
-SELECT * FROM nested LEFT JOIN LATERAL inline(array(st)) t(k, v) ON v > 1

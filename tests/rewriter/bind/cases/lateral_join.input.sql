@@ -1,1 +1,0 @@
-SELECT * FROM t JOIN LATERAL (SELECT t.a AS z) ON true

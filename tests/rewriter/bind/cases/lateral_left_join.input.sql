@@ -1,1 +1,0 @@
-SELECT a, e FROM t LEFT JOIN LATERAL explode(b) AS u(e) ON TRUE

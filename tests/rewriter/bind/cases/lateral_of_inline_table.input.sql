@@ -1,1 +1,0 @@
-SELECT x, y FROM VALUES (1), (2) AS v(x), LATERAL (SELECT x + 1 AS y)

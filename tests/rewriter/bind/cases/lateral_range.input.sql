@@ -1,1 +1,0 @@
-SELECT * FROM t, LATERAL range(3)

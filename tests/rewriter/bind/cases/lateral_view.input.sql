@@ -1,1 +1,0 @@
-SELECT x FROM nested LATERAL VIEW explode(arr) e AS x

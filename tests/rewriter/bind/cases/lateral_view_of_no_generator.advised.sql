@@ -1,1 +1,0 @@
-SELECT a, upper(b) AS x FROM t

@@ -1,1 +1,0 @@
-SELECT a FROM t LATERAL VIEW upper(b) u AS x

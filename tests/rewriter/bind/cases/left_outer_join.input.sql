@@ -1,3 +1,0 @@
-SELECT model, city
-FROM cars
-  LEFT JOIN dealers ON cars.dealer = dealers.dealer

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a IN (SELECT k FROM l WHERE x = t.b LIMIT 1)

@@ -1,2 +1,0 @@
-SELECT a FROM t
-WHERE b > 1 AND a NOT IN (SELECT x FROM l)

@@ -1,1 +1,0 @@
-SELECT dealer, count(*) FROM cars GROUP BY dealer ORDER BY count(*) DESC, max(price)

@@ -1,1 +1,0 @@
-SELECT b AS a, a AS b FROM t ORDER BY a + b, t.a

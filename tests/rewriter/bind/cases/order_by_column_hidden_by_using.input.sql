@@ -1,1 +1,0 @@
-SELECT l.x FROM l JOIN r USING (k) ORDER BY r.k

@@ -1,1 +1,0 @@
-SELECT model FROM cars ORDER BY price DESC, upper(dealer)

@@ -1,1 +1,0 @@
-SELECT a + b, b FROM t ORDER BY 1 DESC, (2)

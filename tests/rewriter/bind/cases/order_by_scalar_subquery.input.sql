@@ -1,1 +1,0 @@
-SELECT a FROM t ORDER BY (SELECT max(x) FROM l), a

@@ -1,1 +1,0 @@
-FROM t |> SELECT b, a |> AGGREGATE max(a) AS m GROUP BY 1

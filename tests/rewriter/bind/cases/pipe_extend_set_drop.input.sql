@@ -1,1 +1,0 @@
-FROM t |> EXTEND a + b AS s, s * 2 AS d |> SET a = b, b = a + 1 |> DROP s

@@ -1,1 +1,0 @@
-FROM t |> ORDER BY b DESC |> WHERE a > 1 |> LIMIT 2

@@ -1,1 +1,0 @@
-FROM t |> WHERE a > 1 |> SORT BY b |> SELECT a |> DISTRIBUTE BY a

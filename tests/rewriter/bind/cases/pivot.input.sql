@@ -1,1 +1,0 @@
-SELECT * FROM t PIVOT (sum(b) FOR a IN (1, 2))

@@ -1,1 +1,0 @@
-SELECT * FROM (PIVOT t)

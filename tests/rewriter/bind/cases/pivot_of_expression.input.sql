@@ -1,1 +1,0 @@
-SELECT * FROM t PIVOT (sum(b) + 1 FOR a IN (1))

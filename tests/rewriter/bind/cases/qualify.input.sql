@@ -1,1 +1,0 @@
-SELECT a FROM t QUALIFY row_number() OVER (ORDER BY a) = 1

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT 1 FROM t AS u WHERE u.a = t.a QUALIFY rank() OVER (ORDER BY u.b) = 1)

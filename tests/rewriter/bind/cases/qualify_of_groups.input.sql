@@ -1,1 +1,0 @@
-SELECT DISTINCT a + 1 AS c FROM t GROUP BY a QUALIFY rank() OVER (ORDER BY sum(b)) <= 2 AND c > 0

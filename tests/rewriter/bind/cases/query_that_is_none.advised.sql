@@ -1,1 +1,0 @@
-WITH x AS (SELECT * FROM t) SELECT * FROM x

@@ -1,1 +1,0 @@
-WITH x AS (t) SELECT * FROM x

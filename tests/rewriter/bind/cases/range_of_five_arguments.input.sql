@@ -1,1 +1,0 @@
-SELECT id FROM range(0, 10, 1, 2, 3)

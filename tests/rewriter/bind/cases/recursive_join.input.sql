@@ -1,4 +1,0 @@
-WITH RECURSIVE c(p, q) MAX RECURSION LEVEL 2 AS (
-  SELECT a, b FROM t WHERE a = 1 UNION ALL SELECT c.p, t.b FROM c JOIN t ON c.q = t.a
-)
-SELECT p, count(*) AS n FROM c GROUP BY p

@@ -1,1 +1,0 @@
-SELECT sum(price) FROM cars

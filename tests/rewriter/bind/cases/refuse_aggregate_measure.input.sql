@@ -1,1 +1,0 @@
-SELECT measure(price) FROM cars

@@ -1,1 +1,0 @@
-SELECT approx_top_k(price) FROM cars

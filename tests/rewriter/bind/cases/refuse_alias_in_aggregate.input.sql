@@ -1,1 +1,0 @@
-SELECT a + 1 AS c, sum(c) FROM t GROUP BY ALL

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a > ALL (SELECT x FROM l)

@@ -1,1 +1,0 @@
-SELECT a, localtimestamp FROM t

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE now() > DATE '2020-01-01'

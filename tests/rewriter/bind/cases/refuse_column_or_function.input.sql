@@ -1,1 +1,0 @@
-SELECT current_date FROM (SELECT DATE '2020-01-01' AS current_date)

@@ -1,1 +1,0 @@
-SELECT DISTINCT t.a FROM t JOIN l ON l.x = t.a

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT 1 FROM (SELECT k FROM l WHERE l.x = t.a) PIVOT (count(*) FOR k IN (1, 2)))

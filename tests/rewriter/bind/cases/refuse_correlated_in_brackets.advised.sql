@@ -1,1 +1,0 @@
-SELECT DISTINCT t.a FROM t JOIN l ON TRUE JOIN r ON l.k = r.k

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT 1 FROM l RIGHT JOIN r ON l.k = r.k AND l.x = t.a)

@@ -1,1 +1,0 @@
-SELECT a, current_date() AS d FROM t

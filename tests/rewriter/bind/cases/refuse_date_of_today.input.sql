@@ -1,1 +1,0 @@
-SELECT a, date 'today' AS d FROM t

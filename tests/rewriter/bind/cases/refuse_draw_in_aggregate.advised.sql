@@ -1,1 +1,0 @@
-SELECT sum(x) FROM (SELECT rand() AS x FROM t)

@@ -1,1 +1,0 @@
-SELECT sum(rand()) FROM t

@@ -1,1 +1,0 @@
-SELECT explode(s) FROM (SELECT shuffle(arr) AS s FROM nested)

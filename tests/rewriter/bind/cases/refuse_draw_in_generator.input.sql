@@ -1,1 +1,0 @@
-SELECT explode(shuffle(arr)) FROM nested

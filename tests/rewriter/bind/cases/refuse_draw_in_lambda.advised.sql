@@ -1,1 +1,0 @@
-SELECT transform(arr, e -> x) FROM (SELECT arr, rand() AS x FROM nested)

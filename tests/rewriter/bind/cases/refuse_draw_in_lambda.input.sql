@@ -1,1 +1,0 @@
-SELECT transform(arr, e -> e + rand()) FROM nested

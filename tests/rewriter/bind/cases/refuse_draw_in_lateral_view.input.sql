@@ -1,1 +1,0 @@
-SELECT e FROM nested LATERAL VIEW explode(shuffle(arr)) g AS e

@@ -1,1 +1,0 @@
-SELECT t.a FROM t JOIN l ON a = x AND rand() < 0.5

@@ -1,1 +1,0 @@
-SELECT * FROM VALUES (rand()) AS v(a)

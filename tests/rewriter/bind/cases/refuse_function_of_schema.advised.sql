@@ -1,1 +1,0 @@
-SELECT parts(a) FROM t

@@ -1,1 +1,0 @@
-SELECT db.f(a) FROM t

@@ -1,1 +1,0 @@
-SELECT (a IN (SELECT x FROM l)) = FALSE AS i FROM t

@@ -1,1 +1,0 @@
-SELECT inline(b) FROM t

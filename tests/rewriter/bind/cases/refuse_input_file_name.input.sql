@@ -1,1 +1,0 @@
-SELECT a, input_file_name() FROM t

@@ -1,1 +1,0 @@
-SELECT car_id, word FROM cars, LATERAL words(model) w(word, size)

@@ -1,2 +1,0 @@
-SELECT car_id, word
-FROM cars, LATERAL words(model)

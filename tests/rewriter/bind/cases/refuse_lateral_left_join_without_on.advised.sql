@@ -1,1 +1,0 @@
-SELECT a, e FROM t LEFT JOIN LATERAL explode(array(b)) AS u(e) ON TRUE

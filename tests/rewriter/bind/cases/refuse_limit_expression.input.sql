@@ -1,1 +1,0 @@
-SELECT a FROM t ORDER BY a LIMIT 1 + 1

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT * FROM r WHERE r.y = t.a)

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (FROM r |> WHERE r.y = t.a)

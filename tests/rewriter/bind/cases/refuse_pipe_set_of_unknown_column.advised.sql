@@ -1,1 +1,0 @@
-FROM t |> SELECT a, b, 1 AS c

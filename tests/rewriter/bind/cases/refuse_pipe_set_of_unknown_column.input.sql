@@ -1,1 +1,0 @@
-FROM t |> SET c = 1

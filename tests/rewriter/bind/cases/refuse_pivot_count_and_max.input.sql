@@ -1,1 +1,0 @@
-SELECT * FROM cars PIVOT (max(model), count(*) FOR dealer IN (1))

@@ -1,1 +1,0 @@
-SELECT * FROM t PIVOT (median(b) FOR a IN (1))

@@ -1,1 +1,0 @@
-WITH RECURSIVE c AS (SELECT a, b FROM t UNION ALL SELECT t.a, t.b FROM t JOIN c ON t.a = c.a + 1) SELECT * FROM c

@@ -1,1 +1,0 @@
-SELECT dealer, middle(v => price) AS m FROM cars GROUP BY dealer

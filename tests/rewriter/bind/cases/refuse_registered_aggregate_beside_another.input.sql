@@ -1,1 +1,0 @@
-SELECT dealer, middle(price) AS m, count(*) AS n FROM cars GROUP BY dealer

@@ -1,1 +1,0 @@
-SELECT count(*) AS n FROM (SELECT middle(price) AS m FROM cars)

@@ -1,1 +1,0 @@
-SELECT car_id FROM cars WHERE price > (SELECT middle(price) FROM cars GROUP BY 'all')

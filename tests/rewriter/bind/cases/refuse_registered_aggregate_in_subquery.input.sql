@@ -1,1 +1,0 @@
-SELECT id FROM cars WHERE price > (SELECT middle(price) FROM cars)

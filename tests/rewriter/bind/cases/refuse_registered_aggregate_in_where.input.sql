@@ -1,1 +1,0 @@
-SELECT dealer FROM cars WHERE middle(price) > 2

@@ -1,1 +1,0 @@
-SELECT s, e FROM (SELECT session_window(sold, '5 minutes').start AS s, session_window(sold, '5 minutes').end AS e FROM cars) EXCEPT SELECT s, e FROM (SELECT session_window(sold, '9 minutes').start AS s, session_window(sold, '9 minutes').end AS e FROM cars)

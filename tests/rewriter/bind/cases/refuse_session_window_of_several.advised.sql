@@ -1,1 +1,0 @@
-SELECT a.w, b.w.start, count(*) FROM (SELECT session_window(sold, '5 minutes') AS w, model FROM cars) a JOIN (SELECT session_window(sold, '9 minutes') AS w, model FROM cars) b ON a.model = b.model GROUP BY a.w, b.w.start

@@ -1,1 +1,0 @@
-SELECT stack(2, 1, 2) FROM t

@@ -1,1 +1,0 @@
-SELECT stack(a, 1, 2) FROM t

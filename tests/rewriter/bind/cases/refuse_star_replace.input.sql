@@ -1,1 +1,0 @@
-SELECT * REPLACE (1 AS a) FROM t

@@ -1,1 +1,0 @@
-SELECT st.f, st.`g h` FROM nested

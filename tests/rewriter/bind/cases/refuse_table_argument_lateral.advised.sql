@@ -1,1 +1,0 @@
-SELECT * FROM words(TABLE(cars) PARTITION BY dealer) w(a, b)

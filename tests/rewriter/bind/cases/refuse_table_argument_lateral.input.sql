@@ -1,1 +1,0 @@
-SELECT * FROM cars, LATERAL words(TABLE(cars) PARTITION BY dealer) w(a)

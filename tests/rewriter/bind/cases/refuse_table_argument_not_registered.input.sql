@@ -1,1 +1,0 @@
-SELECT * FROM other(TABLE(cars) PARTITION BY dealer)

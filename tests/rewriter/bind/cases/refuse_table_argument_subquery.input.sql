@@ -1,1 +1,0 @@
-SELECT * FROM words(TABLE(cars) PARTITION BY (SELECT max(a) FROM t))

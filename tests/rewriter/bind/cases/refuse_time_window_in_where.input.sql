@@ -1,1 +1,0 @@
-SELECT id FROM cars WHERE window(sold, '1 day').start > now()

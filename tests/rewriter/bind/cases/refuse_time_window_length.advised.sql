@@ -1,1 +1,0 @@
-SELECT window(sold, '4 weeks') AS a FROM cars

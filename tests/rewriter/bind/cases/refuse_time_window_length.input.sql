@@ -1,1 +1,0 @@
-SELECT window(sold, '1 month') AS a FROM cars

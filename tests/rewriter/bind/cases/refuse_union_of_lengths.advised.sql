@@ -1,1 +1,0 @@
-SELECT CAST(c AS STRING) AS c FROM padded UNION SELECT concat(CAST(s AS STRING), '') FROM (SELECT d AS s FROM padded)

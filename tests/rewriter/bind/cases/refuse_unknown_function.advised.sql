@@ -1,1 +1,0 @@
-SELECT abs(a) FROM t

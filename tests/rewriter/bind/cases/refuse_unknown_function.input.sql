@@ -1,1 +1,0 @@
-SELECT my_function(a) FROM t

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE array_contains(array(1), a)

@@ -1,3 +1,0 @@
-SELECT a
-FROM t
-WHERE array_contains(listed, a)

@@ -1,1 +1,0 @@
-SELECT a FROM t JOIN (SELECT count(*) AS a FROM t) USING (a)

@@ -1,3 +1,0 @@
-SELECT a
-FROM t
-JOIN db.textless USING (a)

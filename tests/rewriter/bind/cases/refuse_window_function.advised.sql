@@ -1,1 +1,0 @@
-SELECT a, sum(b) OVER (PARTITION BY a) AS s FROM t

@@ -1,1 +1,0 @@
-SELECT a, approx_top_k(b) OVER (PARTITION BY a) AS s FROM t

@@ -1,1 +1,0 @@
-SELECT c FROM (SELECT a + 1 AS c, row_number() OVER (PARTITION BY a + 1 ORDER BY b) AS n FROM t) ORDER BY n DESC, c

@@ -1,1 +1,0 @@
-SELECT a + 1 AS c FROM t ORDER BY row_number() OVER (PARTITION BY c ORDER BY b) DESC, c

@@ -1,1 +1,0 @@
-SELECT a FROM (SELECT a, rank() OVER (ORDER BY a) AS k FROM t) WHERE k = 1

@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE rank() OVER (ORDER BY a) = 1

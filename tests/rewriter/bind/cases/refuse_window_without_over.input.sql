@@ -1,1 +1,0 @@
-SELECT rank() FROM t

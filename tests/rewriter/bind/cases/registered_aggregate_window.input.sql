@@ -1,1 +1,0 @@
-SELECT car_id, middle(price) OVER (PARTITION BY dealer) AS m FROM cars

@@ -1,1 +1,0 @@
-SELECT middle(price) AS m FROM cars

@@ -1,1 +1,0 @@
-SELECT *, r.k FROM l RIGHT JOIN r USING (k, j)

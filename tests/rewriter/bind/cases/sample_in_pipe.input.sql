@@ -1,1 +1,0 @@
-FROM t |> WHERE b > 1 |> TABLESAMPLE (10 PERCENT) |> AGGREGATE count(*) AS n GROUP BY a

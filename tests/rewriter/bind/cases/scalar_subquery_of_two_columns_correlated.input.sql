@@ -1,1 +1,0 @@
-SELECT a, (SELECT max(x), min(x) FROM l WHERE l.k = t.a) AS m FROM t

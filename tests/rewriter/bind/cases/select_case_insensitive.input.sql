@@ -1,1 +1,0 @@
-SELECT MODEL, Cars.Price FROM CARS

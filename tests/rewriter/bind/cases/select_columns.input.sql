@@ -1,1 +1,0 @@
-SELECT model, price AS p, cars.dealer FROM cars

@@ -1,2 +1,0 @@
-SELECT a -- the column
-FROM t /* the table */

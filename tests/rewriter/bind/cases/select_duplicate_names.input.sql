@@ -1,1 +1,0 @@
-SELECT a, a, b AS a FROM t

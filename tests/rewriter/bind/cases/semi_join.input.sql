@@ -1,1 +1,0 @@
-SELECT model FROM cars LEFT SEMI JOIN dealers ON cars.dealer = dealers.dealer AND rating > 3

@@ -1,1 +1,0 @@
-SELECT DISTINCT w FROM (SELECT session_window(sold, '5 minutes') AS w, model, count(*) AS n FROM cars GROUP BY 1, model) UNION ALL SELECT w FROM (SELECT session_window(sold, '5 minutes') AS w FROM cars) GROUP BY w

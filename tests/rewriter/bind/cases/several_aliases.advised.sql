@@ -1,1 +1,0 @@
-SELECT a AS x FROM t

@@ -1,1 +1,0 @@
-SELECT * EXCEPT (price, sold), cars.* EXCEPT (model) FROM cars

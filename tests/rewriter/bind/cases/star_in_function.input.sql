@@ -1,1 +1,0 @@
-SELECT struct(*), coalesce(*), struct(t.*, a AS z) FROM t

@@ -1,1 +1,0 @@
-SELECT st.*, nested.st.* EXCEPT (f) FROM nested

@@ -1,1 +1,0 @@
-SELECT u.*, t.a FROM t CROSS JOIN t AS u

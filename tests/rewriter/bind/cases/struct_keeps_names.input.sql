@@ -1,1 +1,0 @@
-SELECT struct(a, t.b, a + 1, b AS z), (a, b) FROM t

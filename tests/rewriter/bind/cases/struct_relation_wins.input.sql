@@ -1,1 +1,0 @@
-SELECT st.f FROM nested, (SELECT 5 AS f) AS st

@@ -1,1 +1,0 @@
-SELECT * FROM t PIVOT (sum(a + (SELECT max(x) FROM l)) FOR b IN (1, 2))

@@ -1,1 +1,0 @@
-SELECT x, m AS y FROM VALUES (1) AS v(x) CROSS JOIN (SELECT max(a) AS m FROM t)

@@ -1,1 +1,0 @@
-SELECT * FROM VALUES (1, (SELECT max(a) FROM t)) AS v(x, y)

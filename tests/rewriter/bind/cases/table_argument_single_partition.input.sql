@@ -1,1 +1,0 @@
-SELECT word FROM words(r => TABLE(cars) WITH SINGLE PARTITION)

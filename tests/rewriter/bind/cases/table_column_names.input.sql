@@ -1,1 +1,0 @@
-SELECT u.p FROM t AS u(p, q) WHERE q = 1

@@ -1,1 +1,0 @@
-SELECT explode(st), explode(arr) FROM nested

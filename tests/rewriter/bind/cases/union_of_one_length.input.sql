@@ -1,1 +1,0 @@
-SELECT c FROM padded UNION SELECT c FROM padded WHERE s > d

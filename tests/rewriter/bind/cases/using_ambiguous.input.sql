@@ -1,1 +1,0 @@
-SELECT 1 FROM (SELECT a, b AS a FROM t) l2 JOIN t USING (a)

@@ -1,1 +1,0 @@
-SELECT v.m FROM cheap AS v WHERE v.price > 1

@@ -1,1 +1,0 @@
-SELECT m, p FROM cheap_named

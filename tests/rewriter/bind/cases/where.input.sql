@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE a > 1 AND (b < 2 OR b IS NULL)

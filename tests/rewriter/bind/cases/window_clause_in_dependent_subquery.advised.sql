@@ -1,1 +1,0 @@
-SELECT a, (SELECT sum(x) OVER (PARTITION BY j) FROM l WHERE l.k > t.a) AS m FROM t

@@ -1,1 +1,0 @@
-SELECT a, (SELECT sum(x) OVER w FROM l WHERE l.k > t.a WINDOW w AS (PARTITION BY j)) AS m FROM t

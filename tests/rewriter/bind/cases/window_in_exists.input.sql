@@ -1,1 +1,0 @@
-SELECT a FROM t WHERE EXISTS (SELECT row_number() OVER (ORDER BY y) FROM r WHERE r.k = t.a)

@@ -1,1 +1,0 @@
-SELECT a, rank() OVER (ORDER BY b) AS r FROM t ORDER BY r + 1, a DESC LIMIT 2

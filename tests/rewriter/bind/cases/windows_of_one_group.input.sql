@@ -1,1 +1,0 @@
-SELECT rank() OVER (ORDER BY max(b)) AS r FROM t

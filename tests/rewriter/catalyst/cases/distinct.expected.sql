@@ -1,3 +1,0 @@
-SELECT DISTINCT
-  l.k
-FROM l

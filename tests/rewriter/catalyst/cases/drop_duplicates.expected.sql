@@ -1,5 +1,0 @@
-SELECT DISTINCT
-  l.id,
-  l.k,
-  l.v
-FROM l

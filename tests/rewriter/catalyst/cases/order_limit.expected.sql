@@ -1,8 +1,0 @@
-SELECT
-  l.id,
-  l.k,
-  l.v
-FROM l
-ORDER BY
-  l.id
-LIMIT 3

@@ -1,6 +1,0 @@
-SELECT
-  l.k,
-  my_udf(l.id) AS u
-FROM l
-GROUP BY
-  l.k

@@ -1,3 +1,0 @@
-SELECT
-  my_udf(l.v) AS u
-FROM l

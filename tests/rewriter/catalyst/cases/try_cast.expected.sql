@@ -1,3 +1,0 @@
-SELECT
-  TRY_CAST(l.v AS INT) AS x
-FROM l

@@ -1,5 +1,0 @@
-SELECT
-  l.id,
-  l.k,
-  l.v
-FROM l

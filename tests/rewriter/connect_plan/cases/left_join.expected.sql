@@ -1,7 +1,0 @@
-SELECT
-  l.id,
-  r.w,
-  l.v
-FROM l
-LEFT JOIN r
-  ON l.k = r.k

@@ -1,7 +1,0 @@
-SELECT
-  l.id,
-  l.k,
-  l.v
-FROM l
-WHERE
-  l.k > 0

@@ -1,9 +1,0 @@
-SELECT
-  l.k,
-  l.id,
-  l.v,
-  r.rid,
-  r.w
-FROM l
-JOIN r
-  ON l.k = r.k

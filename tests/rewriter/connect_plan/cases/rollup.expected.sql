@@ -1,8 +1,0 @@
-SELECT
-  l.k,
-  count(1) AS count
-FROM l
-GROUP BY
-  ROLLUP (
-    l.k
-  )

@@ -1,1 +1,0 @@
-SELECT  k, count(*)  FROM l GROUP BY k

@@ -1,9 +1,0 @@
-SELECT
-  l.id,
-  CAST(NULL AS INT) AS k
-FROM l
-UNION ALL
-SELECT
-  CAST(NULL AS INT) AS id,
-  l.k
-FROM l

@@ -1,1 +1,0 @@
-CREATE TABLE totals (a int, b string)

@@ -1,1 +1,0 @@
-CREATE TABLE totals STORED AS parquet AS (SELECT 1 AS a)

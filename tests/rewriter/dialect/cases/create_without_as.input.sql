@@ -1,1 +1,0 @@
-CREATE TABLE totals USING parquet SELECT 1 AS a

@@ -1,1 +1,0 @@
-DELETE FROM totals WHERE n = 1

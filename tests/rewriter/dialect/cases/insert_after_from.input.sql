@@ -1,1 +1,0 @@
-FROM cars INSERT INTO totals SELECT model

@@ -1,5 +1,0 @@
--- append: totals
-INSERT INTO totals
-SELECT * FROM `answer`;
-WITH c AS (SELECT model FROM cars)
-                   SELECT * FROM c

@@ -1,2 +1,0 @@
-WITH c AS (SELECT model FROM cars)
-INSERT INTO totals SELECT * FROM c

@@ -1,1 +1,0 @@
-INSERT INTO totals BY NAME SELECT model FROM cars

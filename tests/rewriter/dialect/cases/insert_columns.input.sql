@@ -1,1 +1,0 @@
-INSERT INTO totals (model) SELECT model FROM cars

@@ -1,1 +1,0 @@
-INSERT OVERWRITE DIRECTORY '/tmp/x' USING parquet SELECT model FROM cars

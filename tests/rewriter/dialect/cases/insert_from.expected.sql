@@ -1,4 +1,0 @@
--- append: totals
-insert into totals
-SELECT * FROM `answer`;
-                   from cars select model

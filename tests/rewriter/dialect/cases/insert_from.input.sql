@@ -1,1 +1,0 @@
-insert into totals from cars select model

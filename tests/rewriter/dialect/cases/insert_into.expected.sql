@@ -1,4 +1,0 @@
--- append: totals
-INSERT INTO totals
-SELECT * FROM `answer`;
-                   SELECT model, count(*) FROM cars GROUP BY model

@@ -1,1 +1,0 @@
-INSERT INTO totals SELECT model, count(*) FROM cars GROUP BY model

@@ -1,1 +1,0 @@
-INSERT OVERWRITE totals PARTITION (day = "x", hour) IF NOT EXISTS SELECT model FROM cars

@@ -1,5 +1,0 @@
--- overwrite: my db / totals
-INSERT OVERWRITE TABLE `my db`.`totals`
-SELECT * FROM `answer`;
-                                       
-  (SELECT model FROM cars)

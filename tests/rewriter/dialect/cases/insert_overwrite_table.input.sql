@@ -1,2 +1,0 @@
-INSERT OVERWRITE TABLE `my db`.`totals`
-  (SELECT model FROM cars)

@@ -1,1 +1,0 @@
-INSERT INTO totals PARTITION (day = 'x') SELECT model FROM cars

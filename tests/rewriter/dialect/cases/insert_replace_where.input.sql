@@ -1,1 +1,0 @@
-INSERT INTO totals REPLACE WHERE n = 1 SELECT model, 1 FROM cars

@@ -1,4 +1,0 @@
--- append: totals
-INSERT INTO totals
-SELECT * FROM `answer`;
-                   VALUES (1), (2)

@@ -1,1 +1,0 @@
-INSERT INTO totals VALUES (1), (2)

@@ -1,2 +1,0 @@
-INSERT INTO totals
-WITH c AS (SELECT model FROM cars) SELECT * FROM c

@@ -1,1 +1,0 @@
-MERGE INTO totals USING cars ON totals.model = cars.model WHEN MATCHED THEN DELETE

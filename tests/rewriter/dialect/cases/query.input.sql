@@ -1,1 +1,0 @@
-WITH c AS (SELECT model FROM cars) SELECT * FROM c

@@ -1,1 +1,0 @@
-WITH insert AS (SELECT model FROM cars) SELECT * FROM insert

@@ -1,1 +1,0 @@
-UPDATE totals SET n = 1

@@ -1,1 +1,0 @@
-SELECT 'ab' AS v, 'cd' AS w

@@ -1,2 +1,0 @@
-SELECT 'a' 'b' AS v, "c"
-'d' AS w

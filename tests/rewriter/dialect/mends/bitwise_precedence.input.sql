@@ -1,1 +1,0 @@
-SELECT a | b & c0, a ^ b | c0 & a FROM t

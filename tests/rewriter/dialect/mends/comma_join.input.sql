@@ -1,1 +1,0 @@
-SELECT * FROM t, u JOIN v ON u.c = v.c, w

@@ -1,1 +1,0 @@
-SELECT s || a + b FROM t

@@ -1,1 +1,0 @@
-SELECT 'it''s' AS v, "say ""hi""" AS w

@@ -1,1 +1,0 @@
-SELECT 'tab\t', 'back\\slash', 'quote\'s', 'percent\%', 'under\_', 'oct\101', '\u00e9'

@@ -1,1 +1,0 @@
-FROM a, b LATERAL VIEW EXPLODE(x) e AS y

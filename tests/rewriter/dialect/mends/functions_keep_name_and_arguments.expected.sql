@@ -1,1 +1,0 @@
-SELECT nvl(a, 0), ifnull(a, 0), instr(s, 'b'), to_date(s, 'dd/MM/yyyy'), months_between(d, d, FALSE), trunc(d, 'MM'), from_json(js, 'a INT'), log(2, x), decode(a, 1, 'x'), split(s, ','), date_format(d, 'yyyy'), unix_timestamp(s), element_at(arr, 1), mod(a, b) FROM t

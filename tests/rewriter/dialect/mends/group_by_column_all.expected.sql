@@ -1,1 +1,0 @@
-SELECT max(x) FROM t GROUP BY all

@@ -1,1 +1,0 @@
-SELECT MAX(x) FROM t GROUP BY all

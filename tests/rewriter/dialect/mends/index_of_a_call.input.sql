@@ -1,1 +1,0 @@
-SELECT array(1, 2)[0], split(s, ',')[0] FROM t

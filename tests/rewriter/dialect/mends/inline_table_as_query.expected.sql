@@ -1,1 +1,0 @@
-VALUES (1, 2) AS v(p, q) ORDER BY p

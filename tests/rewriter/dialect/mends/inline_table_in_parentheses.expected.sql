@@ -1,1 +1,0 @@
-SELECT * FROM (VALUES (1, 2)) AS v(p, q)

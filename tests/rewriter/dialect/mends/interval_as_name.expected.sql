@@ -1,1 +1,0 @@
-SELECT interval, interval - a FROM (SELECT b AS interval, a FROM t)

@@ -1,1 +1,0 @@
-SELECT * FROM t INNER JOIN u

@@ -1,1 +1,0 @@
-SELECT -1::STRING, - a::STRING FROM t

@@ -1,1 +1,0 @@
-SELECT current_date, current_timestamp, current_user, session_user

@@ -1,1 +1,0 @@
-WITH c AS (SELECT a FROM t) SELECT (WITH e AS (SELECT max(a) AS m FROM c) SELECT m FROM e) AS v FROM c

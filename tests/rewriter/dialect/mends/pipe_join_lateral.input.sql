@@ -1,1 +1,0 @@
-FROM t |> JOIN LATERAL (SELECT a AS c)

@@ -1,1 +1,0 @@
-WITH c AS (FROM t |> WHERE x > 1) FROM c |> LEFT JOIN d USING (k) |> EXTEND x + y AS s, s * 2 |> SET x = 1, y = x |> DROP k |> AS q |> AGGREGATE SUM(x) AS s, COUNT(*) GROUP BY k, x % 2 AS p |> ORDER BY s DESC LIMIT 2 |> EXCEPT ALL (SELECT 1)

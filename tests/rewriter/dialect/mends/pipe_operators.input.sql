@@ -1,1 +1,0 @@
-with c as (from t |> where x > 1) from c |> left join d using (k) |> extend x + y as s, s * 2 |> set x = 1, y = x |> drop k |> as q |> aggregate sum(x) as s, count(*) group by k, x % 2 as p |> order by s desc limit 2 |> except all (select 1)

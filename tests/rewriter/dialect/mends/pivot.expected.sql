@@ -1,1 +1,0 @@
-SELECT * FROM (SELECT b, s FROM t) PIVOT(SUM(b) FOR s IN ('x', 'y'))

@@ -1,1 +1,0 @@
-SELECT LOCATE('b', s), position('b', s), position('b', s, 2) FROM t

@@ -1,1 +1,0 @@
-SELECT POSITION('b' IN s), POSITION('b', s), POSITION('b', s, 2) FROM t

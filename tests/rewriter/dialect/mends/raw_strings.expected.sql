@@ -1,1 +1,0 @@
-SELECT 'a\\d+' AS v, 'xy' AS w

@@ -1,1 +1,0 @@
-SELECT r'a\d+' AS v, R'x' 'y' AS w

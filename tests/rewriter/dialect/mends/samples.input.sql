@@ -1,1 +1,0 @@
-select * from (select a from t) tablesample (10 percent) repeatable (3) as s join (u join v on u.a = v.a) tablesample (bucket 1 out of 4) on true join w tablesample (2.5 percent) x on true, t tablesample (5 rows)

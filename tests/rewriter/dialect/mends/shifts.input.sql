@@ -1,1 +1,0 @@
-SELECT a << b + 1, a >> 1, a >>> 1, shiftleft(a, 1) FROM t

@@ -1,1 +1,0 @@
-SELECT explode(arr) AS v, a FROM t

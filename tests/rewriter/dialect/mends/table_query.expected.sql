@@ -1,1 +1,0 @@
-TABLE t ORDER BY a LIMIT 1

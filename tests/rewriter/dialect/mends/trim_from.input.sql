@@ -1,1 +1,0 @@
-SELECT TRIM(BOTH 'x' FROM s), TRIM(LEADING FROM s), TRIM('x' FROM s), TRIM(s), LTRIM('x', s) FROM t

@@ -1,1 +1,0 @@
-SELECT positive(a), positive(1) FROM t

@@ -1,1 +1,0 @@
-SELECT +a, +1 FROM t

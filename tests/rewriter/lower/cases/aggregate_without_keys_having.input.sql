@@ -1,1 +1,0 @@
-SELECT max(price) AS m FROM cars HAVING count(*) > 3

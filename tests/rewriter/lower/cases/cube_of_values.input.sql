@@ -1,2 +1,0 @@
--- blocks
-SELECT n, count(*) FROM (SELECT dealer, count(*) AS n FROM cars GROUP BY dealer) GROUP BY CUBE (n)

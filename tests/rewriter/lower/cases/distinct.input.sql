@@ -1,2 +1,0 @@
--- blocks
-SELECT DISTINCT model, dealer FROM cars

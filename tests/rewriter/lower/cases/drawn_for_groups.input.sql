@@ -1,1 +1,0 @@
-SELECT model, sum(price) AS s, rand() AS r FROM cars GROUP BY model

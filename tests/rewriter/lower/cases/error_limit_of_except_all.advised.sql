@@ -1,1 +1,0 @@
-SELECT model FROM cars EXCEPT SELECT city FROM dealers ORDER BY model LIMIT 2

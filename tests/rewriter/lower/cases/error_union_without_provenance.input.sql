@@ -1,1 +1,0 @@
-SELECT city FROM rates UNION ALL SELECT dealer FROM cars GROUP BY dealer

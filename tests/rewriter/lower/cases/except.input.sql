@@ -1,2 +1,0 @@
--- blocks
-SELECT dealer FROM dealers EXCEPT SELECT dealer FROM cars

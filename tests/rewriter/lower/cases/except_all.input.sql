@@ -1,2 +1,0 @@
--- blocks
-SELECT model FROM cars EXCEPT ALL SELECT city FROM dealers

@@ -1,1 +1,0 @@
-SELECT city FROM dealers d WHERE EXISTS (SELECT 1 FROM cars c WHERE c.dealer = d.dealer AND c.price > 10 GROUP BY c.model HAVING sum(c.price) IS NOT NULL)

@@ -1,1 +1,0 @@
-SELECT model, EXISTS (SELECT 1 FROM bids) AS sold FROM cars

@@ -1,2 +1,0 @@
--- blocks
-SELECT city FROM dealers WHERE EXISTS (SELECT 1 FROM cars WHERE price > 10)

@@ -1,1 +1,0 @@
-SELECT explode(dealers) AS dealer FROM (SELECT collect_set(dealer) AS dealers FROM cars GROUP BY model)

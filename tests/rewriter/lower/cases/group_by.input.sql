@@ -1,2 +1,0 @@
--- blocks
-SELECT dealer, sum(price) AS total, avg(price), count(*) FROM cars GROUP BY dealer

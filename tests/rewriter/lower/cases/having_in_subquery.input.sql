@@ -1,1 +1,0 @@
-SELECT dealer FROM cars GROUP BY dealer HAVING max(price) IN (SELECT amount FROM bids)

@@ -1,2 +1,0 @@
--- blocks
-SELECT dealer FROM cars GROUP BY dealer HAVING avg(price) > 2

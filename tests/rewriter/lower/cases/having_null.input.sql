@@ -1,1 +1,0 @@
-SELECT dealer FROM cars WHERE price > 3 GROUP BY dealer HAVING NULL AND count(*) > 1

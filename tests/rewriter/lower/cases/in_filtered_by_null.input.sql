@@ -1,1 +1,0 @@
-SELECT model FROM cars WHERE NULL AND price IN (SELECT NULL FROM bids)

@@ -1,1 +1,0 @@
-SELECT id, a, b FROM nested LATERAL VIEW OUTER inline(arr) u AS a, b

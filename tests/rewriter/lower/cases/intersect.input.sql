@@ -1,1 +1,0 @@
-SELECT dealer, model FROM cars INTERSECT SELECT dealer, city FROM dealers

@@ -1,2 +1,0 @@
--- blocks
-SELECT model FROM cars ORDER BY price DESC LIMIT 3 OFFSET 1

@@ -1,2 +1,0 @@
--- blocks
-SELECT t.model, d.city FROM (SELECT model, dealer FROM cars ORDER BY price LIMIT 3) t JOIN dealers d ON t.dealer = d.dealer

@@ -1,1 +1,0 @@
-SELECT model FROM cars LIMIT 3

@@ -1,1 +1,0 @@
-SELECT dealer, listagg(DISTINCT price, '|') AS p FROM cars GROUP BY dealer

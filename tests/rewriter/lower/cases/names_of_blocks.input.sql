@@ -1,1 +1,0 @@
-SELECT t.v, g.n FROM b1 t JOIN (SELECT k, count(*) AS n FROM b1 GROUP BY k) g ON t.k = g.k

@@ -1,1 +1,0 @@
-SELECT y FROM k WHERE x IN (SELECT car_id FROM cars)

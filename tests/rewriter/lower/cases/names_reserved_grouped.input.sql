@@ -1,1 +1,0 @@
-SELECT `Case` AS `_n`, count(*) AS `_members` FROM `order` GROUP BY `Case`

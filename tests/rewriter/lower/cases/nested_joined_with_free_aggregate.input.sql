@@ -1,1 +1,0 @@
-SELECT d.city FROM dealers d JOIN (SELECT g.dealer FROM (SELECT dealer, sum(price) AS p FROM cars GROUP BY dealer) g, (SELECT avg(price) AS a FROM cars) t WHERE g.p > t.a GROUP BY g.dealer) h ON d.dealer = h.dealer

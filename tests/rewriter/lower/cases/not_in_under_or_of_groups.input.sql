@@ -1,1 +1,0 @@
-SELECT g.dealer, g.s FROM (SELECT dealer, sum(price) AS s FROM cars GROUP BY dealer) g WHERE g.s NOT IN (SELECT t.m FROM (SELECT car_id, max(amount) AS m FROM bids GROUP BY car_id) t WHERE t.car_id > g.dealer) OR g.dealer = 1

@@ -1,4 +1,0 @@
-SELECT
-  1 AS `one`,
-  'x' AS `x`,
-  NAMED_STRUCT('one', 1) AS `_prov`

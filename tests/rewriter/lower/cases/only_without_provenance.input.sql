@@ -1,1 +1,0 @@
-SELECT city, sum(rate) AS s FROM rates GROUP BY city

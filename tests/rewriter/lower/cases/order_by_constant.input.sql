@@ -1,1 +1,0 @@
-SELECT 5 AS five, model FROM cars ORDER BY five, model

@@ -1,2 +1,0 @@
--- blocks
-SELECT dealer, city, model FROM dealers FULL JOIN cars USING (dealer)

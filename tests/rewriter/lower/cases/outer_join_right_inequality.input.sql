@@ -1,1 +1,0 @@
-SELECT d.city, c.model FROM dealers d RIGHT JOIN cars c ON c.price > d.rating

@@ -1,1 +1,0 @@
-SELECT rand() AS r

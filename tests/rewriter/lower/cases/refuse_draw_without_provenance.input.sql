@@ -1,1 +1,0 @@
-SELECT city, rand() AS r FROM rates

@@ -1,1 +1,0 @@
-SELECT model, count(*) AS n FROM cars TABLESAMPLE (10 PERCENT) REPEATABLE (7) WHERE price > 100 GROUP BY model

@@ -1,1 +1,0 @@
-SELECT dealer, sum(price - (SELECT min(amount) FROM bids)) AS gain FROM cars GROUP BY dealer

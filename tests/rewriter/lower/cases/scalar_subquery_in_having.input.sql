@@ -1,1 +1,0 @@
-SELECT dealer FROM cars GROUP BY dealer HAVING sum(price) > (SELECT max(amount) FROM bids)

@@ -1,1 +1,0 @@
-SELECT model FROM cars ORDER BY price - (SELECT avg(price) FROM cars), model

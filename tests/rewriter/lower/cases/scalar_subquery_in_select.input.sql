@@ -1,1 +1,0 @@
-SELECT model, (SELECT max(amount) FROM bids) - price AS gap FROM cars

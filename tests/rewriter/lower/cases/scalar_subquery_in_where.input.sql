@@ -1,2 +1,0 @@
--- blocks
-SELECT model FROM cars WHERE price > (SELECT avg(price) FROM cars)

@@ -1,1 +1,0 @@
-SELECT model FROM cars WHERE price > (SELECT rating FROM dealers WHERE dealer = 'd1')

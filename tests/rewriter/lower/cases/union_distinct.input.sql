@@ -1,1 +1,0 @@
-SELECT model FROM cars UNION SELECT city FROM dealers

@@ -1,1 +1,0 @@
-SELECT model FROM cars EXCEPT ALL SELECT city FROM dealers UNION ALL SELECT city FROM dealers

@@ -1,1 +1,0 @@
-SELECT dealer FROM cars GROUP BY dealer UNION ALL SELECT city FROM dealers

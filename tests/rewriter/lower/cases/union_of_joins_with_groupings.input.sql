@@ -1,1 +1,0 @@
-SELECT d.city FROM dealers d JOIN (SELECT d2.city AS c FROM dealers d2 JOIN (SELECT dealer FROM cars GROUP BY dealer) g ON d2.dealer = g.dealer UNION ALL SELECT city FROM dealers GROUP BY city) u ON d.city = u.c

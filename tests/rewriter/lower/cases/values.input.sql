@@ -1,2 +1,0 @@
--- blocks
-SELECT d.city, v.q FROM VALUES (1, 'x'), (2, NULL) AS v(p, q) LEFT JOIN dealers AS d ON d.dealer = v.p

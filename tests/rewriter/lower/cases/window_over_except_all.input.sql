@@ -1,1 +1,0 @@
-SELECT city, row_number() OVER (ORDER BY city) AS n FROM (SELECT city FROM dealers EXCEPT ALL SELECT model FROM cars) AS t

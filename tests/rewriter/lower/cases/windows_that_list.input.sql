@@ -1,3 +1,0 @@
-SELECT collect_list(price) OVER (ORDER BY model),
-  nth_value(price, 3) IGNORE NULLS OVER (ORDER BY model RANGE BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
-FROM cars

@@ -1,2 +1,0 @@
--- blocks
-SELECT c.model, r.rate FROM cars c JOIN rates r ON c.dealer = r.city
