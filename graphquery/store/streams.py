@@ -40,6 +40,8 @@ class Part:
         Where their content is, and the row of the first; None: it was not recorded.
     first_code, last_code
         The least and greatest code of the stream's key; None without a key.
+    partition
+        Of a query whose keys are divided, which part of them this is of: it has its own codes.
     """
 
     stream: str
@@ -57,6 +59,7 @@ class Part:
     content_offset: int | None = None
     first_code: int | None = None
     last_code: int | None = None
+    partition: int | None = None
 
 
 def query_record(query: str) -> str:
@@ -138,8 +141,13 @@ def files_of(name: str, document: Json) -> Iterator[str]:
         yield part["file"]
         if part.get("content") is not None:
             yield part["content"]
-    if document.get("file") is not None:
-        yield document["file"]
+    yield from state_files(document)
+
+
+def state_files(document: Json) -> list[str]:
+    """The files that the record of a query's state names."""
+    file = document.get("file")
+    return [*([] if file is None else [file]), *document.get("files", ())]
 
 
 def stream_files(records: Mapping[str, Json]) -> set[str]:
@@ -174,9 +182,9 @@ def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterato
         return
     try:
         if f"/{_BATCH}/" not in name:
-            file = checked(document, f"Record {name}").get("file")
-            if file is not None and file not in files:
-                yield f"Its file {file} is not in use."
+            for file in state_files(checked(document, f"Record {name}")):
+                if file not in files:
+                    yield f"Its file {file} is not in use."
             return
         found = parts(document, f"Record {name}")
     except StoreDamagedError as error:
@@ -214,6 +222,7 @@ __all__ = [
     "parts",
     "queries",
     "query_record",
+    "state_files",
     "state_record",
     "stream_files",
 ]

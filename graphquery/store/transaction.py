@@ -207,6 +207,11 @@ class Transaction:
         self._check_open()
         return self._staging.add_table(stem, table, BLOCK)
 
+    def add_rows_of(self, path: str | os.PathLike[str]) -> str:
+        """Add a Parquet file of rows that records of streams name, as `add_rows` does a table."""
+        self._check_open()
+        return self._staging.add_path(Path(path))
+
     def remove_file(self, name: str) -> None:
         """Take a file out of use that `add_file` or `add_table` added in an earlier transaction.
 

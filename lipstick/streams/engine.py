@@ -14,11 +14,12 @@ from lipstick.streams.codes import KeyCodes
 from lipstick.streams.delays import Delays, Fixed
 from lipstick.streams.errors import StreamError, UnknownStreamError
 from lipstick.streams.graph import Graph, Node
+from lipstick.streams.ingest import SourceStage
 from lipstick.streams.keys import INFINITE, NEVER, Keys
 from lipstick.streams.numbering import Numbering
 from lipstick.streams.operators.base import Stage
 from lipstick.streams.properties import Property, Step
-from lipstick.streams.source import Disorder, SourceStage
+from lipstick.streams.source import Disorder
 from lipstick.streams.state import StageState
 
 TICK = 1_000
@@ -210,6 +211,19 @@ class Runner:
         """How many events all operators hold for later."""
         held = sum(at.stage.held() for at in self._streams.values() if at.stage is not None)
         return held + sum(source.held() for source in self._sources.values())
+
+    @property
+    def source_frontiers(self) -> dict[str, int]:
+        """By source, the time before which its events are late."""
+        return {sid: source.frontier for sid, source in self._sources.items()}
+
+    def advance(self, frontiers: Mapping[str, int]) -> None:
+        """Take over the frontiers of sources of which this run has some keys.
+
+        What is held back is let go with the next batch.
+        """
+        for sid, frontier in frontiers.items():
+            self._sources[sid].advance(frontier)
 
     def _with_properties_of_source(self, sid: str, batch: Batch) -> Batch:
         if not self._properties or not len(batch):

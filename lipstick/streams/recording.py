@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -15,6 +15,7 @@ from lipstick.streams.engine import Pushed
 from lipstick.streams.errors import StreamError
 from lipstick.streams.graph import Graph
 from lipstick.streams.keys import Keys, concat_keys, search
+from lipstick.streams.layout import ranges_of
 from lipstick.streams.source import Disorder
 from lipstick.streams.state import StageState
 from semiring.base import Array
@@ -51,9 +52,11 @@ class Parts:
         return Parts(*(getattr(self, each.name)[positions] for each in fields(Parts)))
 
     @staticmethod
-    def of(ranges: Sequence[tuple[int, ...]]) -> Parts:
-        """Of one tuple of the numbers above for each part."""
-        array = np.array(ranges, dtype=np.int64).reshape(-1, len(fields(Parts)))
+    def of(ranges: Iterable[Mapping[str, int]]) -> Parts:
+        """Of the numbers above by name for each part; codes that are left out are 0."""
+        names = [each.name for each in fields(Parts)]
+        rows = [[given.get(name) or 0 for name in names] for given in ranges]
+        array = np.array(rows, dtype=np.int64).reshape(-1, len(names))
         return Parts(*array.T)
 
     def within(
@@ -86,25 +89,6 @@ class Parts:
         met: Array = place < len(starts)
         met[met] = starts[place[met]] <= last[met]
         return met
-
-
-def ranges_of(keys: Keys) -> tuple[int, ...]:
-    """The numbers that `Parts` has of a part, without its codes; keys are not empty."""
-    trigger = keys.trigger
-    return (
-        len(keys),
-        int(keys.t.min()),
-        int(keys.t.max()),
-        int(trigger.min()),
-        int(trigger.max()),
-        int(keys.n.min()),
-        int(keys.n.max()),
-    )
-
-
-def codes_of(keys: Keys) -> tuple[int, int]:
-    """The least and greatest code of keys; 0 without a key."""
-    return (0, 0) if keys.code is None else (int(keys.code[0]), int(keys.code[-1]))
 
 
 def _united(low: Array, high: Array) -> tuple[Array, Array]:
@@ -244,9 +228,7 @@ class InMemory(Recording):
         self._disorder = added(self._disorder, pushed.disorder)
 
     def parts(self, sid: str) -> Parts:
-        return Parts.of(
-            [(*ranges_of(batch.keys), *codes_of(batch.keys)) for batch in self._batches[sid]]
-        )
+        return Parts.of(ranges_of(batch.keys) for batch in self._batches[sid])
 
     def load(self, sid: str, parts: Array) -> Keys:
         batches = self._batches[sid]

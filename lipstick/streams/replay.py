@@ -24,9 +24,10 @@ from lipstick.streams.engine import Runner
 from lipstick.streams.errors import ReplayError
 from lipstick.streams.events import Events, Found, resolve
 from lipstick.streams.graph import Graph
+from lipstick.streams.ingest import Ingested, SourceStage
 from lipstick.streams.keys import INFINITE, Keys
 from lipstick.streams.recording import InMemory, Recording
-from lipstick.streams.source import Disorder, Ingested, Source, SourceStage
+from lipstick.streams.source import Disorder, Source
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +148,7 @@ class _RecordedSource(SourceStage):
         self._batch = batch
 
     def take(self, table: pa.Table | None, watermark: int | None, final: bool) -> Ingested:
-        """All events at once; see :meth:`lipstick.streams.source.SourceStage.take`."""
+        """All events at once; see :meth:`lipstick.streams.ingest.SourceStage.take`."""
         return Ingested(self._batch, INFINITE, Disorder())
 
 

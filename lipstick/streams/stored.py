@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,19 @@ from graphquery.store.streams import (
     Part,
     batches,
     checked,
+    part_document,
     parts,
     queries,
     query_record,
+    state_files,
     state_record,
 )
-from lipstick.streams.assertions import unpacked
 from lipstick.streams.batch import Batch, concat_batches
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.engine import CODES
 from lipstick.streams.errors import UnknownStreamError
 from lipstick.streams.keys import Keys, concat_keys
+from lipstick.streams.layout import unpacked
 from lipstick.streams.recording import Parts, Recording, added, no_content
 from lipstick.streams.source import Disorder
 from lipstick.streams.topology import graph_of
@@ -72,17 +75,36 @@ class Stored(Recording):
         self._disorder: dict[str, Disorder] = {}
         self._cache: dict[tuple[str, int], Keys] = {}
         self._cached = 0
+        self._first_codes = [0]
         for number, batch in batches(records, query).items():
             for part in parts(batch, f"Batch {number} of {query}"):
                 self._parts[part.stream].append(part)
             found = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
             self._disorder = added(self._disorder, found)
-        self._ranges = {sid: _ranges(each) for sid, each in self._parts.items()}
         state = records.get(state_record(query))
         if state is not None and any(node.keyed for node in self.graph.nodes.values()):
-            tables = unpacked(self._snapshot.read(state["file"]))
-            values = tables[CODES].tables["values"].column("value").combine_chunks()
-            self.codes.restore(values)
+            self._restore_codes(state_files(state))
+        self._ranges = {
+            sid: Parts.of(part_document(part) for part in each) for sid, each in self._parts.items()
+        }
+
+    def _restore_codes(self, files: list[str]) -> None:
+        """Read the values of keys; those of a partition have their codes after those before."""
+        values: list[pa.Array] = []
+        starts = [0]
+        for file in files:
+            tables = unpacked(self._snapshot.read(file))
+            values.append(tables[CODES].tables["values"].column("value").combine_chunks())
+            starts.append(starts[-1] + len(values[-1]))
+        filled = [each for each in values if len(each)]
+        if filled:
+            self.codes.restore(pa.concat_arrays(filled))
+        if len(files) > 1:
+            self._parts = {
+                sid: [_shifted(part, starts[part.partition or 0]) for part in each]
+                for sid, each in self._parts.items()
+            }
+            self._first_codes = starts
 
     def parts(self, sid: str) -> Parts:
         return self._ranges[self.graph.original(sid)]
@@ -136,7 +158,8 @@ class Stored(Recording):
         names = ["t"] + (["d"] if part.d is None else [])
         if self.graph.node(sid).keyed:
             names += ["n", "code"]
-        keys = _keys_of(self._snapshot.read(part.file, names, part.offset, part.rows), part)
+        table = self._snapshot.read(part.file, names, part.offset, part.rows)
+        keys = _keys_of(table, part, self._first_codes[part.partition or 0])
         if self._cached + len(keys) > _CACHED:
             self._cache.clear()
             self._cached = 0
@@ -145,26 +168,14 @@ class Stored(Recording):
         return keys
 
 
-def _ranges(each: list[Part]) -> Parts:
-    return Parts.of(
-        [
-            (
-                part.rows,
-                part.first_t,
-                part.last_t,
-                part.first_trigger,
-                part.last_trigger,
-                part.first_n,
-                part.last_n,
-                part.first_code or 0,
-                part.last_code or 0,
-            )
-            for part in each
-        ]
-    )
+def _shifted(part: Part, codes: int) -> Part:
+    """A part of a stream with a key, whose codes are so many greater."""
+    if part.first_code is None or part.last_code is None:
+        return part
+    return replace(part, first_code=part.first_code + codes, last_code=part.last_code + codes)
 
 
-def _keys_of(table: pa.Table, part: Part) -> Keys:
+def _keys_of(table: pa.Table, part: Part, codes: int) -> Keys:
     """The keys in the rows of a part; what was not stored follows from the part."""
 
     def column(name: str) -> Any:
@@ -176,4 +187,4 @@ def _keys_of(table: pa.Table, part: Part) -> Keys:
     d = column("d") if part.d is None else np.full(len(t), part.d, dtype=np.int64)
     if "code" not in table.column_names:
         return Keys(t, part.first_n + np.arange(len(t), dtype=np.int64), d)
-    return Keys(t, column("n"), d, column("code"))
+    return Keys(t, column("n"), d, column("code") + codes)

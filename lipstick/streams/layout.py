@@ -1,0 +1,88 @@
+"""How the keys of a batch are laid out in a store: columns, and blocks with the ranges of keys.
+
+What is constant or follows is not stored: numbers of a stream without key are consecutive, times
+are differences. It has numpy and pyarrow alone, since workers of Spark do it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lipstick.streams.keys import Keys, first_of_time
+from lipstick.streams.state import StageState
+from semiring.base import Array
+
+
+def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:
+    """Keys as the columns that are stored, and the delay if it is one for all."""
+    columns: dict[str, Array] = {"t": np.diff(keys.t, prepend=keys.t[:1])}
+    constant = bool((keys.d == keys.d[0]).all())
+    if not constant:
+        columns["d"] = keys.d
+    if keys.code is not None:
+        columns |= {"n": keys.n, "code": keys.code}
+    return pa.table(columns), int(keys.d[0]) if constant else None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive events of a batch, and what they are found by.
+
+    Parameters
+    ----------
+    start
+        The position of the first in the batch.
+    ranges
+        How many, and their least and greatest times, trigger's times, numbers and codes, by the
+        names that `graphquery.store.streams.Part` has.
+    """
+
+    start: int
+    ranges: dict[str, Any]
+
+
+def blocks(keys: Keys, size: int) -> Iterator[Block]:
+    """Cut a batch into blocks of about so many events."""
+    # Outputs of one trigger are told apart by their order: they stay together.
+    groups = first_of_time(keys.code, keys.trigger)
+    places = np.arange(0, len(keys), size)
+    starts = np.unique(groups[np.searchsorted(groups, places, "right") - 1]).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(keys)], strict=True):
+        yield Block(start, ranges_of(keys.slice(start, stop)))
+
+
+def ranges_of(keys: Keys) -> dict[str, Any]:
+    """The ranges of a `Block`; keys are not empty."""
+    ranges: dict[str, Any] = {"rows": len(keys)}
+    for name, values in (("t", keys.t), ("trigger", keys.trigger), ("n", keys.n)):
+        ranges |= {f"first_{name}": int(values.min()), f"last_{name}": int(values.max())}
+    if keys.code is not None:
+        ranges |= {"first_code": int(keys.code[0]), "last_code": int(keys.code[-1])}
+    return ranges
+
+
+def packed(state: Mapping[str, StageState]) -> pa.Table:
+    """A state as one table: a row for each table in it."""
+    rows: list[dict[str, Any]] = []
+    for stream, stage in state.items():
+        for name, table in stage.tables.items():
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, table.schema) as writer:
+                writer.write_table(table)
+            rows.append({"stream": stream, "name": name, "table": sink.getvalue().to_pybytes()})
+    types = {"stream": pa.string(), "name": pa.string(), "table": pa.large_binary()}
+    return pa.Table.from_pylist(rows, pa.schema(types))
+
+
+def unpacked(table: pa.Table) -> dict[str, StageState]:
+    """The inverse of `packed`."""
+    tables: dict[str, dict[str, pa.Table]] = {}
+    for row in table.to_pylist():
+        with pa.ipc.open_stream(row["table"]) as reader:
+            tables.setdefault(row["stream"], {})[row["name"]] = reader.read_all()
+    return {stream: StageState(each) for stream, each in tables.items()}
