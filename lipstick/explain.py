@@ -8,7 +8,7 @@ from lipstick.tracking import Tracked
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
-from rewriter.blocks.serialize import text
+from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 
 

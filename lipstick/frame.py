@@ -33,8 +33,8 @@ from lipstick.whatif import WhatIf
 from lipstick.writer import AnnotatedWriter
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
-from rewriter.blocks.serialize import text
 from rewriter.emit.statements import plain_sql, rewritten_sql
+from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 from semiring.base import Semiring
 from semiring.expression import Expression

@@ -28,7 +28,7 @@ from lipstick.capture.manifest import Manifest
 from lipstick.errors import CaptureError
 from rewriter.algebra import Scalar
 from rewriter.analysis.monotone import monotone_having
-from rewriter.blocks import Block, Kind, core_blocks, core_relations, topological
+from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.emit.statements import (
     Groups,
     asked_groups_sql,
@@ -134,7 +134,7 @@ class CaptureWriter:
         if block.core is None:
             return None
         core = replace(block.core, semis=())
-        if any(True for _ in core_blocks(core)):
+        if any(True for _ in core.reads()):
             return None
         sql = members_sql(replace(block, core=core), self._members_view, (name,))
         return self._spark.sql(sql).schema[0].dataType
@@ -255,11 +255,7 @@ def needs_rows(block: Block) -> bool:
     return not (
         block.kind is Kind.ROWS
         and block.core is not None
-        and not block.lookups
-        and not block.conditions
-        and not block.semis
-        and not block.generators
-        and not block.outer_lookups
+        and block.of_members_alone
         and not block.windowed
     )
 

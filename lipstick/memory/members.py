@@ -293,8 +293,7 @@ class Members:
     def alone(self) -> bool:
         """Whether what becomes of the members depends on their own tokens and nothing else."""
         block = self.block
-        reads = (block.lookups, block.semis, block.outer_lookups, block.conditions)
-        return self.dataset is not None and not any(reads) and not block.windowed
+        return self.dataset is not None and block.of_members_alone and not block.windowed
 
     def suspects(self, context: Context, gone: Array, valued: Iterable[Interpreted]) -> Array:
         """The members, sorted, whose presence or values a deletion may change.

@@ -14,6 +14,7 @@ from rewriter.blocks import (
     BlockSource,
     Core,
     Kind,
+    Lookup,
     ScanSource,
     Source,
     UnionSource,
@@ -158,10 +159,10 @@ def keeps_all_columns(block: Block, relations: Mapping[str, RelationRecord]) -> 
         return False
     taken = [column for column in columns if column is not None]
     names = frozenset(name.lower() for _, name in taken)
-    joined = [(lookup.alias, lookup.block) for lookup in block.lookups if not lookup.scalar]
-    joined += [(outer.alias, outer.block) for outer in block.outer_lookups]
-    for alias, inner in joined:
-        outputs = {output.name for output in inner.outputs}
+    for alias, lookup in block.lookups_by_alias.items():
+        if isinstance(lookup, Lookup) and lookup.scalar:
+            continue
+        outputs = {output.name for output in lookup.block.outputs}
         if not _covered(outputs, alias, taken, names):
             return False
     return block.core is None or _keeps(block.core, taken, names, relations)

@@ -17,7 +17,7 @@ from lipstick.memory.store import every
 from lipstick.workflow.columns import Column, computed_from, expression_text, predicates
 from lipstick.workflow.nodes import Nodes, Trace
 from lipstick.workflow.reading import MemberReading, sides
-from rewriter.blocks import Block, OuterLookup, Semi
+from rewriter.blocks import Block
 from rewriter.interpret import interpret
 from semiring.base import Array
 
@@ -38,9 +38,7 @@ def compared(reading: MemberReading) -> Compared:
         (f"[{expression_text(block, scalar)}]", reading.inputs(computed_from(block, scalar)))
         for scalar in map(interpret, scalars)
     ]
-    joined: list[Semi | OuterLookup] = [*block.semis]
-    joined += [outer for outer in block.outer_lookups if outer.factor]
-    for asked in joined:
+    for asked in block.factors:
         texts = (expression_text(block, interpret(left)) for left, _ in asked.pairs)
         found.append((f"[{', '.join(texts)} IN]", reading.inputs(sides(block, asked))))
     return changing(found)

@@ -12,14 +12,12 @@ from rewriter.blocks import (
     UNION,
     Block,
     Kind,
-    Lookup,
-    OuterLookup,
     Semi,
     aliases,
     qualified,
 )
-from rewriter.blocks.serialize import text
 from rewriter.emit import dependent, uncertain_having
+from rewriter.scalars.text import text
 from semiring.annotation import (
     Alt,
     AnnotationType,
@@ -117,9 +115,8 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
 def _condition_on(condition: Scalar, block: Block) -> AnnotationType:
     """Return a condition on values of other blocks' tuples."""
     read = aliases(condition)
-    looked_up: list[Lookup | OuterLookup] = [*block.lookups, *block.outer_lookups]
-    blocks = {lookup.alias: lookup.block for lookup in looked_up}
-    known = [blocks[alias] for alias in sorted(read) if alias in blocks]
+    lookups = block.lookups_by_alias
+    known = [lookups[alias].block for alias in sorted(read) if alias in lookups]
     if UNION in read:
         known += block.branches
     return BlackBox(f"[{text(condition)}]", tuple(Ref(b.name, b.identity) for b in known))

@@ -6,13 +6,13 @@ through groupings by them and through unions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import GROUP, MEMBER, UNION, Block, OuterLookup, Semi, topological
+from rewriter.blocks import GROUP, MEMBER, Block, topological
 
 _Column: TypeAlias = tuple[str, str]
 
@@ -50,7 +50,7 @@ def padding(root: Block, lengths: Callable[[Block], Mapping[str, str]]) -> froze
         outputs[block.name] = {name: kind for name, kind in kinds if kind is not None}
         if columns and any(
             len(_kinds(node, columns)) > 1
-            for scalar in _scalars(block)
+            for scalar in block.scalars()
             for node in scalar.find_all(*_COMPARISONS)
         ):
             found.append(block.name)
@@ -75,10 +75,7 @@ def _columns(
     found: dict[_Column, str] = {}
     if block.core is not None:
         found |= {(MEMBER, name): kind for name, kind in lengths(block).items()}
-    read = [(lookup.alias, lookup.block) for lookup in block.lookups]
-    read += [(lookup.alias, lookup.block) for lookup in block.outer_lookups]
-    read += [(UNION, branch) for branch in block.branches[:1]]
-    for alias, inner in read:
+    for alias, inner in block.rows_read.items():
         found |= {(alias, name): kind for name, kind in outputs[inner.name].items()}
     keys = ((name, found.get(_place(key))) for name, key in block.keys)
     return found | {(GROUP, name): kind for name, kind in keys if kind is not None}
@@ -87,17 +84,3 @@ def _columns(
 def _place(scalar: Scalar) -> _Column:
     bare = scalar.unnest()
     return (bare.table, bare.name) if isinstance(bare, exp.Column) else ("", "")
-
-
-def _scalars(block: Block) -> Iterator[Scalar]:
-    """Yield what a block's tail computes."""
-    yield from (*block.conditions, *block.having, *block.copies)
-    yield from (scalar for _, scalar in (*block.keys, *block.aggregates))
-    yield from (output.scalar for output in block.outputs)
-    yield from (key.scalar for key in block.order)
-    yield from (generator.argument for generator in block.generators)
-    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
-    for asked in compared:
-        yield from (left for left, _ in asked.pairs)
-        if asked.guard is not None:
-            yield asked.guard

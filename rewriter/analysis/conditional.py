@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks import Block, Kind, OuterLookup, Semi, topological
+from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import dependent, uncertain_having
 
 
@@ -39,12 +39,8 @@ def _has_conditions(block: Block) -> bool:
 
 def _compared(block: Block) -> Iterator[Scalar]:
     """Yield what members ask other blocks for."""
-    asked: list[Semi | OuterLookup] = [*block.semis]
-    asked += [outer for outer in block.outer_lookups if outer.factor]
-    for one in asked:
-        yield from (left for left, _ in one.pairs)
-        if one.guard is not None:
-            yield one.guard
+    for probe in block.factors:
+        yield from probe.scalars()
 
 
 def _cuts(root: Block) -> bool:

@@ -16,9 +16,7 @@ from rewriter.blocks import (
     BlockSource,
     Core,
     Kind,
-    OuterLookup,
     ScanSource,
-    Semi,
     UnionSource,
     ValuesSource,
     topological,
@@ -76,13 +74,11 @@ class _Follower:
         reached: set[Column] = set()
         if block.core is not None:
             reached |= {(MEMBER, name) for name in self._core(block.core)}
-        for lookup in block.lookups:
-            reached |= {(lookup.alias.lower(), name) for name in self.outputs[lookup.block.name]}
-        for outer in block.outer_lookups:
-            reached |= {(outer.alias.lower(), name) for name in self.outputs[outer.block.name]}
+        for alias, lookup in block.lookups_by_alias.items():
+            reached |= {(alias.lower(), name) for name in self.outputs[lookup.block.name]}
         reached |= {(UNION, name) for name in self._branches(block)}
         self._decide(_tail(block), reached)
-        for asked in _asked(block):
+        for asked in block.probes:
             self._pairs(asked.block, [right for _, right in asked.pairs])
         if block.kind is Kind.GROUP:
             self._decide((key for _, key in block.keys), reached)
@@ -105,12 +101,9 @@ class _Follower:
         reached: set[Column] = set()
         for source in core.sources:
             reached |= {(source.alias.lower(), name) for name in self._source(source)}
-        decisive = [*core.predicates, *(generator.argument for generator in core.generators)]
         for semi in core.semis:
-            decisive += [left for left, _ in semi.pairs]
-            decisive += [] if semi.guard is None else [semi.guard]
             self._pairs(semi.block, [right for _, right in semi.pairs])
-        self._decide(decisive, reached)
+        self._decide(core.deciding_scalars(), reached)
         return frozenset(name.lower() for name, scalar in core.select if _mentions(scalar, reached))
 
     def _source(self, source: object) -> frozenset[str]:
@@ -143,21 +136,9 @@ class _Follower:
 
 def _tail(block: Block) -> Iterator[Scalar]:
     """The scalars of a tail that decide which rows there are."""
-    yield from block.conditions
+    yield from block.deciding_scalars()
     for lookup in block.lookups:
         yield from (exp.column(mine, table=MEMBER) for mine, _ in lookup.on)
-    for asked in _asked(block):
-        yield from (left for left, _ in asked.pairs)
-        if asked.guard is not None:
-            yield asked.guard
-    yield from (generator.argument for generator in block.generators)
-    yield from block.copies
-    if block.difference is not None:
-        yield block.difference.side
-
-
-def _asked(block: Block) -> tuple[Semi | OuterLookup, ...]:
-    return (*block.semis, *block.outer_lookups)
 
 
 def _mentions(scalar: Scalar, reached: set[Column]) -> bool:

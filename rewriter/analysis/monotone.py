@@ -30,8 +30,7 @@ def monotone_having(block: Block) -> Monotone | None:
     """
     if block.kind is not Kind.GROUP or not block.keys or not block.having or block.core is None:
         return None
-    others = (block.lookups, block.semis, block.outer_lookups, block.generators, block.conditions)
-    if any(others) or block.sets or block.difference or not block.stable_identity:
+    if block.sets or block.difference or not (block.of_members_alone and block.stable_identity):
         return None
     aggregates = dict(block.aggregates)
     facts: list[Scalar] = []

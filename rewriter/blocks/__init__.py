@@ -1,8 +1,26 @@
-"""Query blocks: what a query is cut into, and what is captured of each."""
+"""Query blocks: what a query is cut into, and what is captured of each.
+
+A block is a select-project-join-union *core* under at most one grouping. Capturing a block writes
+its *members*: one row per row of the core, with the tokens of the tuples it was made from, the
+identities of the tuples of other blocks it refers to, and the columns that anything above the core
+needs. Everything else of the block is its *tail*, which reads members and the evaluated rows of
+other blocks: conditions on aggregated values, the grouping, HAVING, the select list, ORDER BY and
+LIMIT. The answer is the tail over all members; a hypothetical answer is the same tail over the
+members that survive. The core is never run again.
+
+Columns in a block's scalars are qualified by where they come from: the alias of a source in the
+core, ``m`` for a stored member column, ``g`` for a grouping key or aggregate, ``u`` for a column
+of a union, ``expanded`` for the number of a grouping set, and the alias of a lookup for a column of
+another block's evaluated rows. No source has one of these aliases, nor ``k``, under which a
+membership reads the keys of another block.
+"""
 
 from __future__ import annotations
 
-from rewriter.blocks.block import (
+from rewriter.blocks.block import KINDS, Block, GroupBlock, Kind, RowsBlock, UnionBlock
+from rewriter.blocks.core import Core, core_relations, has_values
+from rewriter.blocks.generators import Generator
+from rewriter.blocks.names import (
     COPIES,
     DRAWN,
     EXPANDED,
@@ -12,33 +30,23 @@ from rewriter.blocks.block import (
     NOTHING,
     SET_NUMBER,
     UNION,
-    Block,
+    Named,
+)
+from rewriter.blocks.outputs import Difference, Output
+from rewriter.blocks.references import Lookup, OuterLookup, Probe, Semi
+from rewriter.blocks.sources import (
     BlockSource,
     ConstantSource,
-    Core,
-    Difference,
-    Generator,
-    Kind,
-    Lookup,
-    Named,
     OneRowSource,
-    OuterLookup,
-    Output,
     ScanSource,
-    Semi,
     Source,
     TokenColumns,
     TokenSource,
     UnionSource,
     ValuesSource,
-    aliases,
-    core_blocks,
-    core_relations,
-    decided_once,
-    has_values,
-    qualified,
-    topological,
 )
+from rewriter.blocks.traversal import decided_once, topological
+from rewriter.scalars.columns import aliases, qualified
 
 __all__ = [
     "COPIES",
@@ -46,6 +54,7 @@ __all__ = [
     "EXPANDED",
     "GROUP",
     "KEYS",
+    "KINDS",
     "MEMBER",
     "NOTHING",
     "SET_NUMBER",
@@ -56,21 +65,24 @@ __all__ = [
     "Core",
     "Difference",
     "Generator",
+    "GroupBlock",
     "Kind",
     "Lookup",
     "Named",
     "OneRowSource",
     "OuterLookup",
     "Output",
+    "Probe",
+    "RowsBlock",
     "ScanSource",
     "Semi",
     "Source",
     "TokenColumns",
     "TokenSource",
+    "UnionBlock",
     "UnionSource",
     "ValuesSource",
     "aliases",
-    "core_blocks",
     "core_relations",
     "decided_once",
     "has_values",

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
+    KINDS,
     Block,
     BlockSource,
     ConstantSource,
@@ -35,6 +36,7 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.scalars.opaque import as_aggregate
+from rewriter.scalars.text import scalar, text
 
 Json = dict[str, Any]
 
@@ -53,32 +55,10 @@ def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
     return block
 
 
-def text(tree: Scalar, *, pretty: bool = False) -> str:
-    """Return a scalar or a statement as Spark SQL."""
-    return tree.sql(dialect=SparkSQL, pretty=pretty)
-
-
-def scalar(sql: str) -> Scalar:
-    """Return the scalar of a piece of Spark SQL whose columns are qualified by one alias."""
-    parsed: Scalar = sqlglot.parse_one(f"SELECT {sql}", dialect=SparkSQL).expressions[0]
-    return parsed.transform(_with_fields, copy=False)
-
-
 def _table(sql: str) -> Scalar:
     """Return VALUES, or the call of a table function."""
     parsed = sqlglot.parse_one(f"SELECT * FROM {sql}", dialect=SparkSQL).args["from_"].this
     found: Scalar = parsed if isinstance(parsed, exp.Values) else parsed.this
-    return found
-
-
-def _with_fields(node: Scalar) -> Scalar:
-    """Read ``alias.column.field`` as a field of a column, not as a column of a longer name."""
-    if not isinstance(node, exp.Column) or len(node.parts) < 3:
-        return node
-    table, column, *fields = node.parts
-    found: Scalar = exp.Column(this=column, table=table)
-    for field in fields:
-        found = exp.Dot(this=found, expression=field)
     return found
 
 
@@ -282,9 +262,8 @@ def _block(block: Block) -> Json:
 def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Block:
     core = document["core"]
     aggregates = _read_named(document["aggregates"])
-    return Block(
+    return KINDS[Kind(document["kind"])](
         name=document["name"],
-        kind=Kind(document["kind"]),
         core=None if core is None else _read_core(core, known),
         tokens=tuple(
             TokenColumns(t["relation"], t["alias"], tuple(t["columns"])) for t in document["tokens"]

@@ -74,8 +74,7 @@ def comparisons(block: Block, tables: Tables) -> exp.Select:
     """
     select = read(block, tables, annotated=True).where(exp.false())
     columns: list[Named] = []
-    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
-    for number, asked in enumerate(compared):
+    for number, asked in enumerate(block.probes):
         select = from_(select, table(tables.rows(asked.block), f"s{number}"))
         for left, column in asked.pairs:
             place = len(columns) // 2
@@ -311,10 +310,7 @@ def _potential(block: Block, tables: Tables) -> Tables:
     """Return the tables to read for factors: potential tuples where only they are asked for."""
     scalars = [*block.conditions, *(key for _, key in block.keys)]
     scalars += [generator.argument for generator in block.generators]
-    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
-    for asked in compared:
-        scalars += [left for left, _ in asked.pairs]
-        scalars += [] if asked.guard is None else [asked.guard]
+    scalars += [scalar for probe in block.probes for scalar in probe.scalars()]
     read_from = {node.table for scalar in scalars for node in scalar.find_all(exp.Column)}
     valued = {
         lookup.block.name for lookup in block.lookups if lookup.alias in read_from or not lookup.on

@@ -25,7 +25,7 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.dialect import emit
-from rewriter.lower.scope import rewrite_columns
+from rewriter.scalars.columns import rewrite_columns
 
 
 class _Renamed:

@@ -22,15 +22,12 @@ from rewriter.blocks import (
     ConstantSource,
     Kind,
     Named,
-    OuterLookup,
-    Semi,
     aliases,
     core_relations,
     has_values,
     qualified,
     topological,
 )
-from rewriter.blocks.serialize import text
 from rewriter.emit import (
     CTE_TABLES,
     MEMBERS,
@@ -53,6 +50,7 @@ from rewriter.emit import (
 from rewriter.passes.reduce_semijoins import Reduction
 from rewriter.position import Span
 from rewriter.scalars.aggregates import arguments
+from rewriter.scalars.text import text
 
 ViewOf = Callable[[Block], str]
 
@@ -334,8 +332,9 @@ def comparisons_sql(root: Block) -> tuple[Compared, ...]:
     """
     found = []
     for block in topological(root):
-        asked: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
-        places = tuple((one.span, number) for one in asked for number in range(len(one.pairs)))
+        places = tuple(
+            (probe.span, number) for probe in block.probes for number in range(len(probe.pairs))
+        )
         if places:
             sql = text(statement(block, comparisons(block, CTE_TABLES)))
             found.append(Compared(sql, places))
@@ -390,10 +389,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}
     used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
-    scalars = [key for _, key in block.keys] + list(block.conditions)
-    scalars += [left for semi in block.semis for left, _ in semi.pairs]
-    scalars += [] if block.difference is None else [block.difference.side]
-    for scalar in scalars:
+    for scalar in (*(key for _, key in block.keys), *block.deciding_scalars()):
         used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
     in_aggregates = {
         node.name

@@ -27,7 +27,7 @@ from rewriter.emit.trees import (
     where,
 )
 from rewriter.emit.union import union_rows
-from rewriter.lower.scope import rewrite_columns
+from rewriter.scalars.columns import rewrite_columns
 
 MEMBERS = "_n"
 """Rows of a grouping's dataset: the number of members."""

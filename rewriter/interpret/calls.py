@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks.serialize import text
 from rewriter.interpret.compile import Interpreted, interpret
 from rewriter.interpret.once import once
 from rewriter.scalars import aggregates
+from rewriter.scalars.text import text
 
 _NAMES: dict[type[exp.Expr], str] = {
     exp.Sum: "SUM",

@@ -11,11 +11,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
-from rewriter.blocks.serialize import text
 from rewriter.interpret import arithmetic, logic, structs
 from rewriter.interpret.functions import function
 from rewriter.interpret.once import once
 from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
+from rewriter.scalars.text import text
 
 Resolve: TypeAlias = Callable[[str, str], Vector]
 """From the alias and the name of a column to its values."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.blocks.serialize import scalar, text
 from rewriter.interpret.compile import Interpreted
+from rewriter.scalars.text import scalar, text
 
 _MARK = "\x00"
 

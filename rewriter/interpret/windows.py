@@ -8,10 +8,10 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.blocks import qualified
-from rewriter.blocks.serialize import text
 from rewriter.interpret.calls import AggregateCall, aggregate_call
 from rewriter.interpret.compile import Interpreted, interpret
 from rewriter.interpret.once import once
+from rewriter.scalars.text import text
 from rewriter.scalars.windows import (
     CURRENT_ROW,
     UNBOUNDED,

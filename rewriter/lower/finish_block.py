@@ -27,13 +27,16 @@ from rewriter.blocks import (
     BlockSource,
     Core,
     Generator,
+    GroupBlock,
     Kind,
     Lookup,
     Named,
     OuterLookup,
     Output,
+    RowsBlock,
     Semi,
     TokenColumns,
+    UnionBlock,
     ValuesSource,
     aliases,
     qualified,
@@ -41,9 +44,10 @@ from rewriter.blocks import (
 from rewriter.dialect import SparkSQL
 from rewriter.lower.aggregates import decided, over_values, read_by
 from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
-from rewriter.lower.scope import OpenCore, OpenPost, over_pairs, rewrite_columns
+from rewriter.lower.scope import OpenCore, OpenPost
 from rewriter.lower.windows import settled, ties_of
 from rewriter.scalars.aggregates import chooses
+from rewriter.scalars.columns import rewrite_columns
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
 
@@ -245,12 +249,11 @@ def _members(core: OpenCore, *, written: bool = False) -> _Members:
         lookups.append(Lookup(source.alias, source.block, on))
     lookups += [Lookup(source.alias, source.block) for source in split.free]
     lookups += core.scalars
-    semis = tuple(over_pairs(semi, store.reference) for semi in core.semis)
-    outer_lookups = tuple(over_pairs(outer, store.reference) for outer in split.core.outer_lookups)
-    generators = tuple(
-        replace(generator, argument=store.reference(generator.argument))
-        for generator in split.later
+    semis = tuple(semi.replace_scalars(store.reference) for semi in core.semis)
+    outer_lookups = tuple(
+        outer.replace_scalars(store.reference) for outer in split.core.outer_lookups
     )
+    generators = tuple(generator.replace_scalars(store.reference) for generator in split.later)
     conditions = tuple(store.reference(condition) for condition in split.conditions)
     return _Members(
         store, split, tuple(tokens), tuple(lookups), semis, conditions, generators, outer_lookups
@@ -317,18 +320,14 @@ def close_core(
         ties = ties_of([scalar for _, scalar in identity], scalars, unique=unique)
         outputs = [replace(o, scalar=settled(o.scalar, ties)) for o in outputs]
         order = tuple(replace(key, scalar=settled(key.scalar, ties)) for key in order)
-    return Block(
+    return RowsBlock(
         name=name,
-        kind=Kind.ROWS,
         core=members.core(),
         tokens=members.tokens,
         lookups=members.lookups,
         semis=members.semis,
         conditions=members.conditions,
         keys=identity,
-        aggregates=(),
-        branches=(),
-        having=(),
         outputs=tuple(outputs),
         order=order,
         limit=core.post.limit,
@@ -385,9 +384,8 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         Output(a.id, post.env[a.id], keys_stable and _only(post.env[a.id], GROUP, key_names))
         for a in attributes
     )
-    return Block(
+    return GroupBlock(
         name=name,
-        kind=Kind.GROUP,
         core=members.core(),
         tokens=members.tokens,
         lookups=(*members.lookups, *post.scalars),
@@ -395,7 +393,6 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         conditions=members.conditions,
         keys=keys,
         aggregates=aggregates,
-        branches=(),
         having=post.having,
         outputs=outputs,
         order=post.post.order,
@@ -458,16 +455,9 @@ def _close_union(post: OpenPost, attributes: tuple[Attribute, ...], name: str) -
         Output(a.id, post.env[a.id], _only(post.env[a.id], UNION, post.stable_columns))
         for a in attributes
     )
-    return Block(
+    return UnionBlock(
         name=name,
-        kind=Kind.UNION,
-        core=None,
-        tokens=(),
         lookups=post.scalars,
-        semis=(),
-        conditions=(),
-        keys=(),
-        aggregates=(),
         branches=post.branches,
         having=post.having,
         outputs=outputs,

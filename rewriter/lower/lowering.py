@@ -64,14 +64,7 @@ from rewriter.lower.certainty import is_stable
 from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.nondeterminism import Chance
 from rewriter.lower.observed import observed
-from rewriter.lower.scope import (
-    OpenCore,
-    OpenPost,
-    Post,
-    TokenLeaves,
-    cross,
-    rewrite_columns,
-)
+from rewriter.lower.scope import OpenCore, OpenPost, Post, TokenLeaves, cross
 from rewriter.lower.state import Open, reference_counts
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
@@ -79,6 +72,7 @@ from rewriter.lower.windows import lists_by_range, placed_by
 from rewriter.passes.eliminate_outer_joins import without_rejected
 from rewriter.passes.fuse_scalar_subqueries import merged
 from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
+from rewriter.scalars.columns import rewrite_columns
 from rewriter.scalars.comparable import Conversions
 
 

@@ -27,12 +27,10 @@ from rewriter.blocks import (
 )
 from rewriter.lower.memberships import Correlation
 from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
-from rewriter.lower.scope import (
-    OpenCore,
-    substitute,
-)
+from rewriter.lower.scope import OpenCore
 from rewriter.lower.semi_joins import SemiJoins
 from rewriter.lower.state import Open
+from rewriter.scalars.columns import substitute
 
 _DOUBLED = 2
 """Outer joins in a row of which the core has all potential rows: matched ones and padded ones."""

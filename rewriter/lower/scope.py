@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, SortKey, is_compound
+from rewriter.algebra import Scalar, SortKey
 from rewriter.blocks import (
     Block,
     BlockSource,
@@ -26,12 +25,7 @@ from rewriter.blocks import (
     Semi,
     Source,
 )
-
-Asked = TypeVar("Asked", Semi, OuterLookup)
-"""What a row asks of another block by pairs."""
-
-_ENCLOSING = (exp.Paren, exp.AggFunc, exp.Anonymous, exp.Coalesce)
-"""Nodes whose text stands around their operands, so that these need no brackets."""
+from rewriter.scalars.columns import rewrite_columns, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,31 +114,6 @@ class OpenPost:
         return substitute(scalar, self.env)
 
 
-def substitute(scalar: Scalar, env: Mapping[str, Scalar]) -> Scalar:
-    """Replace attribute ids by the scalars that compute them."""
-
-    def leaf(node: exp.Column) -> Scalar:
-        return env[node.name] if not node.table else node
-
-    return rewrite_columns(scalar, leaf)
-
-
-def rewrite_columns(scalar: Scalar, change: Callable[[exp.Column], Scalar]) -> Scalar:
-    """Return a copy with every column replaced by ``change(column)``, in brackets where needed."""
-    if isinstance(scalar, exp.Column):
-        return change(scalar).copy()
-    copy = scalar.copy()
-    for node in list(copy.find_all(exp.Column)):
-        new = change(node)
-        if new is node:
-            continue
-        new = new.copy()
-        if is_compound(new) and not isinstance(node.parent, _ENCLOSING):
-            new = exp.Paren(this=new)
-        node.replace(new)
-    return copy
-
-
 def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> OpenCore:
     """Return a core with every column that its scalars read replaced by ``change(column)``.
 
@@ -159,18 +128,9 @@ def over_columns(core: OpenCore, change: Callable[[exp.Column], Scalar]) -> Open
         core,
         env={name: over(scalar) for name, scalar in core.env.items()},
         predicates=tuple(map(over, core.predicates)),
-        semis=tuple(over_pairs(semi, over) for semi in core.semis),
-        outer_lookups=tuple(over_pairs(outer, over) for outer in core.outer_lookups),
+        semis=tuple(semi.replace_scalars(over) for semi in core.semis),
+        outer_lookups=tuple(outer.replace_scalars(over) for outer in core.outer_lookups),
         post=replace(core.post, order=tuple(order)),
-    )
-
-
-def over_pairs(asked: Asked, change: Callable[[Scalar], Scalar]) -> Asked:
-    """Return a membership or a lookup that asks by other scalars."""
-    return replace(
-        asked,
-        pairs=tuple((change(left), right) for left, right in asked.pairs),
-        guard=None if asked.guard is None else change(asked.guard),
     )
 
 

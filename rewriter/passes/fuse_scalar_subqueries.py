@@ -32,9 +32,9 @@ from rewriter.algebra import (
     walk,
 )
 from rewriter.dialect import SparkSQL
-from rewriter.lower.scope import rewrite_columns
 from rewriter.position import Span
 from rewriter.scalars.aggregates import ARRAYS, chooses, is_distinct, name_of
+from rewriter.scalars.columns import rewrite_columns
 from rewriter.scalars.opaque import is_opaque
 
 _SAME_ROWS = (

@@ -25,15 +25,12 @@ from rewriter.blocks import (
     UNION,
     Block,
     BlockSource,
-    OuterLookup,
-    Semi,
     aliases,
-    core_blocks,
     qualified,
     topological,
 )
-from rewriter.blocks.serialize import text
-from rewriter.lower.scope import rewrite_columns
+from rewriter.scalars.columns import rewrite_columns
+from rewriter.scalars.text import text
 
 Column: TypeAlias = tuple[Block, str]
 """A column of a block's members."""
@@ -127,8 +124,7 @@ def _read(
             conditions.append(asked)
         yield inner, [_of_outputs(c) for c in conditions]
     constants = _constants(known)
-    compared: list[Semi | OuterLookup] = [*block.semis, *block.outer_lookups]
-    for one in (*compared, *(core.semis if core is not None else ())):
+    for one in (*block.probes, *(core.semis if core is not None else ())):
         pairs = ((column, constants.get(text(left))) for left, column in one.pairs)
         yield one.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
     for inner in _others(block):
@@ -201,7 +197,7 @@ def _others(block: Block) -> Iterator[Block]:
         joined = {lookup.alias for lookup in block.lookups}
         sources = block.core.sources
         rest = tuple(s for s in sources if not isinstance(s, BlockSource) or s.alias not in joined)
-        yield from core_blocks(replace(block.core, sources=rest, semis=()))
+        yield from replace(block.core, sources=rest, semis=()).reads()
 
 
 def _of_outputs(condition: Scalar) -> Scalar:

@@ -9,7 +9,7 @@ a member. (Magic sets: Beeri, Ramakrishnan, *On the Power of Magic*, J. Logic Pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -21,12 +21,10 @@ from rewriter.blocks import (
     MEMBER,
     Block,
     Kind,
-    OuterLookup,
+    Probe,
     ScanSource,
-    Semi,
     ValuesSource,
     aliases,
-    core_blocks,
     topological,
 )
 
@@ -60,15 +58,14 @@ class Reduction:
 def reductions(root: Block) -> Mapping[str, Reduction]:
     """Return by name the blocks whose groups can be reduced to those that are asked for."""
     blocks = topological(root)
-    readings = Counter(inner.name for block in blocks for inner in _readings(block))
+    readings = Counter(inner.name for block in blocks for inner in block.reads())
     found = {}
     for reader in blocks:
         if reader.core is None or monotone_having(reader) is not None:
             # Which of its groups are kept is known from the rows of all blocks that it reads.
             continue
-        before = {block.name for inner in core_blocks(reader.core) for block in topological(inner)}
-        asked: tuple[Semi | OuterLookup, ...] = (*reader.semis, *reader.outer_lookups)
-        for one in asked:
+        before = {block.name for inner in reader.core.reads() for block in topological(inner)}
+        for one in reader.probes:
             filtering = any(semi.block.name == one.block.name for semi in reader.core.semis)
             pairs = _keys_of(one)
             if not pairs or readings[one.block.name] > 1 + filtering or _depends(one.block):
@@ -100,7 +97,7 @@ def in_order_of_members(root: Block, found: Mapping[str, Reduction]) -> tuple[Bl
         if block.name in found:
             visit(found[block.name].reader)
         bare = without_prefilters(block, found)
-        for read in block.branches if bare.core is None else core_blocks(bare.core):
+        for read in block.branches if bare.core is None else bare.core.reads():
             for inner in topological(read):
                 visit(inner)
         order[block.name] = block
@@ -110,17 +107,7 @@ def in_order_of_members(root: Block, found: Mapping[str, Reduction]) -> tuple[Bl
     return tuple(order.values())
 
 
-def _readings(block: Block) -> Iterator[Block]:
-    """Yield the blocks that one reads, as often as it does."""
-    if block.core is not None:
-        yield from core_blocks(block.core)
-    yield from (lookup.block for lookup in block.lookups)
-    yield from (semi.block for semi in block.semis)
-    yield from (lookup.block for lookup in block.outer_lookups)
-    yield from block.branches
-
-
-def _keys_of(asked: Semi | OuterLookup) -> tuple[tuple[Scalar, str], ...]:
+def _keys_of(asked: Probe) -> tuple[tuple[Scalar, str], ...]:
     """The pairs that compare values of the reader's members with grouping keys."""
     outputs = {output.name: output.scalar for output in asked.block.outputs}
     names = {name for name, _ in asked.block.keys}

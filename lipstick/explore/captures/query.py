@@ -14,7 +14,7 @@ from lipstick.memory.formal.tensors import check_aggregate
 from lipstick.memory.state import NOTHING
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.blocks import Block, Kind, core_relations, topological
-from rewriter.blocks.serialize import text
+from rewriter.scalars.text import text
 
 _OF_GROUP = re.compile(r"\bg\.`(?P<name>[^`]+)`")
 _OF_MEMBER = re.compile(r"\bm\.`(?P<name>[^`]+)`")

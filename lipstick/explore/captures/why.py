@@ -18,7 +18,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.reach import lineage, members_of, reach
 from lipstick.naming import shown_key
 from rewriter.blocks import Block
-from rewriter.blocks.serialize import text
+from rewriter.scalars.text import text
 from semiring.analysis import sampled_shapley, shapley, witnesses
 from semiring.base import Array
 from semiring.errors import CapabilityError, ExactnessError, LipstickError

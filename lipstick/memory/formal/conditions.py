@@ -11,7 +11,6 @@ from lipstick.memory.formal.algebra import ALGEBRA, Annotation, absent, any_of
 from lipstick.memory.formal.functions import ScalarFunction
 from lipstick.memory.formal.scopes import Scope, of_rows, operands, scalar_type
 from rewriter.algebra import Scalar
-from rewriter.blocks.serialize import scalar as parsed
 from rewriter.interpret import (
     AllOf,
     AnyOf,
@@ -21,6 +20,7 @@ from rewriter.interpret import (
     is_exact,
     taken_apart,
 )
+from rewriter.scalars.text import scalar as parsed
 from semiring.comparison import compare_values
 from semiring.expression import compare, condition, simplify
 from semiring.value import Operand, Value

@@ -17,7 +17,6 @@ from lipstick.memory.order import Key, order
 from lipstick.memory.state import needs_spark
 from lipstick.memory.windows import computed
 from rewriter.algebra import SortKey
-from rewriter.blocks.serialize import scalar as parsed
 from rewriter.interpret import (
     AggregateCall,
     FailedError,
@@ -33,6 +32,7 @@ from rewriter.interpret import (
     interpret,
     windowed,
 )
+from rewriter.scalars.text import scalar as parsed
 from semiring.errors import ExactnessError
 
 Case: TypeAlias = tuple[Any, ...]

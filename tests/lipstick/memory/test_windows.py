@@ -12,8 +12,8 @@ import pytest
 
 from lipstick.errors import NeedsSparkError
 from lipstick.memory.windows import computed, extent, placed
-from rewriter.blocks.serialize import scalar
 from rewriter.interpret import Vector, WindowCall, from_arrow, windowed
+from rewriter.scalars.text import scalar
 from tests.oracle.duck_sql import to_duckdb
 
 RANKS = ("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "PERCENT_RANK()", "CUME_DIST()", "NTILE(3)")

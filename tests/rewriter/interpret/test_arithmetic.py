@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rewriter.blocks.serialize import scalar
 from rewriter.interpret import (
     FailedError,
     UninterpretableError,
@@ -17,6 +16,7 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
+from rewriter.scalars.text import scalar
 
 
 def _column(kind: pa.DataType, *values: Any) -> Vector:

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from rewriter.blocks.serialize import scalar
 from rewriter.interpret import (
     UninterpretableError,
     aggregate_call,
@@ -17,6 +16,7 @@ from rewriter.interpret import (
     from_arrow,
     interpret,
 )
+from rewriter.scalars.text import scalar
 
 NAN = float("nan")
 COLUMNS = {

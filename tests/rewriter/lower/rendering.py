@@ -20,7 +20,7 @@ from rewriter.blocks import (
     ValuesSource,
     topological,
 )
-from rewriter.blocks.serialize import text
+from rewriter.scalars.text import text
 
 
 def render_blocks(root: Block) -> str:

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from sqlglot import exp
 
-from rewriter.blocks.serialize import scalar, text
-from rewriter.lower.scope import rewrite_columns
+from rewriter.scalars.columns import rewrite_columns
+from rewriter.scalars.text import scalar, text
 
 CONTEXTS = (
     "m.`h` + 1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rewriter.analysis.monotone import monotone_having
-from rewriter.blocks.serialize import text
+from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from rewriter.blocks import Block
-from rewriter.blocks.serialize import text
 from rewriter.emit.statements import members_sql
 from rewriter.passes.push_predicates import narrowed, with_asked_members
+from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
 GROUPS = "WITH c AS (SELECT model, dealer, max(price) AS p FROM cars GROUP BY model, dealer) "

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rewriter.blocks.serialize import text
 from rewriter.emit.statements import Groups, asked_groups_sql, members_sql
 from rewriter.passes.reduce_semijoins import in_order_of_members, reductions, without_prefilters
+from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
 

@@ -9,9 +9,10 @@ import pytest
 from rewriter.bind import bind
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource
-from rewriter.blocks.serialize import blocks_from_json, blocks_to_json, scalar, text
+from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
 from rewriter.emit.statements import rewritten_sql
 from rewriter.lower import lower
+from rewriter.scalars.text import scalar, text
 from tests.oracle.generator import generate
 from tests.rewriter.cases import EXPECTED, Case, cases
 from tests.rewriter.lower.catalog import blocks

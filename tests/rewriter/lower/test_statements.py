@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from rewriter.blocks import Block, topological
-from rewriter.blocks.serialize import text
 from rewriter.emit import CTE_TABLES, potential_query
 from rewriter.emit.statements import (
     comparisons_sql,
@@ -14,6 +13,7 @@ from rewriter.emit.statements import (
     supporting_aggregates,
     value_columns,
 )
+from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
 
@@ -45,6 +45,11 @@ def test_value_columns_read_elsewhere() -> None:
     assert value_columns(block(compared)) == ()
     member = "SELECT max(price) FROM cars WHERE price IN (SELECT amount FROM bids)"
     assert value_columns(block(member)) == ()
+    looked_up = (
+        "SELECT c.model, sum(c.price), max((SELECT count(*) FROM bids b WHERE b.amount = c.price))"
+        " FROM cars c GROUP BY c.model"
+    )
+    assert value_columns(block(looked_up)) == ()
 
 
 def test_supporting_aggregates() -> None:
