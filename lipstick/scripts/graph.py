@@ -63,7 +63,7 @@ class ScriptGraph:
         self, kind: NodeKind, name: str, operation: str, place: Place, **properties: Any
     ) -> Node:
         """Add a node."""
-        counter = "H" if kind is NodeKind.VIEW and name.startswith("<") else kind.value
+        counter = "H" if kind is NodeKind.VIEW and name.startswith("<") else kind
         number = self.numbers.get(counter, 0) + 1
         self.numbers[counter] = number
         node = Node(self.next_id, number, kind, name, operation, place, **properties)
@@ -96,9 +96,11 @@ class ScriptGraph:
 
     def move_outgoing(self, node: int, to: int) -> None:
         """Let the edges that leave a node leave another."""
-        for edge, reason in list(self.outgoing[node].items()):
-            self.unlink(edge)
-            self.link(edge._replace(source=to), reason)
+        edges, self.outgoing[node] = self.outgoing[node], {}
+        for edge, reason in edges.items():
+            _, target, role, variable, key = edge
+            del self.incoming[target][edge]
+            self.link(Edge(to, target, role, variable, key), reason)
 
     def move_incoming(self, node: int, to: int) -> None:
         """Let the edges that enter a node enter another."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Key: TypeAlias = Hashable
 """A variable of a scope, ``(scope, name)``, or a region of memory or storage, an integer."""
@@ -45,8 +45,7 @@ class Role(IntEnum):
     """The caller and what connects it to the body of a function (P5, P6, P4 of Fig. 9)."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """Lines of a file of the script, from 1, both included."""
 
     file: int

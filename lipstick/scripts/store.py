@@ -9,7 +9,7 @@ that a function, or a cell of a notebook, can be zoomed out.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -51,11 +51,39 @@ class Stored:
         return result
 
 
+class _Properties(NamedTuple):
+    """What is stored of a node beside its name, in the order of the columns."""
+
+    variable: str | None = None
+    operation: str | None = None
+    file: str | None = None
+    line: int | None = None
+    ratio: str | None = None
+    window: int | None = None
+    trigger: int | None = None
+    iterations: int | None = None
+    has_output: bool | None = None
+    persistent: bool | None = None
+    constants: str | None = None
+    reads: str | None = None
+    writes: str | None = None
+    unknown: str | None = None
+
+
+_NOTHING = _Properties()
+
+
 @dataclass(slots=True)
 class _Group:
     segment: Segment
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    properties: list[_Properties] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
+
+    def add(self, name: str, properties: _Properties, number: int) -> None:
+        self.names.append(name)
+        self.properties.append(properties)
+        self.numbers.append(number)
 
 
 _Place = tuple[str, int]
@@ -72,7 +100,7 @@ class _Builder:
         self.places: dict[int, _Place] = {}
         self.crossing: dict[tuple[int, str, int], _Place] = {}
         self.edges: dict[tuple[str, str], dict[_Pair, None]] = {}
-        self.names: set[str] = set()
+        self.names: dict[tuple[str, str], int] = {}
 
     def build(self) -> Stored:
         tokens: dict[str, _Place] = {}
@@ -82,8 +110,8 @@ class _Builder:
         for node in self.source.nodes.values():
             for name in node.reads:
                 if name not in tokens:
-                    row = {"name": name, "variable": name}
-                    tokens[name] = self._add("files", Kind.TOKEN, "", 0, row, 0, relation=name)
+                    file = _Properties(variable=name)
+                    tokens[name] = self._add("files", Kind.TOKEN, "", 0, name, file, relation=name)
                 self._edge(tokens[name], self._into(0, name, node, outer, tokens[name]))
         for edge, _ in self.source.edges():
             a, b = self.source.nodes[edge.source], self.source.nodes[edge.target]
@@ -109,24 +137,26 @@ class _Builder:
         variable = next((view for view in node.views if not view.startswith("<")), None)
         where = file.where(node.place.line) if file.cells else str(node.place.line)
         where = where if node.place.file == 0 else f"{file.name}:{where}"
-        row = {
-            "name": f"{variable or node.name}@{where}",
-            "variable": variable,
-            "operation": node.operation,
-            "file": file.name,
-            "line": node.place.line,
-            "ratio": node.ratio,
-            "window": node.window.size,
-            "trigger": node.trigger,
-            "iterations": node.iterations,
-            "has_output": node.has_output,
-            "persistent": node.persistent,
-            "constants": ", ".join(map(repr, node.constants)) or None,
-            "reads": ", ".join(node.reads) or None,
-            "writes": ", ".join(node.writes) or None,
-            "unknown": node.unknown,
-        }
-        return self._add(node.name, Kind.DERIVED, node.name, instance, row, node.id)
+        properties = _Properties(
+            variable,
+            node.operation,
+            file.name,
+            node.place.line,
+            node.ratio,
+            node.window.size,
+            node.trigger,
+            node.iterations,
+            node.has_output,
+            node.persistent,
+            ", ".join(map(repr, node.constants)) or None,
+            ", ".join(node.reads) or None,
+            ", ".join(node.writes) or None,
+            node.unknown,
+        )
+        name = f"{variable or node.name}@{where}"
+        return self._add(
+            node.name, Kind.DERIVED, node.name, instance, name, properties, number=node.id
+        )
 
     def _add(
         self,
@@ -134,8 +164,10 @@ class _Builder:
         kind: Kind,
         label: str,
         instance: int,
-        row: dict[str, Any],
-        number: int,
+        node: str,
+        properties: _Properties,
+        *,
+        number: int = 0,
         relation: str | None = None,
     ) -> _Place:
         prefix, module, invocation = "", None, None
@@ -152,14 +184,15 @@ class _Builder:
                 full, kind, label, 0, module, invocation, 0 if module else None, relation
             )
             group = self.groups[full] = _Group(segment)
-        key, count = row["name"], 1
-        while f"{full}:{key}" in self.names:
+        count = self.names.get((full, node), 0) + 1
+        key = node if count == 1 else f"{node}#{count}"
+        while count > 1 and (full, key) in self.names:
             count += 1
-            key = f"{row['name']}#{count}"
-        self.names.add(f"{full}:{key}")
-        group.rows.append({**row, "name": key})
-        group.numbers.append(number)
-        return full, len(group.rows) - 1
+            key = f"{node}#{count}"
+        self.names[full, node] = count
+        self.names.setdefault((full, key), 1)
+        group.add(key, properties, number)
+        return full, len(group.names) - 1
 
     def _crossed(self, instance: int, place: _Place, kind: Kind) -> _Place:
         """The input or output node of an invocation by which something passes."""
@@ -167,9 +200,9 @@ class _Builder:
             return place
         key = instance, *place
         if key not in self.crossing:
-            row = {"name": f"{place[0]}:{self.groups[place[0]].rows[place[1]]['name']}"}
+            passing = f"{place[0]}:{self.groups[place[0]].names[place[1]]}"
             name = "in" if kind is Kind.INPUT else "out"
-            made = self._add(name, kind, "·", instance, row, 0)
+            made = self._add(name, kind, "·", instance, passing, _NOTHING)
             self.crossing[key] = made
             self._edge(place, made)
             self._edge(self._invocation(instance), made)
@@ -181,8 +214,7 @@ class _Builder:
         if name not in self.groups:
             segment = Segment(name, Kind.INVOCATION, own.module, 0, own.module, own.number, 0)
             self.groups[name] = _Group(segment)
-            self.groups[name].rows.append({"name": name})
-            self.groups[name].numbers.append(0)
+            self.groups[name].add(name, _NOTHING, 0)
         return name, 0
 
     def _edge(self, source: _Place, target: _Place) -> None:
@@ -192,12 +224,14 @@ class _Builder:
 
     def _stored(self) -> Stored:
         segments: list[Segment] = []
-        rows: list[dict[str, Any]] = []
+        names: list[str] = []
+        properties: list[_Properties] = []
         numbers: list[int] = []
         for group in self.groups.values():
             keyed = group.segment.kind is not Kind.INVOCATION
-            segments.append(_filled(group, len(rows), keyed))
-            rows += group.rows
+            segments.append(_filled(group, len(names), keyed))
+            names += group.names
+            properties += group.properties
             numbers += group.numbers
         pairs: list[_Pair] = []
         sets = []
@@ -209,7 +243,11 @@ class _Builder:
             sets.append(EdgeSet(source, target, count, column, column, _EDGES, 0, offset))
             offset += count
         both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        columns = [pa.array([row.get(f.name) for row in rows], f.type) for f in _SCHEMA]
+        kept = zip(*properties, strict=True) if properties else [()] * len(_NOTHING)
+        columns = [
+            pa.array(values, field.type)
+            for values, field in zip([names, *kept], _SCHEMA, strict=True)
+        ]
         tables = {
             _VALUES: pa.Table.from_arrays(columns, schema=_SCHEMA),
             _EDGES: pa.table({"source": both[:, 0], "target": both[:, 1]}),
@@ -248,7 +286,7 @@ def _filled(group: _Group, offset: int, keyed: bool) -> Segment:
         own.name,
         own.kind,
         own.label,
-        len(group.rows),
+        len(group.names),
         own.module,
         own.invocation,
         own.execution,

@@ -38,6 +38,7 @@ class Catalogue:
     attributes: dict[tuple[str, str], str] = field(default_factory=dict)
     elements: dict[str, str] = field(default_factory=dict)
     methods: dict[str, list[Fact]] = field(default_factory=dict)
+    _joined: dict[str, Fact | None] = field(default_factory=dict)
 
     def of_method(self, kind: str, method: str) -> Fact | None:
         """The fact about a method of values of a kind."""
@@ -46,27 +47,12 @@ class Catalogue:
 
     def by_name(self, method: str) -> Fact | None:
         """What any method of a name may do: the facts of all classes that have one, joined."""
-        known = self.methods.get(method)
-        if not known:
-            return None
-        if len(known) == 1:
-            return known[0]
-        kinds = {fact.returns for fact in known}
-        ratios = {fact.ratio for fact in known}
-        return Fact(
-            method,
-            reads=next((fact.reads for fact in known if fact.reads), None),
-            writes=next((fact.writes for fact in known if fact.writes), None),
-            appends=any(fact.appends for fact in known),
-            mutates=tuple(dict.fromkeys(item for fact in known for item in fact.mutates)),
-            stores=any(fact.stores for fact in known),
-            inplace=any(fact.inplace for fact in known),
-            shares=any(fact.shares for fact in known),
-            state=tuple(dict.fromkeys(item for fact in known for item in fact.state)),
-            observes=tuple(dict.fromkeys(item for fact in known for item in fact.observes)),
-            returns=kinds.pop() if len(kinds) == 1 else "",
-            ratio=ratios.pop() if len(ratios) == 1 else None,
-        )
+        try:
+            return self._joined[method]
+        except KeyError:
+            known = self.methods.get(method)
+            self._joined[method] = _joined(method, known) if known else None
+            return self._joined[method]
 
     def add(self, document: Mapping[str, Any], origin: str) -> None:
         """Add what a document says; later documents go before earlier ones.
@@ -108,6 +94,7 @@ class Catalogue:
     def _index(self) -> None:
         owners = set(self.classes.values())
         self.methods = {}
+        self._joined = {}
         for name, fact in self.facts.items():
             owner, _, method = name.rpartition(".")
             if owner in owners:
@@ -122,7 +109,30 @@ class Catalogue:
             attributes=dict(self.attributes),
             elements=dict(self.elements),
             methods={name: list(known) for name, known in self.methods.items()},
+            _joined={},
         )
+
+
+def _joined(method: str, known: list[Fact]) -> Fact:
+    """What any of some methods of one name may do."""
+    if len(known) == 1:
+        return known[0]
+    kinds = {fact.returns for fact in known}
+    ratios = {fact.ratio for fact in known}
+    return Fact(
+        method,
+        reads=next((fact.reads for fact in known if fact.reads), None),
+        writes=next((fact.writes for fact in known if fact.writes), None),
+        appends=any(fact.appends for fact in known),
+        mutates=tuple(dict.fromkeys(item for fact in known for item in fact.mutates)),
+        stores=any(fact.stores for fact in known),
+        inplace=any(fact.inplace for fact in known),
+        shares=any(fact.shares for fact in known),
+        state=tuple(dict.fromkeys(item for fact in known for item in fact.state)),
+        observes=tuple(dict.fromkeys(item for fact in known for item in fact.observes)),
+        returns=kinds.pop() if len(kinds) == 1 else "",
+        ratio=ratios.pop() if len(ratios) == 1 else None,
+    )
 
 
 def catalogue(more: Iterable[Path] = ()) -> Catalogue:

@@ -138,7 +138,7 @@ class Context:
     defining: dict[int, bool] = field(default_factory=dict)
     bodies: dict[int, Any] = field(default_factory=dict)
     invocations: dict[str, int] = field(default_factory=dict)
-    opaque: list[tuple[Place, str]] = field(default_factory=list)
+    opaque: dict[tuple[Place, str], None] = field(default_factory=dict)
     place: Place = field(default_factory=partial(Place, 0, 1, 1))
     instance: int = 0
     dead: bool = False
@@ -294,21 +294,21 @@ class Context:
         known = self.reached.get(start)
         if known is not None:
             return known
-        found: dict[int, None] = {}
+        found = set(start)
+        order = list(start)
         joined: set[int] = set()
-        waiting = list(start)
-        while waiting:
-            region = waiting.pop()
-            if region in found:
-                continue
-            found[region] = None
+        for region in order:
             same = self.aliases.get(region)
             if same is not None and id(same) not in joined:
                 joined.add(id(same))
-                waiting.extend(same)
-            waiting.extend(self.contents.get(region, ()))
-        self.reached[start] = list(found)
-        return self.reached[start]
+                order.extend(same - found)
+                found |= same
+            inner = self.contents.get(region)
+            if inner and not inner <= found:
+                order.extend(inner - found)
+                found |= inner
+        self.reached[start] = order
+        return order
 
     def alias(self, regions: Iterable[int]) -> None:
         """Let some regions be possibly the same object from here on."""
@@ -327,7 +327,10 @@ class Context:
             for region in regions:
                 inner = self.contents.setdefault(region, set())
                 if not kept <= inner:
-                    inner.update(kept - {region})
+                    refers_to_itself = region in inner
+                    inner |= kept
+                    if not refers_to_itself:
+                        inner.discard(region)
                     self.reached.clear()
 
     def inside(self, regions: Iterable[int]) -> frozenset[int]:
@@ -351,10 +354,12 @@ class Context:
         if isinstance(value.target, Lazy):
             for read in self.runs(self, [value.target.function]):
                 refs.update(dict.fromkeys(read.refs))
+        lookup = self.lookup if self.loops else self.state.current.get
         for region in self.reach(value.regions):
-            held = self.lookup(region)
+            held = lookup(region)
             if held is not None:
-                refs.update(dict.fromkeys(held.refs))
+                for ref in held.refs:
+                    refs[ref] = None
         if len(refs) == len(value.refs):
             return value
         return Value(tuple(refs), value.regions, value.kind, value.target, value.cls, value.const)
@@ -457,9 +462,7 @@ class Context:
 
     def not_followed(self, why: str) -> None:
         """Note that the text at hand is not followed."""
-        entry = (self.place, why)
-        if entry not in self.opaque:
-            self.opaque.append(entry)
+        self.opaque[self.place, why] = None
 
     def enter(self, module: str, kind: str) -> int:
         """Begin an invocation of a function, or a cell; return what was before."""

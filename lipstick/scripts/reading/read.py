@@ -76,7 +76,7 @@ def read(script: Script, facts: Catalogue) -> Reading:
             files[name] = held.refs
     for refs in (*variables.values(), *files.values()):
         context.graph.results += [(node, key) for node, key, _ in refs]
-    return Reading(context.graph, variables, files, context.opaque)
+    return Reading(context.graph, variables, files, list(context.opaque))
 
 
 def _read_cells(context: Context) -> None:

@@ -18,10 +18,11 @@ def earlier_iterations(graph: ScriptGraph) -> int:
     groups = _cycles(graph)
     for group in groups:
         _replace(graph, group)
-    for edge, reason in [(e, r) for e, r in graph.edges() if e.role is Role.BACK]:
-        # An iteration that uses nothing of the one before it.
-        graph.unlink(edge)
-        graph.link(edge._replace(role=Role.DATA), reason)
+    for union in graph.of_operation("union"):
+        for edge in [edge for edge in graph.incoming[union.id] if edge.role is Role.BACK]:
+            # An iteration that uses nothing of the one before it.
+            reason = graph.unlink(edge)
+            graph.link(edge._replace(role=Role.DATA), reason)
     return len(groups)
 
 
@@ -69,26 +70,36 @@ def _replace(graph: ScriptGraph, group: set[int]) -> None:
 
 def _cycles(graph: ScriptGraph) -> list[set[int]]:
     """The strongly connected parts of more than one node."""
-    waiting = {node: len(edges) for node, edges in graph.incoming.items()}
-    left = _peeled(waiting, {n: [e.target for e in es] for n, es in graph.outgoing.items()})
-    if not left:
-        return []
-    following = {n: [e.target for e in graph.outgoing[n] if e.target in left] for n in left}
-    preceding = {n: [e.source for e in graph.incoming[n] if e.source in left] for n in left}
-    left = _peeled({n: len(after) for n, after in following.items()}, preceding)
-    following = {n: [t for t in following[n] if t in left] for n in left}
+    between = _between_cycles(graph)
+    following = {n: [e.target for e in graph.outgoing[n] if e.target in between] for n in between}
     return [part for part in strong_components(following) if len(part) > 1]
 
 
-def _peeled(waiting: dict[int, int], following: dict[int, list[int]]) -> set[int]:
-    """The nodes that are left when those nothing leads to are taken away again and again."""
+def _between_cycles(graph: ScriptGraph) -> set[int]:
+    """The nodes of cycles, and those on paths from one cycle to another.
+
+    Nodes that no edge enters are taken away again and again, then those that no edge leaves.
+    """
+    waiting = {node: len(edges) for node, edges in graph.incoming.items()}
     order = [node for node, count in waiting.items() if count == 0]
     for node in order:
-        for target in following[node]:
+        for edge in graph.outgoing[node]:
+            target = edge.target
             waiting[target] -= 1
             if waiting[target] == 0:
                 order.append(target)
-    return waiting.keys() - set(order)
+    left = waiting.keys() - set(order)
+    waiting = {node: len(graph.outgoing[node]) for node in left}
+    # What a node that is left leads to is left, too.
+    order = [node for node, count in waiting.items() if count == 0]
+    for node in order:
+        for edge in graph.incoming[node]:
+            source = edge.source
+            if source in left:
+                waiting[source] -= 1
+                if waiting[source] == 0:
+                    order.append(source)
+    return left - set(order)
 
 
 def strong_components(following: dict[int, list[int]]) -> list[set[int]]:
