@@ -58,6 +58,10 @@ _WITHOUT_BRACKETS = {
 """Functions that Spark calls where their bare name is no column."""
 
 
+GROUPING_ID = "grouping__id"
+"""A name of grouping_id() without brackets, where it is no column."""
+
+
 @dataclass(frozen=True)
 class ScalarBinder:
     """Binds the scalar expressions of one clause.
@@ -182,6 +186,10 @@ class ScalarBinder:
             raise self._unsupported(problem, "Write localtimestamp().", parts[0])
         if len(parts) == 1 and parts[0].name.lower() in _WITHOUT_BRACKETS:
             return exp.Anonymous(this=parts[0].name.lower(), expressions=[])
+        if len(parts) == 1 and parts[0].name.lower() == GROUPING_ID:
+            call = exp.AnonymousAggFunc(this="grouping_id", expressions=[])
+            call.meta.update(parts[0].meta)
+            return self._aggregate(call)
         name = ".".join(part.name for part in parts)
         variable = self.context.catalog.variable(tuple(part.name for part in parts))
         if variable is not None:

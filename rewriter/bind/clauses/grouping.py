@@ -18,7 +18,12 @@ from rewriter.algebra import (
     UnionAll,
     references,
 )
-from rewriter.bind.clauses.grouping_sets import grouping_flag, grouping_id, is_grouping_function
+from rewriter.bind.clauses.grouping_sets import (
+    bigint,
+    grouping_flag,
+    grouping_id,
+    is_grouping_function,
+)
 from rewriter.bind.columns.scope import Bound
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import fingerprint
@@ -40,7 +45,10 @@ EVERY_ROW = "every row"
 
 
 class Grouping:
-    """The keys and aggregates of one query block, found while its expressions are rewritten."""
+    """The keys and aggregates of one query block, found while its expressions are rewritten.
+
+    ``everything`` says that it is written as GROUPING SETS (()): without keys.
+    """
 
     def __init__(
         self,
@@ -48,8 +56,11 @@ class Grouping:
         subqueries: Subqueries,
         keys: Sequence[tuple[str, Scalar]],
         sets: Sequence[tuple[int, ...]] | None = None,
+        *,
+        everything: bool = False,
     ) -> None:
         self._context = context
+        self._everything = everything
         self._subqueries = subqueries
         self._keys: dict[Hashable, tuple[Attribute, Scalar]] = {}
         self._aggregates: dict[Hashable, tuple[Attribute, Scalar]] = {}
@@ -184,6 +195,8 @@ class Grouping:
     def _grouping_function(self, call: exp.Expr) -> Scalar:
         source = self._context.source
         name = str(call.this).lower()
+        if self._everything and name == "grouping_id" and not call.expressions:
+            return bigint(0)
         if self._sets is None:
             advice = "Use it with ROLLUP, CUBE or GROUPING SETS."
             raise source.error(f"{name} without grouping sets", advice, call)

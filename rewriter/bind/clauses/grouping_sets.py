@@ -21,11 +21,13 @@ _ANALYTICS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 class GroupBy:
     """What a GROUP BY names, in order, and the places in it of the keys of each grouping set.
 
-    ``sets`` is None for a plain grouping, by all of them.
+    ``sets`` is None for a plain grouping, by all of them; ``everything`` says that one was written
+    as GROUPING SETS (()), which has no keys.
     """
 
     expressions: list[exp.Expr] = field(default_factory=list)
     sets: list[tuple[int, ...]] | None = None
+    everything: bool = False
 
     def place(self, node: exp.Expr) -> int:
         """Return the place of one more expression."""
@@ -49,7 +51,7 @@ def group_by(group: exp.Group) -> GroupBy:
         found.sets = [keys for part in suffix for keys in _alternatives(part, found)]
     elif any(isinstance(node, _ANALYTICS) for node in group.expressions):
         found.sets = [_joined(keys) for keys in product(*elements)]
-    return GroupBy() if found.sets == [()] else found
+    return GroupBy(everything=True) if found.sets == [()] else found
 
 
 def is_grouping_function(node: exp.Expr) -> bool:
@@ -69,8 +71,13 @@ def grouping_id(number: Scalar, sets: Sequence[Sequence[int]], keys: int) -> Sca
     values = [sum(1 << (keys - 1 - key) for key in range(keys) if key not in one) for one in sets]
     case = exp.Case(this=number)
     for place, value in enumerate(values[:-1]):
-        case = case.when(exp.Literal.number(place), _literal(value, "L"))
-    return case.else_(_literal(values[-1], "L")) if len(values) > 1 else _literal(values[0], "L")
+        case = case.when(exp.Literal.number(place), bigint(value))
+    return case.else_(bigint(values[-1])) if len(values) > 1 else bigint(values[0])
+
+
+def bigint(value: int) -> Scalar:
+    """Return a BIGINT as a literal."""
+    return _literal(value, "L")
 
 
 def _alternatives(node: exp.Expr, found: GroupBy) -> list[tuple[int, ...]]:

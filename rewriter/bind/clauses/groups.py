@@ -36,6 +36,12 @@ def without_keys(select: exp.Select) -> bool:
     return all(not is_star(item) and has_aggregate(item) for item in select.expressions)
 
 
+def is_of_everything(select: exp.Select) -> bool:
+    """Tell a grouping by GROUPING SETS (()) alone."""
+    group = select.args.get("group")
+    return group is not None and not group.args.get("all") and group_by(group).everything
+
+
 def key_scalars(
     binder: ScalarBinder, select: exp.Select, items: Sequence[Item]
 ) -> tuple[list[tuple[str, Scalar]], list[tuple[int, ...]] | None]:

@@ -97,14 +97,19 @@ class _FromBinder:
     def rows(self, select: exp.Select, given: Bound | None) -> Bound:
         """Bind FROM."""
         from_ = select.args.get("from_")
+        joins = select.args.get("joins") or []
         leads = self._leading is not None
         if from_ is not None:
-            given = self._source(from_.this, leads=leads)
+            before, kept, joins = _split_at_right(joins) if leads else ((), None, joins)
+            given = self._source(from_.this, leads=leads and kept is None)
+            if kept is not None:
+                given = self._joined(given, before, leads=False)
+                given = self._pivoted(self._join(given, kept, leads=False, right_leads=True), kept)
         elif self._leading is not None:
             given = self._led(Bound(OneRow(), Scope()) if given is None else given)
         if given is None:
             return Bound(OneRow(), Scope())
-        return self._joined(given, select.args.get("joins") or [], leads=leads)
+        return self._joined(given, joins, leads=leads)
 
     def _source(self, node: exp.Expr, *, leads: bool) -> Bound:
         """Bind one item of FROM with the joins inside its own brackets."""
@@ -218,7 +223,9 @@ class _FromBinder:
             return self._outer
         return self._outer.refused(place)
 
-    def _join(self, left: Bound, join: exp.Join, *, leads: bool) -> Bound:
+    def _join(
+        self, left: Bound, join: exp.Join, *, leads: bool, right_leads: bool = False
+    ) -> Bound:
         source = self._context.source
         refuse_join_clauses(join, source)
         kind = _KINDS.get(join.kind) or _SIDES.get(join.side, InnerJoin)
@@ -226,9 +233,10 @@ class _FromBinder:
             raise self._untied(join)
         if isinstance(join.this, exp.Lateral) and not is_range(join.this.this):
             return self._lateral(left, join, leads=leads)
-        right = self._source(join.this, leads=False)
+        leads = right_leads or (leads and kind in _OF_LEFT_ROWS)
+        right = self._source(join.this, leads=right_leads)
         ties = self._taken_ties()
-        if ties and not (leads and kind in _OF_LEFT_ROWS):
+        if ties and not leads:
             raise self._untied(join)
         span = source.keyword_before(join.this, "JOIN", ",")
         using = self._using(left.scope, right.scope, join)
@@ -322,7 +330,7 @@ class _FromBinder:
             return Condition((), ())
         source = self._context.source
         lookups = [scope.lookup(source)]
-        outer = self._reachable("ON of a subquery", leads=leads and kind in _OF_LEFT_ROWS)
+        outer = self._reachable("ON of a subquery", leads=leads)
         if outer is not None:
             lookups.append(outer.lookup(source))
         refusal = "cannot stand in ON"
@@ -416,6 +424,16 @@ def _joined(
     if isinstance(kind, Side):
         return OuterJoin(left, right, condition, span, side=kind)
     return kind(left, right, condition, span)
+
+
+def _split_at_right(
+    joins: Sequence[exp.Join],
+) -> tuple[Sequence[exp.Join], exp.Join | None, Sequence[exp.Join]]:
+    """Return the joins before the last RIGHT JOIN, which keeps its own rows, it, and the rest."""
+    places = [place for place, join in enumerate(joins) if join.side == Side.RIGHT.value]
+    if not places:
+        return (), None, joins
+    return joins[: places[-1]], joins[places[-1]], joins[places[-1] + 1 :]
 
 
 def _generates(node: exp.Expr) -> bool:

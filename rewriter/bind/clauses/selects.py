@@ -23,7 +23,12 @@ from rewriter.bind.clauses.conditions import Condition, bind_condition, restrict
 from rewriter.bind.clauses.generated_groups import groups_apart
 from rewriter.bind.clauses.generators import bind_laterals, bind_selected, selected_generator
 from rewriter.bind.clauses.grouping import EVERY_ROW, Grouping, distinct
-from rewriter.bind.clauses.groups import having_lookup, is_grouped, key_scalars
+from rewriter.bind.clauses.groups import (
+    having_lookup,
+    is_grouped,
+    is_of_everything,
+    key_scalars,
+)
 from rewriter.bind.clauses.joins import bind_from
 from rewriter.bind.clauses.ordering import (
     bind_sort_keys,
@@ -294,7 +299,8 @@ def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:
     """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
     binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
     keys, sets = key_scalars(binder, rows.select, items)
-    return Grouping(rows.context, rows.subqueries, keys, sets)
+    everything = is_of_everything(rows.select)
+    return Grouping(rows.context, rows.subqueries, keys, sets, everything=everything)
 
 
 def having_over(rows: Rows, grouping: Grouping, items: Sequence[Item]) -> Condition:

@@ -94,13 +94,7 @@ def _refuse_sets(query: exp.Expr, source: Source) -> None:
     """Refuse what would have to be computed apart for each outer row."""
     group = query.args.get("group")
     nested = (exp.Rollup, exp.Cube, exp.GroupingSets)
-    if isinstance(query, exp.SetOperation) and not isinstance(query, exp.Union):
-        if not query.args.get("distinct"):
-            word = type(query).__name__.upper()
-            problem = f"{word} ALL in a subquery that refers to the outer query is not supported"
-            advice = f"Use {word}, or group the rows and count them."
-            raise source.unsupported(problem, advice, query)
-    elif group is not None and group.find(*nested) is not None:
+    if group is not None and group.find(*nested) is not None:
         problem = "grouping sets in a subquery that refers to the outer query are not supported"
         raise source.unsupported(problem, "Group by one set of keys.", group)
 

@@ -12,6 +12,7 @@ from rewriter.algebra import (
     Aggregate,
     AntiJoin,
     Attribute,
+    BagDifference,
     InnerJoin,
     OuterJoin,
     OuterRow,
@@ -93,6 +94,11 @@ class _Narrowing:
                     for place in range(len(relation.output))
                     if not any(branch[place].id in self._lacking for branch in columns)
                 ]
+                self._lose(relation.output, kept)
+                changed["output"] = _at(relation.output, kept)
+            case BagDifference(left=left):
+                there = enumerate(left.attributes)
+                kept = [place for place, a in there if a.id not in self._lacking]
                 self._lose(relation.output, kept)
                 changed["output"] = _at(relation.output, kept)
         return replace(relation, **changed)

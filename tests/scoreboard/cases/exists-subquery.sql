@@ -63,3 +63,7 @@ SELECT nm FROM emps WHERE EXISTS (SELECT rank() OVER (ORDER BY amt) FROM perks W
 SELECT nm FROM emps WHERE EXISTS (TABLE t1);
 SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts LEFT JOIN perks ON depts.d = perks.amt WHERE depts.d = emps.d AND perks.nm IS NULL);
 SELECT nm FROM emps WHERE EXISTS (SELECT 1 FROM depts JOIN perks ON depts.d = perks.amt AND depts.d = emps.d);
+SELECT nm FROM emps WHERE EXISTS (SELECT dn FROM depts WHERE depts.d = emps.d EXCEPT ALL SELECT 'd1');
+SELECT nm FROM emps WHERE NOT EXISTS (SELECT d FROM depts WHERE depts.d = emps.d INTERSECT ALL SELECT d FROM depts WHERE st = 'CA');
+SELECT nm FROM emps WHERE EXISTS (SELECT * FROM perks RIGHT JOIN depts ON perks.nm = dn AND depts.d = emps.d);
+SELECT nm FROM emps WHERE NOT EXISTS (SELECT * FROM perks RIGHT JOIN (SELECT * FROM depts WHERE depts.d >= emps.d) t ON perks.nm = t.dn WHERE t.st = 'NY');

@@ -52,3 +52,5 @@ SELECT count(*) FROM (SELECT region FROM takings GROUP BY CUBE(region, shop, wee
 SELECT region, grouping__id, count(*) FROM takings GROUP BY CUBE(region, shop);
 SELECT region, count(*) FROM takings GROUP BY ROLLUP(region) HAVING count(*) > (SELECT min(week) FROM takings);
 SELECT first_value(region) OVER (ORDER BY grouping(region), region) AS f, region FROM takings GROUP BY ROLLUP(region);
+SELECT grouping_id() AS g, count(*) FROM takings WHERE region IS NULL AND region IS NOT NULL GROUP BY GROUPING SETS (());
+SELECT region, grouping__id + 1 AS g FROM takings GROUP BY GROUPING SETS ((region), ());

@@ -69,6 +69,11 @@ SELECT * FROM plots JOIN LATERAL (SELECT kg FROM crops WHERE crops.p = plots.p I
 SELECT * FROM plots JOIN LATERAL (SELECT kg FROM crops WHERE crops.p = plots.p EXCEPT SELECT kg FROM seeds WHERE seeds.p = plots.p);
 SELECT * FROM plots JOIN LATERAL (SELECT kg FROM crops WHERE crops.p = plots.p EXCEPT ALL SELECT kg FROM seeds WHERE seeds.p = plots.p);
 SELECT * FROM plots JOIN LATERAL (SELECT kg FROM crops WHERE crops.p = plots.p INTERSECT ALL SELECT kg FROM seeds);
+SELECT * FROM plots JOIN LATERAL (SELECT kg FROM crops WHERE crops.p <= plots.p EXCEPT ALL SELECT kg FROM seeds WHERE seeds.p = plots.p EXCEPT ALL SELECT kg FROM seeds WHERE seeds.p = plots.soil);
+SELECT * FROM plots LEFT JOIN LATERAL (SELECT kg FROM crops WHERE crops.p = plots.p EXCEPT ALL SELECT kg FROM seeds WHERE seeds.p = plots.p) ON true;
+SELECT * FROM plots, LATERAL (SELECT crops.kg, s.kg AS k2 FROM crops RIGHT JOIN (SELECT * FROM seeds WHERE seeds.p = plots.p) s USING (p));
+SELECT * FROM plots, LATERAL (SELECT c.kg AS a, s.kg AS b, d.kg AS e FROM crops c JOIN crops d ON c.kg < d.kg RIGHT JOIN (SELECT * FROM seeds WHERE seeds.p = plots.p) s ON c.p = s.p LEFT JOIN crops f ON f.p = plots.soil);
+SELECT * FROM plots LEFT JOIN LATERAL (SELECT c.p AS cp, s.p AS sp, kg + soil AS z FROM (SELECT p FROM crops) c RIGHT JOIN (SELECT * FROM seeds WHERE seeds.p > plots.p) s ON c.p = s.p) ON cp > 1;
 SELECT * FROM plots JOIN LATERAL (SELECT count(kg) AS c FROM crops WHERE crops.p = plots.p UNION SELECT count(kg) FROM seeds WHERE seeds.p > plots.p);
 SELECT * FROM plots JOIN LATERAL (SELECT kg FROM crops WHERE crops.p = plots.p AND kg >= soil UNION ALL SELECT kg FROM seeds);
 SELECT * FROM plots JOIN LATERAL (SELECT crops.p - plots.p AS d FROM crops GROUP BY crops.p - plots.p);

@@ -52,7 +52,7 @@ SELECT km FROM hikes DISTRIBUTE BY climb SORT BY km;
 SELECT km FROM hikes CLUSTER BY km;
 SELECT /*+ REPARTITION(2) */ km FROM hikes ORDER BY km;
 SELECT km, row_number() OVER (ORDER BY km) AS r FROM hikes ORDER BY r DESC LIMIT 2;
-SELECT tag FROM things WHERE tag IS NOT NULL GROUP BY tag ORDER BY sum(m) LIMIT 1 OFFSET 1;
+SELECT tag FROM things WHERE tag IS NOT NULL GROUP BY tag ORDER BY sum(m), tag LIMIT 1 OFFSET 1;
 SELECT a.km FROM hikes a, hikes b WHERE a.km = b.km + 1 ORDER BY b.km DESC LIMIT 2;
 WITH top AS (SELECT * FROM hikes ORDER BY km DESC LIMIT 3) SELECT sum(climb) FROM top;
 SELECT * FROM things ORDER BY CASE tag WHEN 'd' THEN 0 ELSE 1 END, m, e, tag;

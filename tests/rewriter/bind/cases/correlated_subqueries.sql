@@ -194,14 +194,48 @@ Project: a_3 'a' := `a`
         Scan r: y_3 := y, j_6 := j, k_6 := k
 
 -- title: correlated right join
+SELECT a FROM t WHERE EXISTS (SELECT * FROM l RIGHT JOIN (SELECT * FROM r WHERE r.y = t.a) AS s ON l.k = s.k LEFT JOIN t AS u ON u.b = s.j)
+-- expected
+Project: a_5 'a' := `a`
+  SemiJoin: `a_2_3` IS NOT DISTINCT FROM `a`
+    [1] Scan t: a, b
+    Project: x_4 'x' := `x_3`, k_9 'k' := `k_5`, j_9 'j' := `j_5`, y_6 'y' := `y_5`, j_10 'j' := `j_8`, k_10 'k' := `k_8`, a_4 'a' := `a_3`, b_4 'b' := `b_3`, a_2_3 'a_2' := `a_2`
+      LeftOuterJoin: `b_3` = `j_8`
+        RightOuterJoin: `k_5` = `k_8`
+          Scan l: x_3 := x, k_5 := k, j_5 := j
+          InnerJoin: `a_2_2` IS NOT DISTINCT FROM `a_2`
+            [2] OuterValues: a_2 'a' := `a`
+              [1] as above
+            Project: y_5 'y' := `y_4`, j_8 'j' := `j_7`, k_8 'k' := `k_7`, a_2_2 'a_2' := `a_2`
+              Filter: `y_4` = `a_2`
+                InnerJoin
+                  Scan r: y_4 := y, j_7 := j, k_7 := k
+                  [2] as above
+        Scan t: a_3 := a, b_3 := b
+
+-- title: correlated on of right join
 SELECT a FROM t WHERE EXISTS (SELECT 1 FROM l RIGHT JOIN r ON l.k = r.k AND l.x = t.a)
+-- expected
+Project: a_3 'a' := `a`
+  SemiJoin: `a_2_2` IS NOT DISTINCT FROM `a`
+    [1] Scan t: a, b
+    Project: _1 '1' := 1, a_2_2 'a_2' := `a_2`
+      RightOuterJoin: `k_5` = `k_6` AND `x_3` = `a_2`
+        Scan l: x_3 := x, k_5 := k, j_5 := j
+        InnerJoin
+          OuterValues: a_2 'a' := `a`
+            [1] as above
+          Scan r: y_3 := y, j_6 := j, k_6 := k
+
+-- title: correlated on of full join
+SELECT a FROM t WHERE EXISTS (SELECT * FROM l FULL JOIN r ON l.x = t.a)
 -- error
-CorrelationError: ON of a subquery that refers to column t.a of the outer query is not supported at 1:83
-  JOIN r ON l.k = r.k AND l.x = t.a)
+CorrelationError: ON of a subquery that refers to column t.a of the outer query is not supported at 1:68
+  * FROM l FULL JOIN r ON l.x = t.a)
                                 ^
 Write the subquery as a join with the outer query's relation.
 -- advised
-SELECT DISTINCT t.a FROM t JOIN r ON TRUE
+SELECT DISTINCT t.a FROM t CROSS JOIN l FULL JOIN r ON l.x = t.a
 
 -- title: correlated scalar inequality
 SELECT a FROM t WHERE b = (SELECT max(k) FROM l WHERE l.x > t.a)

@@ -121,3 +121,17 @@ SELECT a, b FROM t GROUP BY a, b WITH CUBE
 Project: a_2 'a' := `a_3`, b_2 'b' := `b_3`
   Aggregate: by (a_3 'a' := `a`, b_3 'b' := `b`) in sets ((a_3, b_3), (a_3), (b_3), ()) as grouping_set compute ()
     Scan t: a, b
+
+-- title: grouping id of everything
+SELECT grouping_id() AS g, count(*) AS n FROM t GROUP BY GROUPING SETS (())
+-- expected
+Project: g := 0L, n := `count`
+  Aggregate: by () compute (count 'COUNT(*)' := COUNT(*))
+    Scan t: a, b
+
+-- title: grouping id as a column
+SELECT a, grouping__id FROM t GROUP BY ROLLUP (a)
+-- expected
+Project: a_2 'a' := `a_3`, grouping__id := CASE `grouping_set` WHEN 0 THEN 0L ELSE 1L END
+  Aggregate: by (a_3 'a' := `a`) in sets ((a_3), ()) as grouping_set compute ()
+    Scan t: a, b

@@ -50,13 +50,21 @@ BagDifference: a_3 'a'
 
 -- title: except all in dependent subquery
 SELECT a FROM t WHERE EXISTS (SELECT x FROM l WHERE l.k = t.a EXCEPT ALL SELECT y FROM r)
--- error
-UnsupportedError: EXCEPT ALL in a subquery that refers to the outer query is not supported at 1:38
-  a FROM t WHERE EXISTS (SELECT x FROM l WHERE l.k = t.a EXCEP
-                                ^
-Use EXCEPT, or group the rows and count them.
--- advised
-SELECT a FROM t WHERE EXISTS (SELECT x FROM l WHERE l.k = t.a EXCEPT SELECT y FROM r)
+-- expected
+Project: a_3 'a' := `a`
+  SemiJoin: `a_2_4` IS NOT DISTINCT FROM `a`
+    [1] Scan t: a, b
+    BagDifference: x_4 'x', a_2_4 'a_2'
+      Project: x_3 'x' := `x_2`, a_2_2 'a_2' := `a_2`
+        Filter: `k_2` = `a_2`
+          InnerJoin
+            Scan l: x_2 := x, k_2 := k, j_2 := j
+            [2] OuterValues: a_2 'a' := `a`
+              [1] as above
+      Project: y_2 'y' := `y`, a_2_3 'a_2' := `a_2`
+        InnerJoin
+          Scan r: y, j_3 := j, k_3 := k
+          [2] as above
 
 -- title: in subquery union
 SELECT a FROM t WHERE a IN (SELECT x FROM l UNION SELECT y FROM r)
