@@ -36,13 +36,10 @@ def bind_piped(piped: Piped, context: Context, outer: Outer | None) -> Bound:
     Raises
     ------
     UnsupportedError
-        An operator has no rule, or refers to a query around this one.
+        An operator has no rule.
+    CorrelationError
+        An operator refers to a query around this one.
     """
-    if outer is not None and outer.row is not None:
-        source = context.source
-        place = source.keyword_before(piped.args["step"], "|>") or piped
-        problem = "pipe syntax that refers to the outer query is not supported"
-        raise source.unsupported(problem, "Write the subquery as a SELECT.", place)
     inside = None if outer is None else outer.refused("pipe syntax")
     return _shown(_Pipe(context, inside).bound(piped), context)
 

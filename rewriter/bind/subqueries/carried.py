@@ -12,6 +12,7 @@ from rewriter.bind.clauses.groups import is_grouped, without_keys
 from rewriter.bind.columns.scope import CARRIED, Bound, Outer, Scope
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
+from rewriter.bind.subqueries.pipes import without_pipes
 from rewriter.bind.text import Source
 
 
@@ -44,7 +45,7 @@ def keeps_a_row(query: exp.Query) -> bool:
 
 def carrying(query: exp.Query, output: Sequence[Attribute], source: Source) -> exp.Query:
     """Return a query in which every SELECT also yields the outer values, last."""
-    copy = query.copy()
+    copy = without_pipes(query.copy(), source)
     _carry(copy, output, source)
     return copy
 

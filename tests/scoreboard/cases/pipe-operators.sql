@@ -116,3 +116,13 @@ TABLE fares |> WHERE fare > 100 |> AGGREGATE sum(fare) AS s;
 WITH big AS (TABLE shift |> WHERE hours > 4) FROM big |> AGGREGATE count(*) AS c;
 SELECT * FROM (TABLE crew |> WHERE no > 1) AS late JOIN shift ON late.no = shift.member;
 SELECT nick FROM crew WHERE no IN (FROM shift |> WHERE hours > 6 |> SELECT member);
+
+-- In subqueries that refer to the query around them.
+SELECT * FROM crew WHERE EXISTS (FROM shift |> WHERE shift.member = crew.no);
+SELECT nick, (FROM shift |> WHERE shift.member = crew.no |> AGGREGATE sum(hours) AS s) AS s FROM crew;
+SELECT * FROM crew JOIN LATERAL (FROM shift |> WHERE shift.member = crew.no |> AGGREGATE count(*) AS n GROUP BY hours);
+SELECT * FROM crew JOIN LATERAL (SELECT * FROM (FROM shift |> WHERE shift.member = crew.no |> SELECT hours) h JOIN boxes ON boxes.no < h.hours);
+SELECT nick FROM crew WHERE no NOT IN (FROM shift |> WHERE shift.hours > crew.no + 5 |> DROP hours);
+SELECT nick FROM crew WHERE no IN (FROM shift |> WHERE shift.member = crew.no |> SELECT member |> EXCEPT ALL (FROM boxes |> SELECT no));
+FROM crew |> JOIN LATERAL (FROM shift |> WHERE shift.member = crew.no |> JOIN boxes ON boxes.no = shift.member |> SELECT boxes.size.w AS w, hours) |> WHERE w > 2;
+TABLE crew |> WHERE EXISTS (FROM shift |> WHERE shift.member = crew.no) |> EXTEND (FROM boxes |> WHERE boxes.no = crew.no |> AGGREGATE count(*) AS c) AS n;

@@ -517,13 +517,102 @@ Project: a_3 'a' := `a`
 
 -- title: pipe correlated
 SELECT a FROM t WHERE EXISTS (FROM r |> WHERE r.y = t.a)
+-- expected
+Project: a_3 'a' := `a`
+  SemiJoin: `a_2_2` IS NOT DISTINCT FROM `a`
+    [1] Scan t: a, b
+    Project: y_3 'y' := `y_2`, j_3 'j' := `j_2`, k_3 'k' := `k_2`, a_2_2 'a_2' := `a_2`
+      Filter: `y_2` = `a_2`
+        InnerJoin
+          Scan r: y_2 := y, j_2 := j, k_2 := k
+          OuterValues: a_2 'a' := `a`
+            [1] as above
+
+-- title: pipe correlated aggregate
+SELECT a, (FROM r |> WHERE y = t.a |> EXTEND k + 1 AS m |> AGGREGATE max(m) AS m) AS m FROM t
+-- expected
+Project: a_3 'a' := `a`, m_4 'm' := `subquery`
+  CorrelatedScalar subquery: m_3 of `a` <=> a_2_5
+    [1] Scan t: a, b
+    Aggregate: by (a_2_5 'a_2' := `a_2_3`) compute (m_3 'm' := MAX(`m_2`), rows := COUNT(*))
+      Project: m_2 'm' := `max_m`, a_2_3 'a_2' := `a_2_4`
+        Aggregate: by (a_2_4 'a_2' := `a_2`) compute (max_m 'max(m)' := MAX(`m`) FILTER(WHERE `there`))
+          UnionAll: a_2 'a', m, there
+            Project: a_2 'a' := `a_2`, m := `m`, there := TRUE
+              InnerJoin: `a_2_2` IS NOT DISTINCT FROM `a_2`
+                [2] OuterValues: a_2 'a' := `a`
+                  [1] as above
+                Project: y_5 'y' := `y_4`, j_5 'j' := `j_4`, k_5 'k' := `k_4`, m := `k_4` + 1, a_2_2 'a_2' := `a_2`
+                  Filter: `y_4` = `a_2`
+                    InnerJoin
+                      Scan r: y_4 := y, j_4 := j, k_4 := k
+                      [2] as above
+            Project: a_2 'a' := `a_2`, m := NULL, there := FALSE
+              [2] as above
+
+-- title: pipe correlated limit
+SELECT * FROM t, LATERAL (FROM r |> WHERE r.y = t.a |> JOIN l ON l.k = r.k |> SELECT l.x AS z |> ORDER BY z |> LIMIT 1)
+-- expected
+Project: a_3 'a' := `a`, b_3 'b' := `b`, z_4 'z' := `z_3`
+  InnerJoin: `a_2_5` IS NOT DISTINCT FROM `a`
+    [1] Scan t: a, b
+    Project: z_3 'z' := `z_2`, a_2_5 'a_2' := `a_2_4`
+      Filter: `row_number_2` <= 1
+        Project: z_2 'z' := `z`, a_2_4 'a_2' := `a_2`, row_number_2 'row_number' := `row_number`
+          Windows: row_number := ROW_NUMBER() OVER (PARTITION BY `a_2` ORDER BY `z`)
+            InnerJoin: `a_2_3` IS NOT DISTINCT FROM `a_2`
+              [2] OuterValues: a_2 'a' := `a`
+                [1] as above
+              Project: z := `x`, a_2_3 'a_2' := `a_2`
+                InnerJoin: `k_8` = `k_7`
+                  InnerJoin: `a_2_2` IS NOT DISTINCT FROM `a_2`
+                    [2] as above
+                    Project: y_7 'y' := `y_6`, j_7 'j' := `j_6`, k_7 'k' := `k_6`, a_2_2 'a_2' := `a_2`
+                      Filter: `y_6` = `a_2`
+                        InnerJoin
+                          Scan r: y_6 := y, j_6 := j, k_6 := k
+                          [2] as above
+                  Scan l: x, k_8 := k, j_8 := j
+
+-- title: pipe correlated set operation
+SELECT a FROM t WHERE a IN (FROM r |> AS s |> WHERE s.y = t.b |> SELECT j |> EXCEPT ALL (FROM l |> WHERE l.k = t.a |> SELECT x))
+-- expected
+Project: a_3 'a' := `a`
+  SemiJoin: `a` = `j_6` AND `a_2_4` IS NOT DISTINCT FROM `a` AND `b_2_4` IS NOT DISTINCT FROM `b`
+    [1] Scan t: a, b
+    BagDifference: j_6 'j', a_2_4 'a_2', b_2_4 'b_2'
+      Project: j_4 'j' := `j_3`, a_2_2 'a_2' := `a_2`, b_2_2 'b_2' := `b_2`
+        Filter: `y_3` = `b_2`
+          InnerJoin
+            Project: y_3 'y' := `y_2`, j_3 'j' := `j_2`, k_3 'k' := `k_2`
+              Scan r: y_2 := y, j_2 := j, k_2 := k
+            [2] OuterValues: a_2 'a' := `a`, b_2 'b' := `b`
+              [1] as above
+      Project: x_2 'x' := `x`, a_2_3 'a_2' := `a_2`, b_2_3 'b_2' := `b_2`
+        Filter: `k_4` = `a_2`
+          InnerJoin
+            Scan l: x, k_4 := k, j_5 := j
+            [2] as above
+
+-- title: pipe correlated lost qualifier
+SELECT a FROM t WHERE EXISTS (FROM r |> EXTEND k + 1 AS m |> WHERE r.y = t.a)
 -- error
-UnsupportedError: pipe syntax that refers to the outer query is not supported at 1:38
-  a FROM t WHERE EXISTS (FROM r |> WHERE r.y = t.a)
+UnsupportedError: this operator in a subquery that refers to the outer query is not supported at 1:59
+   (FROM r |> EXTEND k + 1 AS m |> WHERE r.y = t.a)
                                 ^^
 Write the subquery as a SELECT.
 -- advised
-SELECT a FROM t WHERE EXISTS (SELECT * FROM r WHERE r.y = t.a)
+SELECT a FROM t WHERE EXISTS (SELECT *, k + 1 AS m FROM r WHERE r.y = t.a)
+
+-- title: pipe correlated limit after order
+SELECT * FROM t, LATERAL (FROM r |> WHERE r.y = t.a |> ORDER BY k |> EXTEND k + 1 AS m |> LIMIT 1)
+-- error
+UnsupportedError: this operator in a subquery that refers to the outer query is not supported at 1:88
+  DER BY k |> EXTEND k + 1 AS m |> LIMIT 1)
+                                ^^
+Write the subquery as a SELECT.
+-- advised
+SELECT * FROM t, LATERAL (SELECT *, k + 1 AS m FROM r WHERE r.y = t.a ORDER BY k LIMIT 1)
 
 -- title: scalar subquery of two columns correlated
 SELECT a, (SELECT max(x), min(x) FROM l WHERE l.k = t.a) AS m FROM t
