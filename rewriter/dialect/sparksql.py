@@ -41,6 +41,11 @@ class SparkSQL(Spark):
 
 _DIALECT = SparkSQL()
 
+_NAMED_FUNCTION = (
+    *(TokenType.VAR, TokenType.L_PAREN, TokenType.STRING),
+    *(TokenType.R_PAREN, TokenType.L_PAREN),
+)
+
 _SIMPLIFY = "Simplify or reword this part; if Spark accepts the text, please report it."
 
 
@@ -97,7 +102,7 @@ def emit(expression: exp.Expr, pretty: bool = True, grouped: bool = False) -> st
 
 
 def tokenize(sql: str) -> list[Token]:
-    """Return the tokens of a text.
+    """Return the tokens of a text; ``IDENTIFIER('name')`` before brackets is the function's name.
 
     Raises
     ------
@@ -105,11 +110,31 @@ def tokenize(sql: str) -> list[Token]:
         A literal or comment has no end.
     """
     try:
-        return _DIALECT.tokenize(sql)
+        return _with_named_functions(_DIALECT.tokenize(sql))
     except TokenError as error:
         place = re.search(r"from \d+:(\d+)", str(error.__cause__))
         where = span_at(sql, int(place[1]), int(place[1]) + 1) if place else None
         raise NotUnderstoodError("This text has no end", _SIMPLIFY, sql, where) from error
+
+
+def _with_named_functions(tokens: list[Token]) -> list[Token]:
+    """Return tokens with the names of functions that IDENTIFIER gives as literals."""
+    result: list[Token] = []
+    for token in tokens:
+        result.append(token)
+        last = result[-len(_NAMED_FUNCTION) :]
+        if tuple(one.token_type for one in last) == _NAMED_FUNCTION and _names_function(*last[:3]):
+            word, name = last[0], last[2].text
+            result[-len(_NAMED_FUNCTION) : -1] = [
+                Token(TokenType.VAR, name, word.line, word.col, word.start, last[3].end)
+            ]
+    return result
+
+
+def _names_function(word: Token, bracket: Token, name: Token) -> bool:
+    return (
+        word.text.upper() == "IDENTIFIER" and re.fullmatch(r"[A-Za-z_]\w*", name.text) is not None
+    )
 
 
 def _check_single(sql: str, tokens: list[Token]) -> None:

@@ -18,6 +18,7 @@ SELECT * FROM IDENTIFIER('stock') WHERE id = 1;
 SELECT IDENTIFIER('id') FROM stock;
 SELECT IDENTIFIER('stock.id') + 1 AS v FROM stock;
 SELECT IDENTIFIER('abs')(id - 3) AS v FROM stock;
+SELECT IDENTIFIER('coalesce')(id, 0) + 1, identifier('sum')(id) OVER (ORDER BY id) AS s FROM stock;
 SELECT IDENTIFIER('i' || 'd') AS v FROM stock;
 SELECT max(IDENTIFIER('id')) AS m FROM IDENTIFIER('sto' || 'ck');
 SELECT `all`, count(*) FROM stock GROUP BY `all`;

@@ -58,6 +58,13 @@ Project: v := `a`
   Filter: `b` = 'x'
     Scan t: a, b
 
+-- title: identifiers of functions
+SELECT IDENTIFIER('abs')(a - 3) AS v, IDENTIFIER('sum')(DISTINCT b) OVER (PARTITION BY a) AS s FROM t
+-- expected
+Project: v := ABS(`a` - 3), s := `sum`
+  Windows: sum := SUM(DISTINCT `b`) OVER (PARTITION BY `a`)
+    Scan t: a, b
+
 -- title: lambda field
 SELECT filter(arr, x -> x.f > nested.a), aggregate(arr, 0, (acc, x) -> acc + x) FROM nested
 -- expected
