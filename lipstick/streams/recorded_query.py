@@ -175,6 +175,11 @@ class RecordedQuery:
         transaction.put(state_record(query), {"format": VERSION, **following})
         transaction.commit()
 
+    def paths(self, files: Iterable[str]) -> list[Path]:
+        """Where files of the store are, each held against its checksum."""
+        snapshot = self._store.snapshot()
+        return [snapshot.path(file).absolute() for file in files]
+
     def keeps_content(self, sid: str) -> bool:
         """Whether the content of a stream is recorded."""
         assert self._graph is not None
