@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,19 +12,68 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.cli.stream_demo import demo
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from lipstick.streams.events import Events, Found
-    from lipstick.streams.graph import Graph
-    from lipstick.streams.stored import Stored
+    from lipstick.streams import Events, Found, Graph, Stored
+
+Command = Callable[..., None]
 
 _query = click.option("--query", metavar="NAME", help="Which, where the store has several.")
-_within = click.option("--within", metavar="STREAM", multiple=True, help="Look in these streams.")
-_events = click.argument("events", metavar="STREAM[:NUMBER,...]")
-_key = click.option("--key", metavar="VALUE", help="Of the events, where the stream has a key.")
 _period = click.option("--period", type=(int, int), metavar="FROM TO", help="Times, both closed.")
+_QUESTION = (
+    click.argument("events", metavar="STREAM[:NUMBER,...]"),
+    click.option("--key", metavar="VALUE", help="Of the events, where the stream has a key."),
+    _period,
+    click.option("--within", metavar="STREAM", multiple=True, help="Look in these streams."),
+)
+
+
+def recording_command(function: Command) -> Command:
+    """Make a function of an `Answer`, a `Stored` and its own arguments a command about a store."""
+
+    @store_argument
+    @_query
+    @answer_options()
+    @functools.wraps(function)
+    def command(
+        store: Path,
+        query: str | None,
+        format: str | None,
+        output: Path | None,
+        limit: int | None,
+        **more: Any,
+    ) -> None:
+        from lipstick.streams.stored import Stored
+
+        with reported():
+            told = answer(format, output, limit, (TABLE, JSON))
+            function(told, Stored(store, query), **more)
+
+    return command
+
+
+def question_command(function: Command) -> Command:
+    """Make a function of an `Answer`, a `Stored`, `Events` and a scope a command about events."""
+
+    @functools.wraps(function)
+    def command(
+        told: Answer,
+        recording: Stored,
+        events: str,
+        key: str | None,
+        period: tuple[int, int] | None,
+        within: tuple[str, ...],
+        **more: Any,
+    ) -> None:
+        asked = _asked(recording, events, key, period)
+        function(told, recording, asked, within or None, **more)
+
+    for option in reversed(_QUESTION):
+        command = option(command)
+    return recording_command(command)
 
 
 @click.group()
@@ -31,17 +81,13 @@ def stream() -> None:
     """Ask recorded streams where events came from, and replay them."""
 
 
+stream.add_command(demo)
+
+
 @stream.command()
-@store_argument
-@_query
-@answer_options()
-def show(
-    store: Path, query: str | None, format: str | None, output: Path | None, limit: int | None
-) -> None:
+@recording_command
+def show(told: Answer, recording: Stored) -> None:
     """What a STORE has of a query: its streams, operators, events and disorder."""
-    with reported():
-        told = answer(format, output, limit, (TABLE, JSON))
-        recording = _opened(store, query)
     rows = [
         {
             "stream": sid,
@@ -53,113 +99,66 @@ def show(
         }
         for sid, node in recording.graph.nodes.items()
     ]
-    _send(told, rows, {"query": recording.graph.name}, recording.notes())
+    more = {
+        "query": recording.graph.name,
+        "batches": recording.batches,
+        "ended": recording.ended,
+    }
+    _send(told, rows, more, recording.notes())
 
 
 @stream.command()
-@store_argument
-@_events
-@_query
-@_key
-@_period
-@_within
 @click.option("--steps", is_flag=True, help="Every step from event to event instead.")
-@answer_options()
+@question_command
 def ancestors(
-    store: Path,
-    events: str,
-    query: str | None,
-    key: str | None,
-    period: tuple[int, int] | None,
-    within: tuple[str, ...],
-    steps: bool,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    told: Answer, recording: Stored, asked: Events, within: tuple[str, ...] | None, *, steps: bool
 ) -> None:
     """The events that some EVENTS of a stream in a STORE were made of."""
-    from lipstick.streams.ancestors import ancestors as find
-    from lipstick.streams.provenance import trace
+    from lipstick.streams import ancestors as find
+    from lipstick.streams import trace
 
-    with reported():
-        told = answer(format, output, limit, (TABLE, JSON))
-        recording = _opened(store, query)
-        asked = _asked(recording, events, key, period)
-        if steps:
-            table = trace(recording, asked, within or None)
-            _send_table(told, table, recording.notes())
-            return
-        _send_found(told, find(recording, asked, within or None))
+    if steps:
+        _send_table(told, trace(recording, asked, within), recording.notes())
+    else:
+        _send_found(told, find(recording, asked, within))
 
 
 @stream.command()
-@store_argument
-@_events
-@_query
-@_key
-@_period
-@_within
-@answer_options()
+@question_command
 def descendants(
-    store: Path,
-    events: str,
-    query: str | None,
-    key: str | None,
-    period: tuple[int, int] | None,
-    within: tuple[str, ...],
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
+    told: Answer, recording: Stored, asked: Events, within: tuple[str, ...] | None
 ) -> None:
     """The events that were made of some EVENTS of a stream in a STORE."""
-    from lipstick.streams.descendants import descendants as find
+    from lipstick.streams import descendants as find
 
-    with reported():
-        told = answer(format, output, limit, (TABLE, JSON))
-        recording = _opened(store, query)
-        asked = _asked(recording, events, key, period)
-        _send_found(told, find(recording, asked, within or None))
+    _send_found(told, find(recording, asked, within))
 
 
 @stream.command()
-@store_argument
+@recording_command
 @click.argument("graph", metavar="MODULE:FUNCTION")
-@_query
 @_period
-@answer_options()
-def replay(
-    store: Path,
-    graph: str,
-    query: str | None,
-    period: tuple[int, int] | None,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
-) -> None:
+def replay(told: Answer, recording: Stored, graph: str, period: tuple[int, int] | None) -> None:
     """Run a recorded query of a STORE again, by the function that makes its graph.
 
     Exit code 1 if anything differs from what was recorded.
     """
-    from lipstick.streams.replay import replay as again
+    from lipstick.streams import replay as again
 
-    with reported():
-        told = answer(format, output, limit, (TABLE, JSON))
-        recording = _opened(store, query)
-        found = again(_graph(graph), recording, period=period)
+    found = again(_graph(graph), recording, period=period)
     parts = {
         "same": found.same,
         "changed": found.changed,
         "gone": found.gone,
         "appeared": found.appeared,
     }
-    streams = found.same.streams
     rows = [
         {"stream": sid}
         | {
             what: len(each.streams[sid]) if sid in each.streams else 0
             for what, each in parts.items()
         }
-        for sid in streams
+        for sid in found.same.streams
     ]
     unsure = found.not_deterministic
     notes = [f"{sid}: its operator is not deterministic." for sid in unsure]
@@ -169,24 +168,18 @@ def replay(
 
 
 @stream.command()
-@store_argument
-@_query
 @click.option("--events", type=click.IntRange(min=0), default=1_000_000, show_default=True)
-@answer_options()
-def plan(
-    store: Path,
-    query: str | None,
-    events: int,
-    format: str | None,
-    output: Path | None,
-    limit: int | None,
-) -> None:
-    """The bytes that so many source events will take, by what those in a STORE take."""
-    from lipstick.streams.planning import measured
+@recording_command
+def plan(told: Answer, recording: Stored, events: int) -> None:
+    """The bytes that so many source events will take, by what those in a STORE take.
 
-    with reported():
-        told = answer(format, output, limit, (TABLE, JSON))
-        found = measured(_opened(store, query))
+    Beside them is how many events operators hold in memory: by the formula from the rates of the
+    streams, and in the state that was stored with the last batch.
+    """
+    from lipstick.streams.planning import held_in, measured, predicted_held
+
+    formula, held = predicted_held(recording), held_in(recording)
+    found = measured(recording)
     rows = [
         {
             "stream": each.stream,
@@ -195,6 +188,8 @@ def plan(
             if each.bytes_per_event is None
             else round(each.bytes_per_event, 1),
             "predicted bytes": each.predicted(events),
+            "held by formula": round(formula[each.stream]),
+            "held": held[each.stream],
         }
         for each in found
     ]
@@ -203,15 +198,9 @@ def plan(
     _send(told, rows, {"predicted_bytes": total}, [note])
 
 
-def _opened(store: Path, query: str | None) -> Stored:
-    from lipstick.streams.stored import Stored
-
-    return Stored(store, query)
-
-
 def _asked(recording: Stored, text: str, key: str | None, period: tuple[int, int] | None) -> Events:
     """The events that a text names, such as ``alarms:3,4`` or ``alarms``."""
-    from lipstick.streams.events import Events
+    from lipstick.streams import Events
 
     name, found, numbers = text.rpartition(":")
     if not found:
@@ -243,7 +232,7 @@ def _graph(text: str) -> Graph:
     import importlib
     import sys
 
-    from lipstick.streams.graph import Graph
+    from lipstick.streams import Graph
 
     module, _, name = text.partition(":")
     sys.path.insert(0, str(Path.cwd()))

@@ -45,8 +45,8 @@ def descendants(recording: Recording, events: Events, within: Iterable[str] | No
     streams = {}
     for name in within:
         sid = graph.original(name)
-        if sid in reached and sid != start:
-            streams[name] = reached[sid]
+        if sid != start:
+            streams[name] = reached.get(sid, Keys.empty(graph.node(sid).keyed))
     return Found(recording, streams, recording.notes())
 
 

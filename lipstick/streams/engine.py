@@ -209,8 +209,14 @@ class Runner:
 
     def held(self) -> int:
         """How many events all operators hold for later."""
-        held = sum(at.stage.held() for at in self._streams.values() if at.stage is not None)
-        return held + sum(source.held() for source in self._sources.values())
+        return sum(self.held_by_stream().values())
+
+    def held_by_stream(self) -> dict[str, int]:
+        """How many events the operator that makes each stream holds, or the source that is it."""
+        held = {sid: source.held() for sid, source in self._sources.items()}
+        return held | {
+            sid: at.stage.held() for sid, at in self._streams.items() if at.stage is not None
+        }
 
     @property
     def source_frontiers(self) -> dict[str, int]:

@@ -1,10 +1,17 @@
-"""How much a recording takes: the formulas of the thesis (section 6.2), and what is measured."""
+"""How much a run takes, by formulas and as measured: bytes in a store, events in memory.
+
+Source: the thesis, section 6.2. Its formula of memory has ``c * w * AS``, for c operators that hold
+the events of a window of w ticks each; here each operator holds what its own parameters say.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lipstick.streams.errors import StreamError
+from lipstick.streams.graph import Graph
+from lipstick.streams.operators import LengthJoin, LengthWindow, TimeJoin, TimeWindow
 from lipstick.streams.stored import Stored
 
 
@@ -90,3 +97,65 @@ def measured(recording: Stored) -> list[Measured]:
         rate = count / total if total else 0.0
         result.append(Measured(sid, count, size / count if count else None, rate))
     return result
+
+
+def held(graph: Graph, rates: Mapping[str, float], keys: float = 1.0) -> dict[str, float]:
+    """How many events are held in memory for each stream, by the operator that makes it.
+
+    A time window holds the events of its width, a length window one less than its length of every
+    key, a join those of both windows, a source those that may still be put in order. Inputs of a
+    join or merge are taken to be at the same pace: what waits for another input comes on top.
+
+    Parameters
+    ----------
+    rates
+        By stream, events a tick, of all keys together.
+    keys
+        How many values keys have.
+    """
+    result = {}
+    for sid, node in graph.nodes.items():
+        if node.twin is not None:
+            continue
+        own = keys if node.keyed else 1.0
+        inputs = [rates[name] for name in node.inputs]
+        match node.operator:
+            case None:
+                result[sid] = rates[sid] * (node.source.disorder if node.source else 0)
+            case TimeWindow(width):
+                result[sid] = inputs[0] * width + own
+            case LengthWindow(length):
+                result[sid] = (length - 1) * own
+            case TimeJoin(left, right, _):
+                result[sid] = inputs[0] * left + inputs[1] * right + 2 * own
+            case LengthJoin(left, right, _):
+                result[sid] = (left + right) * own
+            case _:
+                result[sid] = 0.0
+    return result
+
+
+def predicted_held(recording: Stored) -> dict[str, float]:
+    """`held` by the rates that recorded streams had on the whole."""
+    rates = {}
+    for sid in recording.graph.recorded:
+        parts = recording.parts(sid)
+        ticks = int(parts.last_t.max() - parts.first_t.min()) if len(parts) else 0
+        rates[sid] = float(parts.rows.sum()) / ticks if ticks else 0.0
+    return held(recording.graph, rates, float(len(recording.codes)))
+
+
+def held_in(recording: Stored) -> dict[str, int]:
+    """How many events each stream's operator held after the last batch that was stored."""
+    result = dict.fromkeys(recording.graph.recorded, 0)
+    for state in recording.states():
+        for sid in result:
+            tables = state[sid].tables if sid in state else {}
+            result[sid] += sum(
+                len(table) for name, table in tables.items() if name not in _COUNTERS
+            )
+    return result
+
+
+_COUNTERS = ("numbering", "times", "sequence", "seen", "done")
+"""Tables of a state that have no events."""

@@ -30,6 +30,7 @@ from lipstick.streams.keys import Keys, concat_keys
 from lipstick.streams.layout import unpacked
 from lipstick.streams.recording import Parts, Recording, added, no_content
 from lipstick.streams.source import Disorder
+from lipstick.streams.state import StageState
 from lipstick.streams.topology import graph_of
 from semiring.base import Array
 
@@ -46,6 +47,13 @@ class Stored(Recording):
         Of the store.
     query
         The name of the graph that was run; None where the store has one alone.
+
+    Attributes
+    ----------
+    batches
+        How many batches were recorded.
+    ended
+        Whether its input was closed.
 
     Raises
     ------
@@ -76,30 +84,38 @@ class Stored(Recording):
         self._cache: dict[tuple[str, int], Keys] = {}
         self._cached = 0
         self._first_codes = [0]
-        for number, batch in batches(records, query).items():
+        recorded = batches(records, query)
+        self.batches = len(recorded)
+        for number, batch in recorded.items():
             for part in parts(batch, f"Batch {number} of {query}"):
                 self._parts[part.stream].append(part)
             found = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
             self._disorder = added(self._disorder, found)
         state = records.get(state_record(query))
+        self.ended = state is not None and bool(state["ended"])
         if state is not None and any(node.keyed for node in self.graph.nodes.values()):
-            self._restore_codes(state_files(state))
+            self._restore_codes()
         self._ranges = {
             sid: Parts.of(part_document(part) for part in each) for sid, each in self._parts.items()
         }
 
-    def _restore_codes(self, files: list[str]) -> None:
+    def states(self) -> list[dict[str, StageState]]:
+        """The state after the last batch, of each partition if keys are divided."""
+        record = self._snapshot.records.get(state_record(self.graph.name))
+        files = [] if record is None else state_files(record)
+        return [unpacked(self._snapshot.read(file)) for file in files]
+
+    def _restore_codes(self) -> None:
         """Read the values of keys; those of a partition have their codes after those before."""
         values: list[pa.Array] = []
         starts = [0]
-        for file in files:
-            tables = unpacked(self._snapshot.read(file))
+        for tables in self.states():
             values.append(tables[CODES].tables["values"].column("value").combine_chunks())
             starts.append(starts[-1] + len(values[-1]))
         filled = [each for each in values if len(each)]
         if filled:
             self.codes.restore(pa.concat_arrays(filled))
-        if len(files) > 1:
+        if len(values) > 1:
             self._parts = {
                 sid: [_shifted(part, starts[part.partition or 0]) for part in each]
                 for sid, each in self._parts.items()
@@ -136,10 +152,6 @@ class Stored(Recording):
 
     def disorder(self) -> Mapping[str, Disorder]:
         return self._disorder
-
-    def batches_of(self, sid: str) -> int:
-        """How many batches had events of a stream."""
-        return len(self._parts[self.graph.original(sid)])
 
     def bytes_of(self, sid: str) -> float:
         """The bytes of a stream's events; of files that have several streams, by rows."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
+from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.streams.assertions import Assertions
@@ -103,3 +104,23 @@ def test_refusals(store: Path) -> None:
     assert "keys have type int64" in _ask("ancestors", store, "means:1", "--key", "x").output
     assert "alarms:3,4" in _ask("ancestors", store, "means:x").output
     assert _ask("ancestors", store, "means:1", "--key", 9).exit_code == 2
+
+
+def test_the_demo_traces_an_alarm_and_replays_it(tmp_path: Path) -> None:
+    """Six means have the faulty reading; those of the fire stay when it is corrected."""
+    done = _ask("demo", "--keep", tmp_path / "kept")
+    assert done.exit_code == 0, done.output
+    _holds(done.output)
+    assert _ask("show", tmp_path / "kept" / "store").exit_code == 0
+
+
+def _holds(output: str) -> None:
+    assert "400.0" in output
+    assert "Reading 23 of kitchen is in 6 alarms." in output
+    assert "Replayed as it was, all is the same: True" in output
+    assert "corrected to 30.0: 6 alarms are gone, 7 stay." in output
+
+
+@pytest.mark.classic
+def test_the_demo_on_structured_streaming(tmp_path: Path, spark: SparkSession) -> None:
+    _holds(_ask("demo", "--spark", "--keep", tmp_path / "kept").output)

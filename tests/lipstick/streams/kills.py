@@ -1,0 +1,187 @@
+"""Kill a running graph at random points and start it again, until all of its input is recorded.
+
+``python -m tests.lipstick.streams.kills 100 --output FILE`` goes on after the graphs in FILE, and
+holds each recording against the oracle: complete, nothing twice, same answers. With ``--spark``
+graphs run on Structured Streaming, every other one divided by key. A kill is SIGKILL to the
+process and all that it started; it comes at a random time after the first batch began.
+"""
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+from graphquery.store import Store, fsck
+from graphquery.store.format import FORMAT_FILE
+from graphquery.store.streams import queries
+from lipstick.streams.assertions import Assertions
+from lipstick.streams.engine import Runner
+from lipstick.streams.stored import Stored
+from tests.lipstick.streams import oracle
+from tests.lipstick.streams.compared import DisagreementError, check_questions, same_events
+from tests.lipstick.streams.fed import delay_by_time, given_by_time, specs_of, write_batch
+from tests.lipstick.streams.generated import Rows, graph_of, random_inputs
+from tests.lipstick.streams.oracle import Spec
+
+READY = "running"
+STARTS = 200
+"""More starts than that of one graph are a fault: it does not get on."""
+
+
+def main() -> int:
+    """Kill so many times; return how many graphs were not recorded as they should be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kills", type=int)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--seconds", type=float, default=1e9, help="Begin no graph after these.")
+    parser.add_argument("--child", nargs=2, metavar=("SEED", "FOLDER"), help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child:
+        seed, folder = given.child
+        (run_on_spark if given.spark else run_in_memory)(int(seed), Path(folder))
+        return 0
+    ends = time.monotonic() + given.seconds
+    lines = given.output.read_text().splitlines() if given.output.exists() else []
+    while sum(int(line.split()[1]) for line in lines) < given.kills and time.monotonic() < ends:
+        seed = len(lines)
+        lines.append(f"{seed} {killed(seed, spark=given.spark)}")
+        with given.output.open("a") as file:
+            file.write(f"{lines[-1]}\n")
+    failed = sum("FAILED" in line for line in lines)
+    total = sum(int(line.split()[1]) for line in lines)
+    events = sum(int(line.split()[3]) for line in lines if "FAILED" not in line)
+    print(f"{len(lines)} graphs, {total} kills, {events} events, {failed} graphs that differ")
+    return failed
+
+
+def workload(seed: int, *, spark: bool) -> tuple[list[Spec], dict[str, list[Rows]], int]:
+    """The graph of a seed, its input, and how many batches that is."""
+    rng = np.random.default_rng(seed)
+    batches = 12 if spark else 60
+    specs = specs_of(rng, keyed=spark and bool(seed % 2))
+    return specs, random_inputs(specs, rng, batches, 120), batches
+
+
+def run_in_memory(seed: int, folder: Path) -> None:
+    """Go on with the graph of a seed, from files."""
+    specs, inputs, batches = workload(seed, spark=False)
+    if _ended(folder):
+        return
+    with Assertions(folder / "store") as recorder:
+        runner = Runner(graph_of(specs), delays=given_by_time(seed), recorders=[recorder])
+        print(READY, flush=True)
+        for number in range(runner.number, batches):
+            tables = {
+                sid: pq.read_table(folder / "in" / sid / f"{number:04d}.parquet") for sid in inputs
+            }
+            runner.push(tables, final=number == batches - 1)
+
+
+def run_on_spark(seed: int, folder: Path) -> None:
+    """Go on with the graph of a seed on Structured Streaming."""
+    from lipstick.streams.structured import start
+    from tests.lipstick.streams.fed import frames_of
+    from tests.local_spark import local_spark
+
+    specs, inputs, _ = workload(seed, spark=True)
+    if _ended(folder):
+        return
+    home = Path(tempfile.mkdtemp(dir=folder))
+    with (
+        local_spark(home) as spark,
+        start(
+            graph_of(specs),
+            frames_of(spark, folder / "in", list(inputs)),
+            folder / "store",
+            checkpoint=folder / "checkpoint",
+            partitions=2 if seed % 2 else None,
+            delays=given_by_time(seed),
+            trigger={"availableNow": True},
+        ) as running,
+    ):
+        print(READY, flush=True)
+        running.finish()
+
+
+def _ended(folder: Path) -> bool:
+    """Whether the process was killed after all was recorded."""
+    if not (folder / "store" / FORMAT_FILE).exists():
+        return False
+    known = queries(Store.open(folder / "store").snapshot().records)
+    return bool(known) and Stored(folder / "store").ended
+
+
+def killed(seed: int, *, spark: bool) -> str:
+    """Run the graph of a seed, killing it; return kills and events, or what is wrong."""
+    chance = random.Random(seed)
+    kills = 0
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        _, inputs, batches = workload(seed, spark=spark)
+        for sid, each in inputs.items():
+            for number, rows in enumerate(each):
+                write_batch(folder / "in", sid, number, rows)
+        for _ in range(STARTS):
+            code = _started(seed, folder, chance.uniform(0.0, 2.0 if spark else 0.3), spark)
+            if code is not None:
+                break
+            kills += 1
+        if code != 0:
+            return f"{kills} kills FAILED the process ended with {code}"
+        try:
+            return f"{kills} kills {_checked(seed, folder, batches, spark)} events"
+        except (DisagreementError, AssertionError) as error:
+            return f"{kills} kills FAILED {error}".replace("\n", " ")
+
+
+def _started(seed: int, folder: Path, seconds: float, spark: bool) -> int | None:
+    """Run the process until it ends, and return its code; None if it was killed before."""
+    command = [sys.executable, "-m", "tests.lipstick.streams.kills", "0", "--output", "-"]
+    command += ["--child", str(seed), str(folder), *(["--spark"] if spark else [])]
+    with (
+        (folder / "log").open("ab") as log,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, start_new_session=True
+        ) as child,
+    ):
+        assert child.stdout is not None
+        while READY.encode() not in (line := child.stdout.readline()) and line:
+            pass
+        try:
+            return child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            return None
+
+
+def _checked(seed: int, folder: Path, batches: int, spark: bool) -> int:
+    """Hold the recording of a seed against the oracle; return how many events it has."""
+    specs, inputs, _ = workload(seed, spark=spark)
+    made = oracle.run(specs, inputs, delay_by_time(seed))
+    recording = Stored(folder / "store")
+    count = 0
+    for spec in specs:
+        same_events(seed, spec, recording, made[spec.sid])
+        recorded = len(recording.whole(spec.sid))
+        assert recorded == len(made[spec.sid]), f"{spec.sid} has {recorded} events, some twice"
+        count += recorded
+    expected = batches + spark  # the end of the input is a batch of its own
+    assert recording.batches == expected, f"{recording.batches} batches, not {expected}"
+    check_questions(seed, specs, recording, made, np.random.default_rng(seed))
+    damage: list[Any] = fsck(folder / "store")
+    assert not damage, damage
+    return count
+
+
+if __name__ == "__main__":
+    sys.exit(bool(main()))
