@@ -81,6 +81,15 @@ def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Arra
     Arrays of two dimensions are reduced along the first.
     """
     values = parents.properties[name]
+    if bool((parents.high - parents.low == 1).all()):
+        taken: Array = values[parents.low]
+        return taken
+    if function is np.add and values.dtype == np.int64 and not start:
+        # Differences are exact also where the running total wraps around.
+        none = np.zeros((1, *values.shape[1:]), dtype=np.int64)
+        totals = np.concatenate((none, np.cumsum(values, axis=0)))
+        sums: Array = totals[parents.high] - totals[parents.low]
+        return sums
     shape = (len(parents.low), *values.shape[1:])
     result: Array = np.full(shape, start, dtype=values.dtype)
     there = np.flatnonzero(parents.low < parents.high)

@@ -1,0 +1,64 @@
+"""Throughput: time of an event, plain, stored and with a property on the fly, in turns."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmark_workflowgen.streams.chains import SOURCE, chain, events
+from lipstick.streams import Assertions, Runner, TotalDelay
+
+PLAIN, STORED, FLY = "plain", "stored", "on the fly"
+
+
+def measured(
+    *, kinds: list[str], components: list[int], work: dict[str, int], payload: int, batch: int
+) -> Iterator[dict[str, Any]]:
+    """A row for every kind, length of the chain and work in an operator.
+
+    Parameters
+    ----------
+    work
+        By milliseconds of work, how many events are run.
+    """
+    for kind in kinds:
+        for count in components:
+            for milliseconds, size in work.items():
+                if float(milliseconds) and kind != "map":
+                    continue  # windows have no function that could work
+                seconds = _turns(kind, count, float(milliseconds) / 1e3, size, payload, batch)
+                plain = seconds[PLAIN]
+                yield {
+                    "kind": kind,
+                    "components": count,
+                    "work ms": float(milliseconds),
+                    "events": size,
+                    **{f"{way} us": round(each / size * 1e6, 2) for way, each in seconds.items()},
+                    **{f"{way} x": round(seconds[way] / plain, 2) for way in (STORED, FLY)},
+                }
+
+
+def _turns(
+    kind: str, components: int, work: float, count: int, payload: int, batch: int
+) -> dict[str, float]:
+    """The seconds of each way to run the same batches, one after the other for every batch."""
+    table = events(count, payload)
+    seconds = {PLAIN: 0.0, STORED: 0.0, FLY: 0.0}
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        recorder = stack.enter_context(Assertions(folder / "store"))
+        runners = {
+            PLAIN: Runner(chain(kind, components, work)),
+            STORED: Runner(chain(kind, components, work), recorders=[recorder]),
+            FLY: Runner(chain(kind, components, work), properties=[TotalDelay()]),
+        }
+        for first in range(0, count, batch):
+            for way, runner in runners.items():
+                started = time.perf_counter()
+                runner.push({SOURCE: table.slice(first, batch)})
+                seconds[way] += time.perf_counter() - started
+    return seconds
