@@ -37,8 +37,10 @@ def lowered(
     spark: SparkSession,
     bind: Callable[[Conversions], Query],
     lower: Callable[[Query, Conversions], Block],
-) -> tuple[Query, Block]:
+) -> tuple[Query, Block, Conversions]:
     """Return a bound query and its blocks, in which what is compared has one type where it must.
+
+    Returned last is to which types the sides of comparisons are converted.
 
     Rows are grouped by what others are compared with. Where a comparison makes different values
     equal ('1' and '01' to 1), they are grouped by the values that it converts them to. EXCEPT and
@@ -62,7 +64,7 @@ def lowered(
         }
         if merged == converted:
             _check_exact(pairs, query.sql)
-            return query, root
+            return query, root, converted
         converted = merged
 
 

@@ -84,6 +84,11 @@ class AnnotatedFrame(Analyses):
         """The answer's schema, as Spark gives it."""
         return self._schema
 
+    @property
+    def _known(self) -> Mapping[str, Tracked]:
+        """The relations that the query may read, by name."""
+        return self._session.tracked
+
     @cached_property
     def relations(self) -> Mapping[str, Tracked]:
         """The tracked relations that the query reads."""
@@ -93,7 +98,7 @@ class AnnotatedFrame(Analyses):
             if block.core is not None
             for scan in core_relations(block.core)
         }
-        return {name: self._session.tracked[name] for name in sorted(names)}
+        return {name: self._known[name] for name in sorted(names)}
 
     @cached_property
     def _decided_once(self) -> bool:
@@ -169,7 +174,7 @@ class AnnotatedFrame(Analyses):
             progress or (lambda _: None),
         )
         self._check_sources()
-        return Capture(path, done, self._session.spark, self._session.tracked)
+        return Capture(path, done, self._session.spark, self._known)
 
     def _copy_of_capture(self, path: Path, values: str) -> Capture:
         if values != "copy":
@@ -179,7 +184,7 @@ class AnnotatedFrame(Analyses):
                 self._query,
             )
         copy_capture(self.capture.directory, path)
-        return Capture(path, self.capture.manifest, self._session.spark, self._session.tracked)
+        return Capture(path, self.capture.manifest, self._session.spark, self._known)
 
     def answer_from(self, capture: Capture) -> None:
         """Answer questions from a capture of this query that was saved."""
@@ -331,7 +336,7 @@ class AnnotatedFrame(Analyses):
             )
         self._check_sources()
         spark = self._session.spark
-        asked = Capture(self._session.store, self.manifest("copy"), spark, self._session.tracked)
+        asked = Capture(self._session.store, self.manifest("copy"), spark, self._known)
         asked.ancestry.check_unambiguous(delete)
         deletion = resolve_deletion(spark, asked.readable, delete, cascade)
         hypothesis = Hypothesis(spark, deletion, rerun=True)

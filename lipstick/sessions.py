@@ -38,6 +38,9 @@ from lipstick.reading import reading
 from lipstick.recursion import unfolded
 from lipstick.settings import check_case, check_settings, is_case_sensitive, naming_settings
 from lipstick.source import Source, check_unchanged, fingerprint, read_source
+from lipstick.streams.queries.definition import AnnotatedStream, check_followed
+from lipstick.streams.queries.recorded import track_stream
+from lipstick.streams.queries.source import StreamSource, stream_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
@@ -111,7 +114,8 @@ class Session:
             The name in queries and in tokens (``cars:C2``).
         source
             A data frame, the name of a table or view, or a path of Parquet, CSV, JSON or ORC
-            files; None: the table or view called ``name``.
+            files; None: the table or view called ``name``. A streaming data frame of files makes
+            queries over it streaming ones, see :class:`~lipstick.streams.queries.AnnotatedStream`.
         key
             Columns that identify a row, unique and never NULL. ``"*"``: all columns and an ordinal
             among equal rows. None: the position of the row, for Parquet files only.
@@ -141,6 +145,16 @@ class Session:
             raise TrackingError(
                 f"{name!r} is tracked already.\nuntrack({name!r}) first, or choose another name."
             )
+        if isinstance(source, DataFrame) and source.isStreaming:
+            if materialize or derived is not False or not provenance or key == "*":
+                raise TrackingError(
+                    f"{name!r} is a stream: materialize, derived, provenance and key='*' are of "
+                    "relations that stand still.\nGive it a key, or track a stream of Parquet "
+                    "files without one."
+                )
+            stream = stream_source(name, source)
+            pinned, frame, naming, token = track_stream(name, source, key, stream)
+            return self._track(name, pinned, frame, naming, token, (), verify, stream=stream)
         pinned = read_source(self.spark, name if source is None else source, format, options)
         if derived is not False:
             if key is not None or materialize or not provenance:
@@ -167,6 +181,7 @@ class Session:
         files: tuple[str, ...],
         verified: bool = True,
         derived: Path | None = None,
+        stream: StreamSource | None = None,
     ) -> Tracked:
         """Register a relation whose rows, with their tokens, are those of a frame."""
         if (pinned.table or "").strip("`") == name:
@@ -180,7 +195,7 @@ class Session:
         unique = (token,) if naming is Naming.KEY and verified else ()
         schema = pinned.frame.schema
         tracked = Tracked(
-            name, pinned, view, naming, token, schema, verified, files, unique, derived
+            name, pinned, view, naming, token, schema, verified, files, unique, derived, stream
         )
         self._tracked[name.lower()] = tracked
         return tracked
@@ -227,6 +242,10 @@ class Session:
         frame = self.spark.read.schema(source.frame.schema).parquet(str(path))
         description = f"copy of {source.description}"
         return Source(frame, description, "parquet", fingerprint(self.spark, frame))
+
+    def add_view(self, frame: DataFrame, name: str) -> None:
+        """Make a temporary view under a name that nobody else uses; it is dropped in the end."""
+        self._views.put(frame, name)
 
     # -- queries ---------------------------------------------------------------------------
 
@@ -291,7 +310,8 @@ class Session:
         schema: StructType,
     ) -> AnnotatedFrame:
         """Bind and lower a query that is understood."""
-        expression = volatile_literals(self.spark, expression)
+        written = expression
+        expression = volatile_literals(self.spark, written)
         ntz = self.spark.conf.get("spark.sql.timestampType") == "TIMESTAMP_NTZ"
         expression = substitute(expression, args, sql=query, timestamp_ntz=ntz)
         expression = constant_bounds(self.spark, expression)
@@ -318,7 +338,7 @@ class Session:
                 sources,
             )
 
-        bound, root = lowered(
+        bound, root, converted = lowered(
             self.spark, bound_with, lambda bound, types: lower(bound.root, sources, query, types)
         )
         if by_case:
@@ -337,6 +357,9 @@ class Session:
         check_partitions(self.spark, root, query)
         recursive = bool(bound.recursions)
         frame = AnnotatedFrame(self, shown, expression, schema, root, recursive=recursive)
+        if any(tracked.stream is not None for tracked in frame.relations.values()):
+            check_followed(self.spark, written, query)
+            frame = AnnotatedStream(self, shown, expression, schema, root, bound.root, converted)
         for tracked in frame.relations.values():
             check_unchanged(self.spark, tracked.name, tracked.source)
             if self._views.is_replaced(tracked.name):

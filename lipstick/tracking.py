@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -28,6 +29,9 @@ from lipstick.naming import ROW_BITS
 from lipstick.source import Source
 from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.blocks import TokenSource
+
+if TYPE_CHECKING:
+    from lipstick.streams.queries.source import StreamSource
 
 ROW_COLUMN = "_lipstick_row"
 ORDINAL_COLUMN = "_lipstick_ordinal"
@@ -79,6 +83,8 @@ class Tracked:
     """Sets of columns that are known to have no values twice."""
     derived: Path | None = None
     """The version of its derivation, where it was written by an annotated query."""
+    stream: StreamSource | None = None
+    """Where its rows keep coming from, where it is a stream."""
 
     @property
     def columns(self) -> tuple[str, ...]:

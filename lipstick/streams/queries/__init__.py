@@ -1,5 +1,10 @@
-"""Ordinary streaming queries of Spark: what their checkpoints say of their micro-batches."""
+"""Ordinary streaming queries of Spark, whose results have provenance."""
 
-from lipstick.streams.queries.checkpoint import CheckpointError, MicroBatch, read_checkpoint
+from lipstick.streams.queries.checkpoint import (
+    CheckpointError,
+    FileRead,
+    MicroBatch,
+    read_checkpoint,
+)
 
-__all__ = ["CheckpointError", "MicroBatch", "read_checkpoint"]
+__all__ = ["CheckpointError", "FileRead", "MicroBatch", "read_checkpoint"]

@@ -3,7 +3,7 @@
 Spark writes the offsets of a micro-batch before it runs and its commit afterwards, each once under
 the number of the batch, also where the query was killed between and started again. What is read
 here is therefore exactly once by construction, costs the running query nothing, and reads the
-source not once more.
+source not once more. Spark removes the offsets of batches long past; :mod:`.kept` keeps them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,31 @@ from typing import Any
 from urllib.parse import unquote
 
 from lipstick.streams.errors import StreamError
+from lipstick.streams.queries.kept import numbered, read_kept
 
 _NONE = "-"
 _VERSION = "v1"
+_POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
 
 class CheckpointError(StreamError):
     """A checkpoint from which the micro-batches of a query cannot be told exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file that a batch read.
+
+    Parameters
+    ----------
+    path
+        A URI whose characters are not escaped.
+    modified
+        When it was last modified, as it was read: in milliseconds since 1970.
+    """
+
+    path: str
+    modified: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +60,24 @@ class MicroBatch:
     late
         The watermark by which the first stateful operator drops late rows of the batch: that of
         the batch before.
+    policy
+        Which watermark is that of the query where there are several: ``min`` or ``max``.
     """
 
     number: int
-    files: tuple[tuple[str, ...], ...]
+    files: tuple[tuple[FileRead, ...], ...]
     watermark: int
     late: int
+    policy: str = "min"
 
 
-def read_checkpoint(
-    checkpoint: str | os.PathLike[str], *, several_operators: bool = True
-) -> list[MicroBatch]:
+def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
     """Return the committed micro-batches of a query over file sources, ascending.
 
     Parameters
     ----------
     checkpoint
         The folder of the query's option ``checkpointLocation``, on a local or mounted disk.
-    several_operators
-        The setting spark.sql.streaming.statefulOperator.allowMultiple of the query that ran, which
-        no checkpoint records. Without it, rows are late by the watermark of their own batch.
 
     Raises
     ------
@@ -70,7 +86,13 @@ def read_checkpoint(
         or a file of it is not understood.
     """
     folder = Path(checkpoint)
-    offsets = _numbered(folder / "offsets")
+    offsets = {
+        **read_kept(folder),
+        **{
+            number: file.read_text(encoding="utf-8")
+            for number, file in numbered(folder / "offsets").items()
+        },
+    }
     if not offsets:
         raise CheckpointError(
             f"{folder} is no checkpoint of a streaming query that has begun.\n"
@@ -79,42 +101,37 @@ def read_checkpoint(
     if sorted(offsets) != list(range(len(offsets))):
         raise CheckpointError(
             f"{folder} no longer has the offsets of all batches: Spark removed the first.\n"
-            "Set spark.sql.streaming.minBatchesToRetain above the number of batches."
+            "Start the query by the writeStream of its annotated query, which keeps them, or set "
+            "spark.sql.streaming.minBatchesToRetain above the number of batches."
         )
-    committed = _numbered(folder / "commits")
-    sources: list[dict[int, list[str]]] = []
+    last = max(numbered(folder / "commits"), default=-1)
+    sources: list[dict[int, list[FileRead]]] = []
     before: list[int] = []
     result: list[MicroBatch] = []
     late = 0
     for number in range(len(offsets)):
-        metadata, *places = _lines(offsets[number])
-        ends = [_source_batch(place, offsets[number]) for place in places]
+        place = folder / "offsets" / str(number)
+        metadata, *ends_of_sources = _documents(offsets[number], place)
+        ends = [_source_batch(end, place) for end in ends_of_sources]
         if number == 0:
             sources = [_source_files(folder / "sources" / str(i)) for i in range(len(ends))]
             before = [-1] * len(ends)
-        watermark = _watermark(metadata, offsets[number])
-        ends = [max(end, last) for end, last in zip(ends, before, strict=True)]
-        if number in committed:
+        watermark = _watermark(metadata, place)
+        ends = [max(end, previous) for end, previous in zip(ends, before, strict=True)]
+        if number <= last:
             files = tuple(
-                _between(files, last, end, folder)
-                for files, last, end in zip(sources, before, ends, strict=True)
+                _between(files, previous, end, folder)
+                for files, previous, end in zip(sources, before, ends, strict=True)
             )
-            drops = late if several_operators else watermark
-            result.append(MicroBatch(number, files, watermark, drops))
+            policy = str(metadata.get("conf", {}).get(_POLICY, "min"))
+            result.append(MicroBatch(number, files, watermark, late, policy))
         before, late = ends, watermark
     return result
 
 
-def _numbered(folder: Path) -> dict[int, Path]:
-    """Return the files of a log of Spark's by their numbers."""
-    if not folder.is_dir():
-        return {}
-    return {int(file.name): file for file in folder.iterdir() if file.name.isdigit()}
-
-
-def _lines(file: Path) -> list[Any]:
+def _documents(text: str, file: Path) -> list[Any]:
     """Return the JSON documents of a file of a log; a source without an offset yet is None."""
-    version, *lines = file.read_text(encoding="utf-8").splitlines()
+    version, *lines = text.splitlines() or [""]
     if version != _VERSION:
         raise CheckpointError(
             f"{file} has version {version!r}; this version of lipstick reads {_VERSION!r}.\n"
@@ -149,18 +166,21 @@ def _source_batch(place: Any, file: Path) -> int:
     return int(place["logOffset"])
 
 
-def _source_files(folder: Path) -> dict[int, list[str]]:
+def _source_files(folder: Path) -> dict[int, list[FileRead]]:
     """Return the files that a source listed, by the number in its log."""
-    result: dict[int, dict[str, None]] = {}
+    result: dict[int, dict[FileRead, None]] = {}
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if file.name.removesuffix(".compact").isdigit():
-            for entry in _lines(file):
+            for entry in _documents(file.read_text(encoding="utf-8"), file):
                 # A compacted file repeats the entries of the files before it.
-                result.setdefault(int(entry["batchId"]), {})[unquote(entry["path"])] = None
+                read = FileRead(unquote(entry["path"]), int(entry["timestamp"]))
+                result.setdefault(int(entry["batchId"]), {})[read] = None
     return {number: list(files) for number, files in result.items()}
 
 
-def _between(files: dict[int, list[str]], after: int, until: int, folder: Path) -> tuple[str, ...]:
+def _between(
+    files: dict[int, list[FileRead]], after: int, until: int, folder: Path
+) -> tuple[FileRead, ...]:
     numbers: Sequence[int] = range(after + 1, until + 1)
     missing = [number for number in numbers if number not in files]
     if missing:

@@ -1,0 +1,181 @@
+"""A streaming query over tracked streams, before and while it runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.capture.capture import Capture
+from lipstick.errors import UnsupportedError
+from lipstick.frame import AnnotatedFrame
+from lipstick.streams.errors import StreamError
+from lipstick.streams.queries.recorded import streamed
+from rewriter import dialect
+from rewriter.algebra import Relation, Scalar
+from rewriter.blocks import Block
+from rewriter.comparable import Conversions
+from rewriter.serialize import text
+from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
+
+if TYPE_CHECKING:
+    from lipstick.sessions import Session
+    from lipstick.streams.queries.runs import StreamRun
+    from lipstick.streams.queries.writer import StreamWriter
+
+_SEVERAL = "spark.sql.streaming.statefulOperator.allowMultiple"
+
+
+def check_followed(spark: SparkSession, expression: dialect.Query, sql: str) -> None:
+    """Refuse a streaming query whose results do not follow from what its streams read.
+
+    Raises
+    ------
+    UnsupportedError
+        It asks for the moment, or a setting gives late rows another meaning.
+    """
+    volatile = dialect.volatile_calls(expression)
+    if volatile:
+        raise UnsupportedError(
+            f"{min(volatile)}() is another in each micro-batch, and not followed",
+            "Use the time of the events.",
+            sql,
+        )
+    if str(spark.conf.get(_SEVERAL, "true")).lower() != "true":
+        raise UnsupportedError(
+            f"streaming queries are not followed where {_SEVERAL} is not true",
+            "Set it to true, by which rows are late by the watermark of the batch before.",
+            sql,
+        )
+
+
+class AnnotatedStream(AnnotatedFrame):
+    """A streaming query over tracked streams: :meth:`lipstick.Session.sql` and ``annotate``.
+
+    It is started as ever, with any sink and trigger::
+
+        query = stream.writeStream.outputMode("append").format("parquet") \\
+            .option("checkpointLocation", folder).start(path)
+
+    Nothing is computed or stored beside it but where its micro-batches begin and end. Questions are
+    asked of its results: ``query.results()``, or of a query that has ended, or that another process
+    runs, ``stream.recorded(folder)``.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        query: str,
+        expression: Scalar,
+        schema: StructType,
+        root: Block,
+        plan: Relation,
+        converted: Conversions,
+    ) -> None:
+        super().__init__(session, query, expression, schema, root)
+        # Made now: names may stand for other relations later.
+        self._frame = session.spark.sql(text(expression))
+        self._plan = plan
+        self.converted = converted
+        """The types that both sides of comparisons are converted to, by their place."""
+
+    @property
+    def session(self) -> Session:
+        """The session that the query is of."""
+        return self._session
+
+    @property
+    def df(self) -> DataFrame:
+        """The streaming data frame: the plain query."""
+        return self._frame
+
+    @property
+    def expression(self) -> Scalar:
+        """The query as it was read."""
+        return self._expression
+
+    @cached_property
+    def streams(self) -> Mapping[str, Streamed]:
+        """The streams that the query reads."""
+        return {
+            name: streamed(tracked)
+            for name, tracked in self.relations.items()
+            if tracked.stream is not None
+        }
+
+    def reading(self, mode: OutputMode, emission: Emission) -> Reading:
+        """Return the query over the recorded rows of its streams.
+
+        Raises
+        ------
+        UnsupportedError
+            It is not followed in this output mode.
+        """
+        return as_recorded(self._plan, self.streams, mode, emission, self._query)
+
+    @property
+    def writeStream(self) -> StreamWriter:  # noqa: N802 - as Spark calls it
+        """Starts the query as ``df.writeStream`` does, and keeps where its batches end."""
+        from lipstick.streams.queries.writer import StreamWriter
+
+        return StreamWriter(self)
+
+    def recorded(
+        self, checkpoint: str | os.PathLike[str], output_mode: str = "append"
+    ) -> StreamRun:
+        """Return what a run of the query has done, from its checkpoint.
+
+        Parameters
+        ----------
+        checkpoint
+            The folder of its option ``checkpointLocation``. The query may run on meanwhile.
+        output_mode
+            What it was started with, which no checkpoint records.
+
+        Raises
+        ------
+        UnsupportedError
+            When the query is not followed in this output mode.
+        """
+        from lipstick.streams.queries.runs import StreamRun
+
+        return StreamRun(self, Path(checkpoint), OutputMode(output_mode.lower()))
+
+    # -- what only results answer ----------------------------------------------------------
+
+    def _refuse(self) -> NoReturn:
+        raise StreamError(
+            "A streaming query has no rows of its own; its results do.\n"
+            "Start it by writeStream and ask results(), or recorded(checkpoint).results()."
+        )
+
+    @property
+    def annotated(self) -> DataFrame:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    @property
+    def capture(self) -> Capture:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    def _write(self, path: Path, values: str, progress: Any = None) -> Capture:
+        self._refuse()
+
+    def what_if(self, *arguments: Any, **named: Any) -> Any:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    def cost(self) -> Any:
+        """Not of a streaming query: see :meth:`recorded`."""
+        self._refuse()
+
+    @property
+    def write(self) -> Any:
+        """Not of a streaming query: see :attr:`writeStream`."""
+        self._refuse()

@@ -1,0 +1,139 @@
+"""What is known of the rows between two operators of a streaming query.
+
+Spark marks the column of a watermark, and passes the mark on with the column: through projections
+that only name it, to the time windows of it, and to groups by either. An operator with state that
+has such a column drops late rows by it. What is computed of it otherwise has no mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sqlglot import exp
+
+from rewriter.algebra import Attribute, Generate, Scalar, UnionAll, column
+from rewriter.bind.marks import MARK
+from rewriter.catalog import SESSION, WINDOW
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A tracked relation that is a stream, and columns of the view of its recorded rows.
+
+    Parameters
+    ----------
+    time
+        The column with a watermark; None: it has none.
+    batch
+        The column that holds the number of the micro-batch that read a row.
+    late
+        The column that holds the watermark by which the batch of a row dropped late ones.
+    """
+
+    time: str | None
+    batch: str
+    late: str
+
+
+class EventTime(Enum):
+    """What a column with a watermark holds."""
+
+    TIME = "time"
+    WINDOW = "window"
+    """A time window, which is as late as its end."""
+
+    def passed(self, attribute: str, watermark: Scalar) -> Scalar:
+        """Return the condition that a watermark has passed a value of a column."""
+        value: Scalar = column(attribute)
+        if self is EventTime.WINDOW:
+            value = exp.Dot(this=value, expression=exp.to_identifier("end"))
+        return exp.LTE(this=value, expression=watermark)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Rows of a stream, or of none.
+
+    Parameters
+    ----------
+    times
+        By attribute, what the columns with a watermark hold.
+    late
+        The attribute with the watermark by which a row is late; None after an operator with state,
+        which drops what is, and for rows of no stream.
+    batches
+        The attributes with the micro-batches of the rows that a row was made of.
+    grouped, joined
+        An operator with state has made them: a grouping, or a join of two streams.
+    sessions
+        They have session windows, which are merged yet.
+    """
+
+    streaming: bool = False
+    times: Mapping[str, EventTime] = field(default_factory=dict)
+    late: Attribute | None = None
+    batches: tuple[Attribute, ...] = ()
+    grouped: bool = False
+    joined: bool = False
+    sessions: bool = False
+
+    @property
+    def carried(self) -> tuple[Attribute, ...]:
+        """The attributes that are none of the query's."""
+        return self.batches if self.late is None else (*self.batches, self.late)
+
+
+STATIC = Flow()
+
+
+def times_of(
+    output: Sequence[Attribute], scalars: Sequence[Scalar], times: Mapping[str, EventTime]
+) -> dict[str, EventTime]:
+    """Return which of the computed columns have a watermark."""
+    pairs = zip(output, scalars, strict=True)
+    result = {attribute.id: _time(scalar, times) for attribute, scalar in pairs}
+    return {name: time for name, time in result.items() if time is not None}
+
+
+def generated_times(generate: Generate, times: Mapping[str, EventTime]) -> dict[str, EventTime]:
+    """Return the columns of a generator with a watermark: the time windows of one."""
+    if generate.argument.meta.get(MARK) not in (WINDOW, SESSION):
+        return {}
+    arguments = list(_windowed(generate.argument))
+    if all(_time(argument, times) is EventTime.TIME for argument in arguments):
+        return {attribute.id: EventTime.WINDOW for attribute in generate.output}
+    return {}
+
+
+def united_times(union: UnionAll, times: Mapping[str, EventTime]) -> dict[str, EventTime]:
+    """Return the columns of a union with a watermark: Spark takes the marks of the first input."""
+    pairs = zip(union.output, union.branches[0].attributes, strict=True)
+    return {one.id: times[first.id] for one, first in pairs if first.id in times}
+
+
+def _windowed(array: Scalar) -> Iterator[Scalar]:
+    """Yield what the calls are of that make an array of time windows."""
+    for call in array.find_all(exp.Anonymous):
+        if call.name.lower() in (WINDOW, SESSION):
+            yield call.expressions[0]
+
+
+def _time(scalar: Scalar, times: Mapping[str, EventTime]) -> EventTime | None:
+    if scalar.meta.get(MARK) == SESSION:
+        return EventTime.WINDOW if EventTime.WINDOW in times.values() else None
+    scalar = scalar.unnest()
+    if isinstance(scalar, exp.Column):
+        return times.get(scalar.name)
+    return EventTime.TIME if _is_last_moment(scalar, times) else None
+
+
+def _is_last_moment(scalar: Scalar, times: Mapping[str, EventTime]) -> bool:
+    """Tell whether a scalar is what the binder makes of ``window_time``."""
+    if not isinstance(scalar, exp.Sub) or not isinstance(scalar.this, exp.Dot):
+        return False
+    window = scalar.this.this.unnest()
+    if not isinstance(window, exp.Column) or scalar.this.expression.name != "end":
+        return False
+    return times.get(window.name) is EventTime.WINDOW

@@ -1,0 +1,109 @@
+"""Running streaming queries over files that are written batch by batch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+import lipstick
+from lipstick.streams.queries.runs import StreamRun
+from tests.lipstick.streams.queries import shapes
+from tests.lipstick.streams.queries.shapes import Rows, Shape
+
+_MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
+_STREAMS: Mapping[str, tuple[str, Sequence[Rows]]] = {
+    "readings": (shapes.READINGS, shapes.READ),
+    "alerts": (shapes.ALERTS, shapes.ALERTED),
+}
+
+
+class Feed:
+    """Two streams of files in a folder, less some rows, and a session that tracks them."""
+
+    def __init__(
+        self, spark: SparkSession, folder: Path, without: Mapping[str, Sequence[int]] = {}
+    ) -> None:
+        self.spark = spark
+        self.folder = folder
+        self.gone = without
+        self.session = lipstick.session(spark, store=folder / "store")
+        for name, (schema, _) in _STREAMS.items():
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+            time = "ts" if name == "readings" else "at"
+            frame = stream.parquet(str(folder / name)).withWatermark(time, "10 minutes")
+            self.session.track(name, frame)
+        sensors = spark.createDataFrame(list(shapes.PLACES), shapes.SENSORS)
+        self.session.track("sensors", sensors, key="sensor")
+
+    def write(self, batch: int) -> None:
+        """Write the files of a batch, each at once."""
+        for name, (_, batches) in _STREAMS.items():
+            gone = self.gone.get(name, ())
+            rows = [row for row in batches[batch] if row[0] not in gone]
+            hidden = self.folder / f".{name}-{batch}.parquet"
+            pq.write_table(_table(name, rows), hidden)
+            target = self.folder / name / f"{batch}.parquet"
+            os.utime(hidden, (1_800_000_000 + batch, 1_800_000_000 + batch))
+            shutil.move(hidden, target)
+
+    def run(self, shape: Shape, label: str = "run") -> tuple[StreamRun, dict[int, list[Any]]]:
+        """Run a query to the end; return the run, and the rows that each batch emitted."""
+        emitted: dict[int, list[Any]] = {}
+
+        def sink(rows: DataFrame, batch: int) -> None:
+            emitted[batch] = rows.collect()
+
+        writer = self.session.sql(shape.sql).writeStream.outputMode(shape.mode)
+        if shape.waiting:
+            for batch in range(len(shapes.READ)):
+                self.write(batch)
+        run = (
+            writer.option("checkpointLocation", str(self.folder / label)).foreachBatch(sink).start()
+        )
+        try:
+            for batch in range(0 if shape.waiting else len(shapes.READ)):
+                self.write(batch)
+                run.processAllAvailable()
+            run.processAllAvailable()
+        finally:
+            run.stop()
+        return run, emitted
+
+
+def standing(shape: Shape, emitted: Mapping[int, Sequence[Any]]) -> Counter[Any]:
+    """Return the rows that a sink has in the end."""
+    batches = [emitted[number] for number in sorted(emitted)]
+    if shape.mode == "append":
+        return bag([row for rows in batches for row in rows])
+    if shape.mode == "complete":
+        return bag(batches[-1])
+    rows = {tuple(row)[: shape.keys]: row for each in batches for row in each}
+    return bag(list(rows.values()))
+
+
+def bag(rows: Sequence[Any]) -> Counter[Any]:
+    """Return rows with their multiplicity."""
+    return Counter(repr(tuple(row)) for row in rows)
+
+
+def _table(name: str, rows: Rows) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) if rows else [(), (), (), ()]
+    times = pa.array(
+        [_MIDNIGHT + timedelta(minutes=m) for m in columns[1]], pa.timestamp("us", "UTC")
+    )
+    if name == "readings":
+        names, last = ["id", "ts", "sensor", "v"], pa.array(columns[3], pa.float64())
+    else:
+        names, last = ["aid", "at", "sensor", "level"], pa.array(columns[3], pa.int32())
+    key, text = pa.array(columns[0], pa.int64()), pa.array(columns[2], pa.string())
+    return pa.Table.from_arrays([key, times, text, last], names=names)
