@@ -14,8 +14,8 @@ from enum import Enum
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, Generate, Scalar, UnionAll, column
-from rewriter.bind.marks import MARK
-from rewriter.catalog import SESSION, WINDOW
+from rewriter.bind.catalog import SESSION, WINDOW
+from rewriter.bind.columns.metadata import MARK
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,8 @@ from rewriter.algebra import (
     references,
     walk,
 )
-from rewriter.bind.marks import MARK
-from rewriter.catalog import SESSION
+from rewriter.bind.catalog import SESSION
+from rewriter.bind.columns.metadata import MARK
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span
 from rewriter.streaming.flow import (
@@ -293,10 +293,9 @@ class _Recording:
     def _with_value(
         self, relation: ScalarSubquery | CorrelatedScalar, needed: frozenset[str]
     ) -> tuple[Relation, Flow]:
-        below, flow = self.visit(relation.input, needed)
-        _, of_query = self.visit(relation.query, frozenset())
-        if of_query.streaming:
+        if self._reads_stream(relation.query):
             raise self._unsupported("a subquery of a stream is", relation.span)
+        below, flow = self.visit(relation.input, needed)
         return replace(relation, input=below), flow
 
     def _join_of_streams(

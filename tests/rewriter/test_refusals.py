@@ -30,6 +30,7 @@ REWRITER = Path(catalyst.__file__).parents[2]
 INTERNAL = {"FailedError", "NotImplementedError", "TypeError", "UninterpretableError", "ValueError"}
 """Errors that are no refusals: of a caller, or told from others and caught."""
 ELSEWHERE = {
+    "streaming/recorded.py": "streaming/test_recorded.py",
     "bind/parameters.py": "test_bind_parameters.py",
     "dialect/sparksql.py": "dialect/test_parse.py and dialect/test_emit.py",
     "dialect/writes.py": "dialect/test_writes.py",

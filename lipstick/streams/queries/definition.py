@@ -19,8 +19,8 @@ from lipstick.streams.queries.recorded import streamed
 from rewriter import dialect
 from rewriter.algebra import Relation, Scalar
 from rewriter.blocks import Block
-from rewriter.comparable import Conversions
-from rewriter.serialize import text
+from rewriter.scalars.comparable import Conversions
+from rewriter.scalars.text import text
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from lipstick.streams.queries.recorded import BATCH, LATE, recorded
 from lipstick.streams.queries.watermarks import Watermark, repeated, settled
 from lipstick.tracking import Tracked, verify_key
 from lipstick.whatif import WhatIf
+from rewriter.emit.statements import plain_sql
 from rewriter.lower import lower
-from rewriter.statements import plain_sql
 from rewriter.streaming import Emission, OutputMode, Reading
 
 if TYPE_CHECKING:

@@ -37,7 +37,8 @@ def repeated(batches: Sequence[MicroBatch], watermarks: Sequence[Watermark]) -> 
     current, before = 0, 0
     highest = [0] * len(watermarks)
     for batch in batches:
-        result.append(replace(batch, watermark=current, late=current if settles else before))
+        late = current if settles and any(batch.files) else before
+        result.append(replace(batch, watermark=current, late=late))
         before = current
         current = _after(batch, watermarks, highest, current)
     return result

@@ -30,7 +30,11 @@ class Feed:
     """Two streams of files in a folder, less some rows, and a session that tracks them."""
 
     def __init__(
-        self, spark: SparkSession, folder: Path, without: Mapping[str, Sequence[int]] = {}
+        self,
+        spark: SparkSession,
+        folder: Path,
+        without: Mapping[str, Sequence[int]] = {},
+        delay: str = "10 minutes",
     ) -> None:
         self.spark = spark
         self.folder = folder
@@ -40,7 +44,7 @@ class Feed:
             (folder / name).mkdir(parents=True, exist_ok=True)
             stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
             time = "ts" if name == "readings" else "at"
-            frame = stream.parquet(str(folder / name)).withWatermark(time, "10 minutes")
+            frame = stream.parquet(str(folder / name)).withWatermark(time, delay)
             self.session.track(name, frame)
         sensors = spark.createDataFrame(list(shapes.PLACES), shapes.SENSORS)
         self.session.track("sensors", sensors, key="sensor")

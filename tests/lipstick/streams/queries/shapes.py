@@ -47,6 +47,8 @@ class Shape:
     """How many columns, from the left, say which row an update replaces."""
     waiting: bool = False
     """All files are there from the beginning, so that no batch is without data but the last."""
+    delay: str = "10 minutes"
+    """Of the watermarks."""
 
 
 _TEN = "window(ts, '10 minutes')"
@@ -90,7 +92,8 @@ SHAPES = [
     ),
     Shape(
         "tumbling by key",
-        f"SELECT window.end, sensor, avg(v) AS mean, max(id) AS last FROM readings GROUP BY {_TEN}, sensor",
+        "SELECT window.end, sensor, avg(v) AS mean, max(id) AS last FROM readings "
+        f"GROUP BY {_TEN}, sensor",
     ),
     Shape(
         "sliding",
@@ -113,7 +116,8 @@ SHAPES = [
     ),
     Shape(
         "filter below",
-        f"SELECT window.end, {_COUNTED} FROM readings WHERE v < 8 AND sensor IS NOT NULL GROUP BY {_TEN}",
+        f"SELECT window.end, {_COUNTED} FROM readings WHERE v < 8 AND sensor IS NOT NULL "
+        f"GROUP BY {_TEN}",
     ),
     Shape(
         "filter above",
@@ -146,10 +150,12 @@ SHAPES = [
         "sessions",
         f"SELECT session_window.start, session_window.end, sensor, {_COUNTED} FROM readings "
         "GROUP BY session_window(ts, '3 minutes'), sensor",
+        delay="70 minutes",
     ),
     Shape(
         "sessions, complete",
-        f"SELECT session_window, {_COUNTED} FROM readings GROUP BY session_window(ts, '5 minutes')",
+        f"SELECT session_window, sensor, {_COUNTED} FROM readings "
+        "GROUP BY session_window(ts, '5 minutes'), sensor",
         "complete",
     ),
     Shape("update", f"SELECT window, {_COUNTED} FROM readings GROUP BY {_TEN}", "update", 1),
@@ -190,7 +196,8 @@ SHAPES = [
     ),
     Shape(
         "complete, first",
-        f"SELECT sensor, {_COUNTED} FROM readings GROUP BY sensor ORDER BY total DESC, sensor LIMIT 2",
+        f"SELECT sensor, {_COUNTED} FROM readings GROUP BY sensor "
+        "ORDER BY total DESC, sensor LIMIT 2",
         "complete",
     ),
     Shape("complete of all", f"SELECT {_COUNTED} FROM readings WHERE v > 1", "complete"),

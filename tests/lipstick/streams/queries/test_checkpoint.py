@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from lipstick.streams.queries.checkpoint import CheckpointError, MicroBatch, read_checkpoint
+from lipstick.streams.queries.checkpoint import (
+    CheckpointError,
+    FileRead,
+    MicroBatch,
+    read_checkpoint,
+)
+from lipstick.streams.queries.kept import keep
 
 
 def offset(folder: Path, number: int, watermark: int, *places: str) -> None:
@@ -26,6 +32,10 @@ def listed(folder: Path, name: str, *files: tuple[str, int], source: int = 0) ->
     (place / name).write_text("\n".join(["v1", *entries]))
 
 
+def read(*paths: str) -> tuple[FileRead, ...]:
+    return tuple(FileRead(f"file:///{path}", 0) for path in paths)
+
+
 def test_batches_have_their_files_and_both_watermarks(tmp_path: Path) -> None:
     """A compacted log repeats files; a batch may have none; one not committed is not told."""
     listed(tmp_path, "0", ("file:///in/a%20b", 0))
@@ -39,20 +49,22 @@ def test_batches_have_their_files_and_both_watermarks(tmp_path: Path) -> None:
     for number in range(3):
         commit(tmp_path, number)
     assert read_checkpoint(tmp_path) == [
-        MicroBatch(0, (("file:///in/a b",), ()), 0, 0),
-        MicroBatch(1, ((), ("file:///other/e",)), 50, 0),
-        MicroBatch(2, (("file:///in/c", "file:///in/d"), ()), 70, 50),
+        MicroBatch(0, (read("in/a b"), ()), 0, 0),
+        MicroBatch(1, ((), read("other/e")), 50, 0),
+        MicroBatch(2, (read("in/c", "in/d"), ()), 70, 50),
     ]
 
 
-def test_with_one_stateful_operator_only_late_is_by_the_batch_own_watermark(
-    tmp_path: Path,
-) -> None:
-    listed(tmp_path, "0", ("file:///in/a", 0))
+def test_offsets_that_were_kept_stand_for_those_that_spark_removed(tmp_path: Path) -> None:
+    listed(tmp_path, "0", ("file:///in/a", 0), ("file:///in/b", 1))
     for number, watermark in enumerate((0, 50)):
-        offset(tmp_path, number, watermark, '{"logOffset":0}')
+        offset(tmp_path, number, watermark, f'{{"logOffset":{number}}}')
         commit(tmp_path, number)
-    assert [batch.late for batch in read_checkpoint(tmp_path, several_operators=False)] == [0, 50]
+    whole = read_checkpoint(tmp_path)
+    keep(tmp_path, set())
+    (tmp_path / "offsets" / "0").unlink()
+    (tmp_path / "commits" / "0").unlink()
+    assert read_checkpoint(tmp_path) == whole
 
 
 def test_what_cannot_be_told_exactly_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,148 @@
+"""Streaming queries over recorded rows: which conditions are added, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rewriter.algebra import Filter, walk
+from rewriter.algebra.rendering import render
+from rewriter.bind import bind
+from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
+from rewriter.errors import UnsupportedError
+from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
+
+CATALOG = MemoryCatalog(
+    [
+        TrackedRelation("events", ("id", "ts", "k", "v")),
+        TrackedRelation("alerts", ("id", "ts", "k")),
+        TrackedRelation("plain", ("id", "v")),
+        TrackedRelation("places", ("k", "place")),
+    ]
+)
+STREAMS = {
+    "events": Streamed("ts", "_batch", "_late"),
+    "alerts": Streamed("ts", "_batch", "_late"),
+    "plain": Streamed(None, "_batch", "_late"),
+}
+TEN = "window(ts, '10 minutes')"
+
+
+def read(sql: str, mode: str = "append", emission: Emission = Emission(70)) -> Reading:
+    return as_recorded(bind(sql, CATALOG).root, STREAMS, OutputMode(mode), emission, sql)
+
+
+def filters(sql: str, mode: str = "append", emission: Emission = Emission(70)) -> list[str]:
+    """The conditions of a query over recorded rows, from the bottom up, without numbers."""
+    root = read(sql, mode, emission).root
+    texts = [line.strip() for line in render(root).splitlines()]
+    found = [text.removeprefix("Filter: ") for text in texts if text.startswith("Filter: ")]
+    assert len(found) == sum(isinstance(operator, Filter) for operator in walk(root))
+    found = [text.replace("`", "") for text in reversed(found)]
+    return [re.sub(r"_stream_(\w+)_\d+", r"\1", text) for text in found]
+
+
+LATE = "NOT (window.end <= late) IS TRUE"
+
+
+def test_groups_of_windows_are_less_late_rows_and_passed() -> None:
+    sql = f"SELECT window, count(*) FROM events GROUP BY {TEN}"
+    assert filters(sql) == [LATE, "window.end <= TIMESTAMP_MILLIS(70)"]
+    assert filters(sql, "update") == [LATE]
+    assert filters(sql, "complete") == []
+    assert read(sql).by_time
+    assert not read(sql, "complete").by_time
+
+
+def test_rows_of_one_batch_are_what_it_emits() -> None:
+    """In append the windows passed since; in update the groups with a row of it."""
+    sql = f"SELECT window, count(*) FROM events GROUP BY {TEN}"
+    assert filters(sql, emission=Emission(70, 50, 3)) == [
+        LATE,
+        "window.end <= TIMESTAMP_MILLIS(70)",
+        "NOT (window.end <= TIMESTAMP_MILLIS(50))",
+    ]
+    assert filters(sql, "update", Emission(70, 50, 3)) == [LATE, "last = 3"]
+    assert filters("SELECT count(*) FROM events", "update", Emission(70, 50, 3)) == []
+
+
+def test_only_a_column_that_names_the_event_time_has_its_watermark() -> None:
+    renamed = "SELECT t, count(*) FROM (SELECT ts AS t FROM events) GROUP BY t"
+    assert filters(renamed, "update") == ["NOT (t <= late) IS TRUE"]
+    moved = "SELECT t, count(*) FROM (SELECT ts + INTERVAL 0 HOURS AS t FROM events) GROUP BY t"
+    assert filters(moved, "update") == []
+    assert filters("SELECT count(*) FROM plain", "update") == []
+
+
+def test_a_join_of_streams_drops_late_rows_by_times_that_are_read() -> None:
+    """Spark prunes a column that nothing reads, and then drops nothing by it."""
+    joined = "FROM events e JOIN alerts a ON e.k = a.k"
+    assert filters(f"SELECT e.id {joined}") == []
+    assert len(filters(f"SELECT e.id, a.ts {joined}")) == 1
+    assert len(filters(f"SELECT e.id {joined} AND a.ts BETWEEN e.ts AND e.ts")) == 2
+
+
+def test_windows_of_windows_are_late_once() -> None:
+    inner = f"SELECT window AS w, k, count(*) AS n FROM events GROUP BY {TEN}, k"
+    sql = f"SELECT window, sum(n) FROM ({inner}) GROUP BY window(w, '30 minutes')"
+    assert [text.count("late") for text in filters(sql)] == [1, 0, 0]
+
+
+def test_rows_of_one_batch_are_stateless_or_not() -> None:
+    assert read("SELECT e.id, p.place FROM events e JOIN places p ON e.k = p.k").stateless
+    assert not read("SELECT e.id FROM events e JOIN alerts a ON e.k = a.k").stateless
+    sql = f"SELECT window, count(*) FROM events GROUP BY {TEN}"
+    assert not read(sql).stateless
+
+
+REFUSED = [
+    ("SELECT row_number() OVER (ORDER BY id) FROM events", "append", "a window function over"),
+    ("SELECT id FROM events LIMIT 3", "append", "Limit of a stream"),
+    ("SELECT k, count(*) FROM events GROUP BY k", "append", "without an event time"),
+    ("SELECT e.id FROM events e LEFT JOIN alerts a ON e.k = a.k", "append", "an outer or anti"),
+    ("SELECT p.place FROM places p LEFT JOIN events e ON e.k = p.k", "append", "no stream is"),
+    ("SELECT place FROM places p LEFT SEMI JOIN events e ON e.k = p.k", "append", "looked up in"),
+    ("SELECT place, (SELECT max(v) FROM events) FROM places", "append", "a subquery of a stream"),
+    ("SELECT id FROM events UNION ALL SELECT place FROM places", "append", "a union of a stream"),
+    (
+        "SELECT k, count(*) FROM events GROUP BY ROLLUP (k)",
+        "update",
+        "grouping sets over a stream",
+    ),
+    (
+        f"SELECT count(*) FROM (SELECT window, count(*) FROM events GROUP BY {TEN})",
+        "update",
+        "a grouping of groups in output mode update",
+    ),
+    (
+        "SELECT ts, count(*) FROM (SELECT e.ts FROM events e JOIN alerts a ON e.k = a.k) "
+        "GROUP BY ts",
+        "append",
+        "a grouping above a join of streams",
+    ),
+    (
+        "SELECT a.id FROM (SELECT ts, count(*) AS id FROM events GROUP BY ts) e "
+        "JOIN alerts a ON e.id = a.id",
+        "append",
+        "a join of streams above a grouping",
+    ),
+    (
+        f"SELECT ts, window, count(*) FROM events GROUP BY ts, {TEN}",
+        "update",
+        "several columns with a watermark",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sql", "mode", "problem"), REFUSED, ids=[r[2] for r in REFUSED])
+def test_what_is_not_followed_is_refused(sql: str, mode: str, problem: str) -> None:
+    with pytest.raises(UnsupportedError, match=problem):
+        read(sql, mode)
+
+
+def test_the_batch_of_a_semi_join_of_streams_is_not_told() -> None:
+    sql = "SELECT e.id FROM events e LEFT SEMI JOIN alerts a ON e.k = a.k"
+    assert read(sql)
+    with pytest.raises(UnsupportedError, match="the rows of one batch of a semi join"):
+        read(sql, emission=Emission(70, 50, 3))
