@@ -12,8 +12,10 @@ import pyarrow as pa
 from lipstick.streams.batch import Batch, concat_batches
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.errors import ReplayError, UnknownStreamError
+from lipstick.streams.events import Events, resolve
 from lipstick.streams.graph import Graph
-from lipstick.streams.keys import Keys
+from lipstick.streams.keys import INFINITE, Keys
+from lipstick.streams.recording import Recording
 from lipstick.streams.source import ticks_of
 from semiring.base import Array
 
@@ -48,6 +50,26 @@ class Changes:
                     f"{sid!r} is no source of graph {graph.name}: only sources can be changed.\n"
                     f"It has {', '.join(graph.sources)}."
                 )
+
+
+def first_change(changes: Changes, recording: Recording, sid: str) -> int:
+    """The time of the first event of a source that is changed or removed; `INFINITE` if none is.
+
+    Raises
+    ------
+    UnknownStreamError
+        When there is no such event.
+    """
+    names = [*changes.corrected.get(sid, {}), *changes.removed.get(sid, ())]
+    if not names:
+        return INFINITE
+    keyed = recording.graph.node(sid).keyed
+    if keyed != all(isinstance(name, tuple) for name in names):
+        raise _unknown(sid, names[0])
+    numbers = [name[1] if isinstance(name, tuple) else name for name in names]
+    values = [name[0] for name in names if isinstance(name, tuple)]
+    keys = resolve(recording, Events(sid, numbers, values if keyed else None))
+    return int(keys.t.min())
 
 
 def changed_batch(
@@ -92,11 +114,15 @@ def _place(keys: Keys, name: Name, codes: KeyCodes, sid: str) -> int:
         here &= keys.code == codes.find(value)
     places = np.flatnonzero(here)
     if not len(places):
-        raise UnknownStreamError(
-            f"Source {sid} has no event {name!r} in what is replayed.\nWith a key an event is "
-            "(value, number), else its number."
-        )
+        raise _unknown(sid, name)
     return int(places[0])
+
+
+def _unknown(sid: str, name: Name) -> UnknownStreamError:
+    return UnknownStreamError(
+        f"Source {sid} has no event {name!r} in what is replayed.\nWith a key an event is "
+        "(value, number), else its number."
+    )
 
 
 def _with_value(table: pa.Table, column: str, place: int, value: Any) -> pa.Table:

@@ -11,8 +11,13 @@ from lipstick.streams.operators.merge import trigger_rank
 from semiring.base import Array
 
 
-def matched(keys: Keys, others: Keys) -> tuple[Array, Array]:
+def matched(keys: Keys, others: Keys, rank: Array | None = None) -> tuple[Array, Array]:
     """Where events of one run are in another: those of the same trigger, in their order.
+
+    Parameters
+    ----------
+    rank
+        How many events of their run before each have the same trigger; None: `keys` are all.
 
     Returns
     -------
@@ -21,7 +26,7 @@ def matched(keys: Keys, others: Keys) -> tuple[Array, Array]:
     """
     trigger = others.trigger
     place = search(others.code, trigger, keys.code, keys.trigger, "left")
-    place = place + trigger_rank(keys)
+    place = place + (trigger_rank(keys) if rank is None else rank)
     there: Array = place < len(others)
     there[there] = trigger[place[there]] == keys.trigger[there]
     if others.code is not None and keys.code is not None:

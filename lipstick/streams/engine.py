@@ -17,7 +17,7 @@ from lipstick.streams.graph import Graph, Node
 from lipstick.streams.ingest import SourceStage
 from lipstick.streams.keys import INFINITE, NEVER, Keys
 from lipstick.streams.numbering import Numbering
-from lipstick.streams.operators.base import Stage
+from lipstick.streams.operators.base import Fired, Stage
 from lipstick.streams.properties import Property, Step
 from lipstick.streams.source import Disorder
 from lipstick.streams.state import StageState
@@ -249,7 +249,7 @@ class Runner:
             made[sid] = Batch(Keys.empty(node.keyed), batches[0].table()[:0])
             return
         started = time.perf_counter_ns()
-        fired = stage.push(batches, before)
+        fired = self._fired(sid, stage, batches, before)
         elapsed = (time.perf_counter_ns() - started) // TICK
         delays = self._delays.of(sid, fired.code, fired.trigger, elapsed)
         keys = at.numbering.keys(fired.trigger, fired.code, fired.n, delays)
@@ -258,6 +258,10 @@ class Runner:
             step = Step(sid, node.operator.kind, keys, self.codes, fired)
             values = {each.name: each.of(step) for each in self._properties}
         made[sid] = Batch(keys, fired.content, values)
+
+    def _fired(self, sid: str, stage: Stage, batches: Sequence[Batch], upto: list[int]) -> Fired:
+        """Let an operator fire."""
+        return stage.push(batches, upto)
 
     def _save(self) -> dict[str, StageState]:
         state = {sid: source.save() for sid, source in self._sources.items()}

@@ -53,6 +53,17 @@ class Numbering:
         self._last_n[codes] = n[ends]
         return Keys(t, n, t - trigger, code)
 
+    def resume(self, keys: Keys) -> None:
+        """Go on after recorded events of the stream."""
+        starts = segment_starts(keys.code, len(keys))
+        if not len(starts):
+            return
+        ends = np.append(starts[1:], len(keys)) - 1
+        codes = np.zeros(1, dtype=np.int64) if keys.code is None else keys.code[ends]
+        self._grow(int(codes.max()) + 1)
+        self._last_t[codes] = keys.t[ends]
+        self._last_n[codes] = keys.n[ends]
+
     def last(self, codes: Array) -> tuple[Array, Array]:
         """The time and number of the last event of each code; far back and 0 if there was none."""
         self._grow(int(codes.max(initial=-1)) + 1)

@@ -2,8 +2,9 @@
 
 Source: the thesis, section 4.4 (``replayExec``). Outputs get the delays that were recorded for
 their triggers, so that they have the recorded keys. Where it feeds the source ancestors of one
-result, here all recorded events up to the last one asked about are fed: what else would have come
-out of filters and windows in between then comes out as it did.
+result, here all recorded events are fed from the first to the last that results asked about can
+look back at (`lipstick.streams.prefix`): what else would have come out of filters and windows in
+between then comes out as it did.
 """
 
 from __future__ import annotations
@@ -13,21 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from lipstick.streams.batch import Batch
-from lipstick.streams.changes import Changes, changed_batch
-from lipstick.streams.codes import KeyCodes
-from lipstick.streams.delays import Recorded
+from lipstick.streams.changes import Changes, first_change
 from lipstick.streams.differences import differing_rows, matched
-from lipstick.streams.engine import Runner
 from lipstick.streams.errors import ReplayError
 from lipstick.streams.events import Events, Found, resolve
 from lipstick.streams.graph import Graph
-from lipstick.streams.ingest import Ingested, SourceStage
-from lipstick.streams.keys import INFINITE, Keys
+from lipstick.streams.keys import INFINITE, Keys, search
+from lipstick.streams.operators.merge import trigger_rank
+from lipstick.streams.prefix import Prefix, prefix_of, whole
 from lipstick.streams.recording import InMemory, Recording
-from lipstick.streams.source import Disorder, Source
+from lipstick.streams.replaying import Span, run
+from semiring.base import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,8 +88,10 @@ def replay(
 
     Notes
     -----
-    Time and memory are those of a run over the sources up to the last result asked about, two or
-    three times: what is unchanged is replayed as well, to know what is not deterministic.
+    Time and memory are those of a run over the sources from the first event that the results asked
+    about can look back at, up to the last of these results, two or three times: what is unchanged
+    is replayed as well, to know what is not deterministic. Where there are changes, windows of a
+    length may have any event before them, and a graph with such is replayed from the beginning.
     """
     if graph.fingerprint() != recording.graph.fingerprint():
         raise ReplayError(
@@ -106,13 +106,17 @@ def replay(
         until = period[1]
     elif events is None:
         until = INFINITE
-    before = _run(graph, recording, until, None)
-    again = recording if _has_all(recording) else _run(graph, recording, until, None)
-    unsure = _not_deterministic(graph, recording, before, again, until)
-    after = before if changes is None else _run(graph, recording, until, changes)
-    compared = {sid: _compare(before, after, sid, keys) for sid, keys in asked.items()}
+    span = Span(_prefix(recording, asked, period, events, changes), until)
+    before = run(graph, recording, span, None)
+    again = recording if _has_all(recording) else run(graph, recording, span, None)
+    unsure = _not_deterministic(graph, recording, before, again, span)
+    after = before if changes is None else run(graph, recording, span, changes)
+    compared = {
+        sid: _compare(before, after, sid, keys, _rank(keys, span.keys(recording, sid)))
+        for sid, keys in asked.items()
+    }
     if events is None:  # else other results of the stream were not asked about
-        appeared = {sid: _appeared(recording, after, sid, until, period) for sid in asked}
+        appeared = {sid: _appeared(recording, after, sid, span, period) for sid in asked}
     else:
         appeared = {}
     same, changed, gone = ({sid: each[i] for sid, each in compared.items()} for i in range(3))
@@ -136,67 +140,50 @@ def _asked(
     return {sid: resolve(recording, Events(sid, t=period)) for sid in ends}
 
 
+def _prefix(
+    recording: Recording,
+    asked: Mapping[str, Keys],
+    period: tuple[int, int] | None,
+    events: Events | None,
+    changes: Changes | None,
+) -> Prefix:
+    """Where to begin, so that all changes are in what is replayed too."""
+    if period is None and events is None:
+        return whole(recording.graph, asked)
+    if period is not None:
+        first = dict.fromkeys(asked, period[0])
+    else:
+        first = {sid: int(keys.t.min(initial=INFINITE)) for sid, keys in asked.items()}
+    prefix = prefix_of(recording, first, counted=changes is None)
+    if changes is None:
+        return prefix
+    changed = {sid: first_change(changes, recording, sid) for sid in recording.graph.sources}
+    times = {sid: min(time, changed.get(sid, time)) for sid, time in prefix.times.items()}
+    return Prefix(times, prefix.triggers)
+
+
 def _has_all(recording: Recording) -> bool:
     return all(recording.has_content(sid) for sid in recording.graph.recorded)
 
 
-class _RecordedSource(SourceStage):
-    """Gives the engine the recorded events of a source, as they are."""
-
-    def __init__(self, sid: str, source: Source, codes: KeyCodes, batch: Batch) -> None:
-        super().__init__(sid, source, codes, lambda: 0)
-        self._batch = batch
-
-    def take(self, table: pa.Table | None, watermark: int | None, final: bool) -> Ingested:
-        """All events at once; see :meth:`lipstick.streams.ingest.SourceStage.take`."""
-        return Ingested(self._batch, INFINITE, Disorder())
+def _rank(keys: Keys, recorded: Keys) -> Array:
+    """How many recorded events before each have the same trigger."""
+    place = search(recorded.code, recorded.t, keys.code, keys.t)
+    rank: Array = trigger_rank(recorded)[place]
+    return rank
 
 
-class _Replayer(Runner):
-    """A runner over recorded events."""
-
-    def __init__(self, graph: Graph, recording: Recording, results: InMemory) -> None:
-        recorded = {sid: recording.whole(sid) for sid in graph.recorded}
-        super().__init__(graph, delays=Recorded(recorded), recorders=[results])
-        self.codes.restore(recording.codes.values)
-
-    def feed(self, sources: Mapping[str, Batch]) -> None:
-        """Run over all events of the sources."""
-        for sid, batch in sources.items():
-            source = self.graph.node(sid).source
-            assert source is not None
-            self._sources[sid] = _RecordedSource(sid, source, self.codes, batch)
-        self.push(final=True)
-
-
-def _run(graph: Graph, recording: Recording, until: int, changes: Changes | None) -> InMemory:
-    results = InMemory(full=True)
-    replayer = _Replayer(graph, recording, results)
-    sources = {}
-    for sid in graph.sources:
-        parts = recording.parts(sid)
-        which = parts.within(np.array([np.iinfo(np.int64).min]), np.array([until]))
-        batch = recording.load_content(sid, which)
-        if len(batch):
-            batch = batch.take(np.flatnonzero(batch.keys.t <= until))
-        if changes is not None:
-            batch = changed_batch(changes, sid, batch, graph, replayer.codes, until)
-        sources[sid] = batch
-    if changes is not None:
-        changes.check(graph)
-    replayer.feed(sources)
-    return results
-
-
-def _compare(before: InMemory, after: InMemory, sid: str, asked: Keys) -> tuple[Keys, Keys, Keys]:
+def _compare(
+    before: InMemory, after: InMemory, sid: str, asked: Keys, rank: Array
+) -> tuple[Keys, Keys, Keys]:
     """Which of the recorded events are the same, changed and gone."""
-    place, there = matched(asked, after.whole(sid))
+    place, there = matched(asked, after.whole(sid), rank)
     gone = asked.take(np.flatnonzero(~there))
     kept = asked.take(np.flatnonzero(there))
     if not len(kept):
         return kept, kept, gone
     found = after.whole(sid).take(np.sort(place[there]))
-    origin, known = matched(kept, before.whole(sid))
+    origin, known = matched(kept, before.whole(sid), rank[there])
     differs = ~known | (found.d != kept.d) | (found.t != kept.t)
     old = before.whole(sid).take(np.sort(origin[known]))
     rows = differing_rows(
@@ -207,27 +194,27 @@ def _compare(before: InMemory, after: InMemory, sid: str, asked: Keys) -> tuple[
 
 
 def _appeared(
-    recording: Recording, after: InMemory, sid: str, until: int, period: tuple[int, int] | None
+    recording: Recording, after: InMemory, sid: str, span: Span, period: tuple[int, int] | None
 ) -> Keys:
     made = after.whole(sid)
-    _, there = matched(made, recording.whole(sid))
-    fresh = ~there & (made.t <= until)
+    _, there = matched(made, span.keys(recording, sid))
+    fresh = ~there & (made.t <= span.until)
     if period is not None:
         fresh &= made.t >= period[0]
     return made.take(np.flatnonzero(fresh))
 
 
 def _not_deterministic(
-    graph: Graph, recording: Recording, run: InMemory, other: Recording, until: int
+    graph: Graph, recording: Recording, made: InMemory, other: Recording, span: Span
 ) -> tuple[str, ...]:
     """The streams that differ between runs or from the recording, while their inputs do not."""
     differing: set[str] = set()
     causes = []
     for sid, node in graph.nodes.items():
-        if node.twin is not None or node.operator is None:
+        if node.twin is not None or node.operator is None or span.first_trigger(sid) == INFINITE:
             continue
         differs = any(
-            _differs(run, each, sid, until, content)
+            _differs(made, each, sid, span, content)
             for each, content in ((recording, False), (other, True))
         )
         if differs:
@@ -237,15 +224,12 @@ def _not_deterministic(
     return tuple(causes)
 
 
-def _differs(run: InMemory, other: Recording, sid: str, until: int, content: bool) -> bool:
-    # What has its trigger by then was fed all that it was made of.
-    keys, others = (
-        each.take(np.flatnonzero(each.trigger <= until))
-        for each in (run.whole(sid), other.whole(sid))
-    )
+def _differs(made: InMemory, other: Recording, sid: str, span: Span, content: bool) -> bool:
+    # What has its trigger in the span was fed all that it was made of.
+    keys, others = span.replayed(made, sid), span.replayed(other, sid)
     pairs: Iterable[tuple[Any, Any]] = ((keys.t, others.t), (keys.n, others.n), (keys.d, others.d))
     if len(keys) != len(others) or not all(bool((a == b).all()) for a, b in pairs):
         return True
     if not content or not len(keys):
         return False
-    return bool(differing_rows(run.content(sid, keys), other.content(sid, others)).any())
+    return bool(differing_rows(made.content(sid, keys), other.content(sid, others)).any())

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lipstick.streams.batch import Batch, Lists
 from lipstick.streams.codes import KeyCodes
-from lipstick.streams.keys import Keys, search
+from lipstick.streams.keys import Keys, expand, search
 from lipstick.streams.state import StageState
 from semiring.base import Array
 
@@ -55,6 +55,11 @@ class Parents:
     high: Array
     triggered: Array | None = None
 
+    def take(self, positions: Array) -> Parents:
+        """Those of the outputs at positions."""
+        triggered = None if self.triggered is None else self.triggered[positions]
+        return Parents(self.properties, self.low[positions], self.high[positions], triggered)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
@@ -66,6 +71,13 @@ class Pairs:
     offsets: Array
     left: Array
     right: Array
+
+    def take(self, positions: Array) -> Pairs:
+        """Those of the outputs at positions."""
+        low, high = self.offsets[:-1][positions], self.offsets[1:][positions]
+        places, _ = expand(low, high)
+        offsets = np.concatenate(([0], np.cumsum(high - low))).astype(np.int64)
+        return Pairs(offsets, self.left[places], self.right[places])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +106,19 @@ class Fired:
     parents: Sequence[Parents]
     pairs: Pairs | None = None
     code: Array | None = None
+
+    def take(self, positions: Array) -> Fired:
+        """The outputs at ascending positions."""
+        rows = pa.array(positions)
+        content = self.content
+        return Fired(
+            self.trigger[positions],
+            None if self.n is None else self.n[positions],
+            content.take(positions if isinstance(content, Lists) else rows),
+            [each.take(positions) for each in self.parents],
+            None if self.pairs is None else self.pairs.take(positions),
+            None if self.code is None else self.code[positions],
+        )
 
 
 class Stage(ABC):
