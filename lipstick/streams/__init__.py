@@ -40,6 +40,7 @@ from lipstick.streams.engine import Pushed, Runner
 from lipstick.streams.errors import ReplayError, StreamError, UnknownStreamError
 from lipstick.streams.events import Events, Found
 from lipstick.streams.graph import Graph, Stream
+from lipstick.streams.pairs import matched_pairs
 from lipstick.streams.planning import Storage, storage
 from lipstick.streams.properties import (
     Count,
@@ -91,6 +92,7 @@ __all__ = [
     "ancestors_of_each",
     "coverage",
     "descendants",
+    "matched_pairs",
     "provenance_graph",
     "replay",
     "start",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lipstick.streams.errors import StreamError, UnknownStreamError
+from lipstick.streams.errors import ReplayError, StreamError, UnknownStreamError
 from lipstick.streams.operators import (
     Aggregate,
     AggregateBy,
@@ -210,6 +210,14 @@ class Graph:
         """A checksum of the topology, to tell that a store was written by another graph."""
         text = json.dumps(self.topology(), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def check_recorded(self, recorded: Graph) -> None:
+        """Raise `ReplayError` when this is not the graph that was recorded."""
+        if self.fingerprint() != recorded.fingerprint():
+            raise ReplayError(
+                f"Graph {self.name} is not the one that was recorded: streams, operators or "
+                "parameters differ.\nGive the graph that was run."
+            )
 
     def _fresh(self, kind: str) -> str:
         prefix = f"{self._module}." if self._module else ""

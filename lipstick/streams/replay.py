@@ -93,11 +93,7 @@ def replay(
     is replayed as well, to know what is not deterministic. Where there are changes, windows of a
     length may have any event before them, and a graph with such is replayed from the beginning.
     """
-    if graph.fingerprint() != recording.graph.fingerprint():
-        raise ReplayError(
-            f"Graph {graph.name} is not the one that was recorded: streams, operators or parameters"
-            " differ.\nGive the graph that was run."
-        )
+    graph.check_recorded(recording.graph)
     if events is not None and period is not None:
         raise ReplayError("A replay is of events or of a period: give one of them.")
     asked = _asked(recording, events, period)

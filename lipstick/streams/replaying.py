@@ -75,11 +75,19 @@ class Span:
 class Replayer(Runner):
     """A runner over recorded events, from where a prefix begins."""
 
-    def __init__(self, graph: Graph, recording: Recording, span: Span, results: InMemory) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        recording: Recording,
+        span: Span,
+        results: InMemory,
+        kept: dict[str, Fired] | None,
+    ) -> None:
         recorded = {sid: span.keys(recording, sid) for sid in graph.recorded}
         super().__init__(graph, delays=Recorded(recorded), recorders=[results])
         self.codes.restore(recording.codes.values)
         self._span = span
+        self._kept = kept
         for sid, at in self._streams.items():
             at.numbering.resume(span.before(recording, sid))
 
@@ -97,15 +105,29 @@ class Replayer(Runner):
         if first == INFINITE:
             batches = [batch.take(np.zeros(0, dtype=np.int64)) for batch in batches]
         fired = super()._fired(sid, stage, batches, upto)
-        if not len(fired.trigger) or int(fired.trigger.min()) >= first:
-            return fired
-        return fired.take(np.flatnonzero(fired.trigger >= first))
+        if len(fired.trigger) and int(fired.trigger.min()) < first:
+            fired = fired.take(np.flatnonzero(fired.trigger >= first))
+        if self._kept is not None:
+            self._kept[sid] = fired
+        return fired
 
 
-def run(graph: Graph, recording: Recording, span: Span, changes: Changes | None) -> InMemory:
-    """Run a graph over a span of what was recorded of its sources, with changes if there are."""
+def run(
+    graph: Graph,
+    recording: Recording,
+    span: Span,
+    changes: Changes | None,
+    fired: dict[str, Fired] | None = None,
+) -> InMemory:
+    """Run a graph over a span of what was recorded of its sources, with changes if there are.
+
+    Parameters
+    ----------
+    fired
+        Gets what every operator made, if it is given.
+    """
     results = InMemory(full=True)
-    replayer = Replayer(graph, recording, span, results)
+    replayer = Replayer(graph, recording, span, results, fired)
     sources = {}
     for sid in graph.sources:
         first, until = span.prefix.times[sid], span.until

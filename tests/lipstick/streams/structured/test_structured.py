@@ -192,7 +192,7 @@ def test_a_store_and_a_checkpoint_belong_together(spark: SparkSession, tmp_path:
     with Assertions(tmp_path / "store") as recorder:
         runner = Runner(graph, recorders=[recorder])
         with pytest.raises(StreamError, match="came from elsewhere"):
-            runner.push({"s": pa.table({"ts": [9], "k": [1], "v": [1]})})
+            runner.push({"s": pa.table({"id": [9], "ts": [9], "k": [1], "v": [1]})})
     with pytest.raises(StreamError, match="has None partitions, and 2 were asked for"):
         _run(spark, tmp_path, graph, partitions=2)
     _write(tmp_path, 1, (2, 1, 5))
