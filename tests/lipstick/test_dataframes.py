@@ -60,7 +60,27 @@ def _chain(left: DataFrame, right: DataFrame) -> DataFrame:
     return frame.where("c99 > 100").select("id", "rid", "c0", "c99")
 
 
+_MOVED = (
+    "timestamp'2026-01-31 12:00:00' + make_dt_interval(id)",
+    "timestamp'2026-01-31 12:00:00' - make_dt_interval(id, 2)",
+    "timestamp'2026-01-31 12:00:00' + make_ym_interval(0, id)",
+    "timestamp'2026-01-31 12:00:00' - make_ym_interval(id)",
+    "date_add(date'2026-01-31', id) + INTERVAL 2 DAYS",
+    "date_add(date'2026-01-31', id) - INTERVAL 2 DAYS",
+    "date_add(date'2026-01-31', id) + INTERVAL 3 HOURS",
+    "date_add(date'2026-01-31', id) - make_ym_interval(0, id)",
+    "date_add(date'2026-01-31', id) - date'2026-01-01'",
+    "timestamp_seconds(id) - timestamp'2026-01-31 12:00:00'",
+    "make_dt_interval(id) * 3",
+    "make_ym_interval(id) / 2 > make_ym_interval(1)",
+)
+
+
 CASES: dict[str, tuple[Build, str]] = {
+    "times and intervals": (
+        lambda left, right: left.select(*(F.expr(moved).alias("x") for moved in _MOVED)),
+        f"SELECT {', '.join(f'{moved} AS x' for moved in _MOVED)} FROM l",
+    ),
     "grouping": (
         lambda left, right: right.groupBy("k").agg(F.sum("w").alias("s"), F.count("*").alias("n")),
         "SELECT k, sum(w) AS s, count(*) AS n FROM r GROUP BY k",

@@ -27,7 +27,12 @@ _BINARY: dict[str, type[exp.Binary]] = {
     "BitwiseAnd": exp.BitwiseAnd,
     "BitwiseOr": exp.BitwiseOr,
     "BitwiseXor": exp.BitwiseXor,
+    "DateAddInterval": exp.Add,
+    "DateAddYMInterval": exp.Add,
+    "DatetimeSub": exp.Sub,
     "Divide": exp.Div,
+    "DivideDTInterval": exp.Div,
+    "DivideYMInterval": exp.Div,
     "EqualNullSafe": exp.NullSafeEQ,
     "EqualTo": exp.EQ,
     "GreaterThan": exp.GT,
@@ -36,12 +41,19 @@ _BINARY: dict[str, type[exp.Binary]] = {
     "LessThan": exp.LT,
     "LessThanOrEqual": exp.LTE,
     "Multiply": exp.Mul,
+    "MultiplyDTInterval": exp.Mul,
+    "MultiplyYMInterval": exp.Mul,
     "Or": exp.Or,
     "Remainder": exp.Mod,
     "ShiftLeft": exp.BitwiseLeftShift,
     "ShiftRight": exp.BitwiseRightShift,
     "ShiftRightUnsigned": UnsignedRightShift,
     "Subtract": exp.Sub,
+    "SubtractDates": exp.Sub,
+    "SubtractTimestamps": exp.Sub,
+    "TimeAdd": exp.Add,
+    "TimestampAddInterval": exp.Add,
+    "TimestampAddYMInterval": exp.Add,
 }
 
 Subquery = Callable[[Node, "Scalars"], exp.Expr]
@@ -72,7 +84,7 @@ class Scalars:
         if rule is not None:
             return rule(self, node)
         if node.kind in _BINARY:
-            left, right = (bracketed(self.write(child)) for child in node.children)
+            left, right = (bracketed(self.write(operand)) for operand in arguments(node))
             return _BINARY[node.kind](this=left, expression=right)
         name = function_name(node.kind)
         if name is None:
@@ -126,6 +138,17 @@ def _not(scalars: Scalars, node: Node) -> exp.Expr:
     if type(inner) is exp.EQ:
         return exp.NEQ(this=inner.this, expression=inner.expression)
     return exp.Not(this=bracketed(inner))
+
+
+def _date_add(scalars: Scalars, node: Node) -> exp.Expr:
+    """Write a date moved by days: an interval, or a number."""
+    date, days = node.children
+    back = days.kind == "UnaryMinus"
+    interval = days.child if back else days
+    if interval.kind != "ExtractANSIIntervalDays":
+        return call("date_add", *map(scalars.write, node.children))
+    left, right = (bracketed(scalars.write(operand)) for operand in (date, interval.child))
+    return (exp.Sub if back else exp.Add)(this=left, expression=right)
 
 
 def _is_null(scalars: Scalars, value: Node) -> exp.Is:
@@ -330,6 +353,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "BitwiseNot": lambda scalars, node: exp.BitwiseNot(this=bracketed(scalars.write(node.child))),
     "CaseWhen": _case,
     "Cast": _cast,
+    "DateAdd": _date_add,
     "Exists": _subquery,
     "First": _first,
     "GetArrayItem": _item,

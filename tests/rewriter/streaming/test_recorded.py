@@ -26,14 +26,15 @@ STREAMS = {
     "alerts": Streamed("ts", "_batch", "_late"),
     "plain": Streamed(None, "_batch", "_late"),
 }
+ALL = Emission(70)
 TEN = "window(ts, '10 minutes')"
 
 
-def read(sql: str, mode: str = "append", emission: Emission = Emission(70)) -> Reading:
+def read(sql: str, mode: str = "append", emission: Emission = ALL) -> Reading:
     return as_recorded(bind(sql, CATALOG).root, STREAMS, OutputMode(mode), emission, sql)
 
 
-def filters(sql: str, mode: str = "append", emission: Emission = Emission(70)) -> list[str]:
+def filters(sql: str, mode: str = "append", emission: Emission = ALL) -> list[str]:
     """The conditions of a query over recorded rows, from the bottom up, without numbers."""
     root = read(sql, mode, emission).root
     texts = [line.strip() for line in render(root).splitlines()]
