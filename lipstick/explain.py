@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import os
+from collections.abc import Mapping, Sequence
 
 from lipstick.tracking import Tracked
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
+from rewriter.passes import LOGGER, PASSES, Alike, Step, planned_capture
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
+
+SWITCH = "LIPSTICK_EXPLAIN"
+"""The environment variable that has passes written to the standard error."""
 
 
 def key_types(relations: Mapping[str, Tracked]) -> dict[str, tuple[str, ...]]:
@@ -42,6 +48,38 @@ def explain(root: Block, relations: Mapping[str, Tracked]) -> str:
     if unverified:
         lines.append(f"keys not verified: {', '.join(sorted(unverified))}")
     return "\n".join(lines)
+
+
+def explain_passes(steps: Sequence[Step], root: Block, alike: Alike) -> str:
+    """Return what each pass did, in the order in which they ran.
+
+    Parameters
+    ----------
+    steps
+        What was done until the query was cut into blocks.
+    root
+        The block of the answer.
+    alike
+        Whether member columns are of one type, see :func:`rewriter.passes.planned_capture`.
+    """
+    done = [*steps]
+    planned_capture(root, alike, done.append)
+    fired = {step.name for step in done}
+    idle = [each.__name__ for stage in PASSES for each in stage if each.__name__ not in fired]
+    lines = ["passes:", *map(str, done)]
+    return "\n".join([*lines, f"nothing to do: {', '.join(idle)}"] if idle else lines)
+
+
+def log_passes_where_asked() -> None:
+    """Write what passes do to the standard error, where ``LIPSTICK_EXPLAIN`` is set."""
+    if os.environ.get(SWITCH, "0") in ("", "0"):
+        return
+    if any(handler.name == SWITCH for handler in LOGGER.handlers):
+        return
+    handler = logging.StreamHandler()
+    handler.name = SWITCH
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.DEBUG)
 
 
 def _kind(block: Block) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +18,14 @@ from lipstick.analysis import Analyses
 from lipstick.answers import with_names
 from lipstick.capture.capture import Capture, Row
 from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.types import MemberTypes
 from lipstick.capture.write import Progress, copy_capture, write_capture
 from lipstick.cost import Cost, estimate_cost
 from lipstick.deletion import Cascade, resolve_deletion
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.hypothesis import Hypothesis
 from lipstick.errors import UnsupportedError
-from lipstick.explain import explain, root_type
+from lipstick.explain import explain, explain_passes, root_type
 from lipstick.memory import MemoryWhatIf, WhatIfMany
 from lipstick.scenarios import Given
 from lipstick.source import check_unchanged
@@ -34,6 +35,7 @@ from lipstick.writer import AnnotatedWriter
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
+from rewriter.passes import Step
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 from semiring.base import Semiring
@@ -62,6 +64,7 @@ class AnnotatedFrame(Analyses):
         root: Block,
         *,
         recursive: bool = False,
+        steps: Sequence[Step] = (),
     ) -> None:
         self._session = session
         self._query = query
@@ -70,6 +73,7 @@ class AnnotatedFrame(Analyses):
         self.root = root
         """The block that yields the answer."""
         self._recursive = recursive
+        self._steps = tuple(steps)
         self._capture: Capture | None = None
 
     # -- what it is ------------------------------------------------------------------------
@@ -242,9 +246,17 @@ class AnnotatedFrame(Analyses):
         """The type of the annotations: their operators, known before a row is read."""
         return root_type(self.root, self.relations)
 
-    def explain(self) -> str:
-        """Return a readable account of the query's blocks and how they are captured."""
-        return explain(self.root, self.relations)
+    def explain(self, *, passes: bool = False) -> str:
+        """Return a readable account of the query's blocks and how they are captured.
+
+        With ``passes`` also what each pass of the rewriter made of the query, and of the plan of
+        its capture: lines that went are marked by ``-``, lines that came by ``+``.
+        """
+        account = explain(self.root, self.relations)
+        if not passes:
+            return account
+        types = MemberTypes(self._session.spark)
+        return f"{account}\n{explain_passes(self._steps, self.root, types.alike)}"
 
     def cost(self) -> Cost:
         """Estimate members, bytes and jobs of a capture; nothing runs."""

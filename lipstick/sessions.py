@@ -26,6 +26,7 @@ from lipstick.derived.rows import naming_of, relation_rows
 from lipstick.derived.target import Target
 from lipstick.derived.writing import write_answer
 from lipstick.errors import SourceChangedError, TrackingError, UnsupportedError
+from lipstick.explain import log_passes_where_asked
 from lipstick.frame import AnnotatedFrame
 from lipstick.guard import (
     analysed_schema,
@@ -50,8 +51,10 @@ from rewriter.bind import Arguments, Query, bind, substitute
 from rewriter.bind.catalog import TableFunction
 from rewriter.bind.clauses.generators import place_of_generator
 from rewriter.bind.functions.non_scalar import OF_SPARK
+from rewriter.blocks import Block
 from rewriter.dialect import Action, read_write
 from rewriter.lower import lower
+from rewriter.passes import Step, log
 from rewriter.scalars.comparable import Conversions
 
 if TYPE_CHECKING:
@@ -71,6 +74,7 @@ class Session:
         store: str | os.PathLike[str] | None = None,
         exports: str | os.PathLike[str] | None = None,
     ) -> None:
+        log_passes_where_asked()
         self._owns_spark = spark is None
         self.spark = spark if spark is not None else _local_spark()
         self._tracked: dict[str, Tracked] = {}
@@ -338,9 +342,17 @@ class Session:
                 sources,
             )
 
-        bound, root, converted = lowered(
-            self.spark, bound_with, lambda bound, types: lower(bound.root, sources, query, types)
-        )
+        steps: list[Step] = []
+
+        def observe(step: Step) -> None:
+            log(step)
+            steps.append(step)
+
+        def lower_bound(bound: Query, converted: Conversions) -> Block:
+            steps.clear()
+            return lower(bound.root, sources, query, converted, observe)
+
+        bound, root, converted = lowered(self.spark, bound_with, lower_bound)
         if by_case:
             texts = [expression, *(dialect.parse(view.text) for view in catalog.views)]
             check_case(query, catalog.columns.union(*map(dialect.identifiers, texts)))
@@ -356,7 +368,9 @@ class Session:
             )
         check_partitions(self.spark, root, query)
         recursive = bool(bound.recursions)
-        frame = AnnotatedFrame(self, shown, expression, schema, root, recursive=recursive)
+        frame = AnnotatedFrame(
+            self, shown, expression, schema, root, recursive=recursive, steps=steps
+        )
         if any(tracked.stream is not None for tracked in frame.relations.values()):
             check_followed(self.spark, written, query)
             frame = AnnotatedStream(self, shown, expression, schema, root, bound.root, converted)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -20,14 +20,13 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructType
+from pyspark.sql.types import StructType
 
 from lipstick.capture.computed import RowsHere
 from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.manifest import Manifest
+from lipstick.capture.types import MemberTypes
 from lipstick.errors import CaptureError
-from rewriter.algebra import Scalar
-from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.emit.statements import (
     Groups,
@@ -38,13 +37,7 @@ from rewriter.emit.statements import (
     value_columns,
 )
 from rewriter.errors import UnsupportedError
-from rewriter.passes.push_predicates import narrowed, with_asked_members
-from rewriter.passes.reduce_semijoins import (
-    Reduction,
-    in_order_of_members,
-    reductions,
-    without_prefilters,
-)
+from rewriter.passes import CapturePlan, planned_capture
 
 Progress = Callable[[str], None]
 Computed = Callable[[Block, StructType], pa.Table | None]
@@ -77,9 +70,7 @@ class CaptureWriter:
         self._id = uuid.uuid4().hex[:8]
         self._views: dict[str, str] = {}
         self._rows_views: dict[str, str] = {}
-        self._reductions: Mapping[str, Reduction] = {}
-        self._narrowed: Mapping[str, Scalar] = {}
-        self._types: dict[tuple[str, str], DataType | None] = {}
+        self._plan = CapturePlan(self._root, lambda _: False)
         self._here = RowsHere(spark, manifest)
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
@@ -89,9 +80,9 @@ class CaptureWriter:
     def write(self) -> None:
         """Write the members of every block, then the rows of every block, inner blocks first."""
         try:
-            self._narrowed = narrowed(self._root, self._alike)
-            self._reductions = self._chosen(reductions(self._root))
-            captured = [b for b in in_order_of_members(self._root, self._reductions) if b.core]
+            plan = planned_capture(self._root, MemberTypes(self._spark).alike)
+            self._plan = self._chosen(plan)
+            captured = [block for block in self._plan.order() if block.core]
             for number, block in enumerate(captured, start=1):
                 self._progress(f"capturing block {block.name} ({number} of {len(captured)})")
                 self._members(block)
@@ -101,51 +92,29 @@ class CaptureWriter:
             for view in self._views.values():
                 self._spark.catalog.dropTempView(view)
 
-    def _chosen(self, found: Mapping[str, Reduction]) -> Mapping[str, Reduction]:
-        """The reductions to make: of two blocks that can reduce each other, by the smaller one."""
-        chosen = dict(found)
-        for name, one in found.items():
-            if one.prefilter:
-                mine = self._scanned(one.reader, _FEW)
-                if mine is None or self._scanned(one.block, _SMALLER * mine) is not None:
-                    del chosen[name]
-        return chosen
+    def _chosen(self, plan: CapturePlan) -> CapturePlan:
+        """The plan to follow: of two blocks that can reduce each other, by the smaller one."""
+        for name, reduction in plan.reductions.items():
+            if reduction.prefilter:
+                count = self._scanned(plan, reduction.reader, _FEW)
+                if (
+                    count is None
+                    or self._scanned(plan, reduction.block, _SMALLER * count) is not None
+                ):
+                    plan = plan.without_reduction(name)
+        return plan
 
-    def _scanned(self, block: Block, limit: int) -> int | None:
+    def _scanned(self, plan: CapturePlan, block: Block, limit: int) -> int | None:
         """How many members a block has before other blocks filter them; None: more than a limit."""
-        block = with_asked_members(block, self._narrowed)
+        block = plan.with_conditions(block)
         assert block.core is not None
         bare = replace(block, core=replace(block.core, semis=()))
         count = self._spark.sql(members_sql(bare, self._members_view)).limit(limit + 1).count()
         return None if count > limit else count
 
-    def _alike(self, columns: Sequence[tuple[Block, str]]) -> bool:
-        """Whether member columns are known to be of one type."""
-        types = {self._type(block, name) for block, name in columns}
-        return len(types) == 1 and None not in types
-
-    def _type(self, block: Block, name: str) -> DataType | None:
-        """The type of a member column; None where that depends on other blocks."""
-        if (block.name, name) not in self._types:
-            self._types[block.name, name] = self._analyzed(block, name)
-        return self._types[block.name, name]
-
-    def _analyzed(self, block: Block, name: str) -> DataType | None:
-        if block.core is None:
-            return None
-        core = replace(block.core, semis=())
-        if any(True for _ in core.reads()):
-            return None
-        sql = members_sql(replace(block, core=core), self._members_view, (name,))
-        return self._spark.sql(sql).schema[0].dataType
-
-    def _bare(self, block: Block) -> Block:
-        """The block whose members are captured: without those that nothing asks for."""
-        return without_prefilters(with_asked_members(block, self._narrowed), self._reductions)
-
     def _members(self, block: Block) -> None:
         assert block.core is not None
-        bare = self._bare(block)
+        bare = self._plan.captured(block)
         kept = self._asked_groups(block) or self._kept_groups(bare)
         referenced = self._referenced(block)
         whole = _joins(block) or kept is not None
@@ -173,7 +142,7 @@ class CaptureWriter:
             # A core of one scan is run again for values that are not kept: cheaper than keeping
             # them for a moment. A join is not run twice, nor a core of a few groups.
             again = bool(referenced) and not whole
-            bare = self._bare(block)
+            bare = self._plan.captured(block)
             sql = rows_sql(bare, self._members_view, self._rows_views, from_sources=again)
             frame = self._spark.sql(sql)
             _refuse_maps(block, frame)
@@ -187,7 +156,7 @@ class CaptureWriter:
 
     def _asked_groups(self, block: Block) -> Groups | None:
         """The groups that the members of the block's one reader ask for, if these are few."""
-        reduction = self._reductions.get(block.name)
+        reduction = self._plan.reductions.get(block.name)
         if reduction is None or self._here.count(reduction.reader, "members") > _FEW:
             return None
         asked = self._spark.sql(asked_groups_sql(reduction, self._members_view))
@@ -196,7 +165,7 @@ class CaptureWriter:
 
     def _kept_groups(self, block: Block) -> Groups | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""
-        monotone = monotone_having(block)
+        monotone = self._plan.monotone.get(block.name)
         if monotone is None:
             return None
         path = self._directory / "tmp" / block.name

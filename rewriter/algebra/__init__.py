@@ -23,7 +23,7 @@ from rewriter.algebra.joins import (
 from rewriter.algebra.leaves import Constant, OneRow, Scan
 from rewriter.algebra.order import Limit, LocalSort, Sort, SortKey
 from rewriter.algebra.recursion import Level
-from rewriter.algebra.relation import Relation, Unary, require, walk
+from rewriter.algebra.relation import Relation, Unary, reference_counts, require, walk, with_inputs
 from rewriter.algebra.rows import Filter, Generate, Project, Windows
 from rewriter.algebra.scalars import (
     Attribute,
@@ -83,7 +83,9 @@ __all__ = [
     "conjuncts",
     "is_compound",
     "is_known",
+    "reference_counts",
     "references",
     "require",
     "walk",
+    "with_inputs",
 ]

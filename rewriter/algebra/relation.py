@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from operator import is_
+from typing import Any
 
 from rewriter.algebra.scalars import Attribute, Scalar, references
 
@@ -70,3 +73,34 @@ def walk(root: Relation) -> Iterator[Relation]:
             seen.add(id(relation))
             stack.append((relation, True))
             stack.extend((child, False) for child in reversed(relation.inputs))
+
+
+def reference_counts(root: Relation) -> Counter[int]:
+    """Return, by the ``id`` of each operator of a plan, how many operators read it."""
+    counts: Counter[int] = Counter()
+
+    def visit(relation: Relation) -> None:
+        counts[id(relation)] += 1
+        if counts[id(relation)] == 1:
+            for child in relation.inputs:
+                visit(child)
+
+    visit(root)
+    return counts
+
+
+def with_inputs(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
+    """Return an operator over what ``change`` makes of its inputs; itself if they are the same."""
+    changed: dict[str, Any] = {}
+    for field in fields(relation):
+        value = getattr(relation, field.name)
+        if isinstance(value, Relation):
+            new: Any = change(value)
+        elif isinstance(value, tuple) and value and all(isinstance(v, Relation) for v in value):
+            new = tuple(map(change, value))
+            new = value if all(map(is_, new, value)) else new
+        else:
+            continue
+        if new is not value:
+            changed[field.name] = new
+    return replace(relation, **changed) if changed else relation

@@ -14,17 +14,26 @@ from rewriter.position import Span
 class ScalarSubquery(Relation):
     """The input with one more attribute: the value of an uncorrelated scalar subquery.
 
-    ``query`` has one attribute; no row gives NULL, more than one is an error when it runs.
+    No row of ``query`` gives NULL, more than one is an error when it runs. ``shown`` is the
+    attribute of it that is the value; None: it has one only.
     """
 
     input: Relation
     query: Relation
     output: Attribute
     span: Span | None = None
+    shown: Attribute | None = None
 
     def __post_init__(self) -> None:
-        if len(self.query.attributes) != 1:
+        if self.shown is None and len(self.query.attributes) != 1:
             raise ValueError("a scalar subquery has one attribute")
+        if self.shown is not None and self.shown not in self.query.attributes:
+            raise ValueError(f"a scalar subquery has no attribute {self.shown.id!r}")
+
+    @property
+    def value(self) -> Attribute:
+        """The attribute of the query that is the value."""
+        return self.query.attributes[0] if self.shown is None else self.shown
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -47,7 +47,7 @@ from rewriter.emit import (
     table,
     visible,
 )
-from rewriter.passes.reduce_semijoins import Reduction
+from rewriter.passes import Reduction
 from rewriter.position import Span
 from rewriter.scalars.aggregates import arguments
 from rewriter.scalars.text import text

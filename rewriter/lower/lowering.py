@@ -44,6 +44,7 @@ from rewriter.algebra import (
     bracketed,
     conjuncts,
     is_known,
+    reference_counts,
     walk,
 )
 from rewriter.analysis.may_throw import may_raise
@@ -65,12 +66,11 @@ from rewriter.lower.collected import Collected, collected_by
 from rewriter.lower.nondeterminism import Chance
 from rewriter.lower.observed import observed
 from rewriter.lower.scope import OpenCore, OpenPost, Post, TokenLeaves, cross
-from rewriter.lower.state import Open, reference_counts
+from rewriter.lower.state import Open
 from rewriter.lower.subqueries import SubqueryValues
 from rewriter.lower.unions import is_plain, union_of_cores
 from rewriter.lower.windows import lists_by_range, placed_by
-from rewriter.passes.eliminate_outer_joins import without_rejected
-from rewriter.passes.fuse_scalar_subqueries import merged
+from rewriter.passes import Observer, log, rewritten
 from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
 from rewriter.scalars.columns import rewrite_columns
 from rewriter.scalars.comparable import Conversions
@@ -81,6 +81,7 @@ def lower(
     tokens: Mapping[str, TokenSource],
     sql: str = "",
     converted: Conversions = MappingProxyType({}),
+    observe: Observer = log,
 ) -> Block:
     """Cut a query into blocks and return the one that yields its answer.
 
@@ -94,15 +95,17 @@ def lower(
         The user's text, for the excerpts of errors.
     converted
         The types that both sides of equalities of outer, semi and anti joins are converted to.
+    observe
+        Told of each pass that changed something.
 
     Raises
     ------
     UnsupportedError
         Where an operator has no rule for what it is applied to.
     """
-    root = without_rejected(root)
+    root = rewritten(root, observe)
     views = {tokens[scan.relation].view for scan in walk(root) if isinstance(scan, Scan)}
-    lowering = _Lowering(tokens, sql, reference_counts(root), views, converted)
+    lowering = _Lowering(tokens, sql, reference_counts(root), views, converted, observe)
     for operator in walk(root):
         if isinstance(operator, OuterValues):
             lowering.share(operator.input)
@@ -111,7 +114,6 @@ def lower(
 
 class _Lowering(Chance, SubqueryValues):
     def root(self, relation: Relation) -> Block:
-        self._merged = merged(relation)
         self._observed = observed(relation)
         return self._close(self._lower(relation), relation.attributes, f"{self._prefix}0")
 

@@ -73,7 +73,7 @@ def _renamed(relation: Relation) -> Iterator[tuple[str, str]]:
                 for new, old in zip(relation.output, branch.attributes, strict=True):
                     yield new.id, old.id
         case ScalarSubquery():
-            yield relation.output.id, relation.query.attributes[0].id
+            yield relation.output.id, relation.value.id
         case CorrelatedScalar():
             yield relation.output.id, relation.value.id
 

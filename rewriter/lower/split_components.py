@@ -1,12 +1,12 @@
-"""Parts of a core that are joined by nothing but conditions which a deletion changes.
+"""Components of a core that are joined by nothing but conditions which a deletion changes.
 
-A member would be a row of the product of the parts, of which these conditions keep few: two halves
-of a query joined by their ranks, say. Each is a block of its own, and the tail joins them.
+A member would be a row of the product of the components, of which these conditions keep few: two
+halves of a query joined by their ranks, say. Each is a block of its own, and the tail joins them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -17,13 +17,14 @@ from rewriter.blocks import BlockSource, OneRowSource, Semi, aliases
 from rewriter.lower.certainty import is_prefilter
 from rewriter.lower.finish_block import apart, placed
 from rewriter.lower.scope import OpenCore, cross, over_columns
+from rewriter.scalars.text import text
 
 Reader: TypeAlias = Callable[[OpenCore, Iterable[Attribute]], OpenCore]
 """Returns a core that reads the tuples of a core as those of a block."""
 
 
-def in_parts(core: OpenCore, reader: Reader) -> OpenCore:
-    """Return a core that reads its parts as blocks, if it has several.
+def split_components(core: OpenCore, reader: Reader) -> OpenCore:
+    """Return a core that reads its components as blocks, if it has several.
 
     Parameters
     ----------
@@ -132,3 +133,13 @@ def _read_by(semi: Semi) -> set[str]:
     if semi.guard is not None:
         scalars.append(semi.guard)
     return set[str]().union(*map(aliases, scalars))
+
+
+def lines(core: OpenCore) -> Iterator[str]:
+    """Yield what a core reads and which conditions it has."""
+    for source in core.sources:
+        if isinstance(source, BlockSource):
+            yield f"tuples of {source.block.name} as {source.alias}"
+        else:
+            yield source.alias
+    yield from (f"where {text(predicate)}" for predicate in core.predicates)

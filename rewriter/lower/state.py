@@ -34,10 +34,11 @@ from rewriter.blocks import (
 )
 from rewriter.dialect import SparkSQL
 from rewriter.errors import UnsupportedError
+from rewriter.lower import split_components as split
 from rewriter.lower.certainty import with_certain_outputs
 from rewriter.lower.finish_block import apart, close_core, close_post
 from rewriter.lower.scope import OpenCore, OpenPost, without_post
-from rewriter.lower.split_components import in_parts
+from rewriter.passes.steps import Observer, run
 from rewriter.position import Span
 from rewriter.scalars.comparable import Conversions
 
@@ -53,19 +54,6 @@ _KEYWORDS = {word for keyword in SparkSQL.Tokenizer.KEYWORDS for word in keyword
 """Words that mean something else than a table in some places where an alias stands."""
 
 
-def reference_counts(root: Relation) -> Counter[int]:
-    counts: Counter[int] = Counter()
-
-    def visit(relation: Relation) -> None:
-        counts[id(relation)] += 1
-        if counts[id(relation)] == 1:
-            for child in relation.inputs:
-                visit(child)
-
-    visit(root)
-    return counts
-
-
 class Lowering(ABC):
     """What every rule needs of the others. Use :func:`rewriter.lower.lower`."""
 
@@ -76,11 +64,13 @@ class Lowering(ABC):
         references: Counter[int],
         views: Iterable[str],
         converted: Conversions,
+        observe: Observer,
     ) -> None:
         self._tokens = tokens
         self._sql = sql
         self._references = references
         self._converted = converted
+        self._observe = observe
         self._closed: dict[int, Block] = {}
         self._memberships: dict[tuple[int, ...], tuple[Block, Pairs]] = {}
         self._found: dict[int, tuple[Block, Pairs, str]] = {}
@@ -96,18 +86,23 @@ class Lowering(ABC):
     def _close(self, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
         if isinstance(open_, OpenCore):
             read = {attribute.id: open_.env[attribute.id] for attribute in attributes}
-            return close_core(self._in_parts(replace(open_, env=read)), attributes, name)
+            return close_core(self._split(replace(open_, env=read)), attributes, name)
         if open_.core is None or open_.difference is not None:
             return close_post(open_, attributes, name)
         read = {**dict(open_.keys), **dict(open_.aggregates)}
-        core = self._in_parts(replace(open_.core, env=read))
+        core = self._split(replace(open_.core, env=read))
         keys = tuple((key, core.env[key]) for key, _ in open_.keys)
         aggregates = tuple((name, core.env[name]) for name, _ in open_.aggregates)
         post = replace(open_, core=core, keys=keys, aggregates=aggregates)
         return close_post(post, attributes, name)
 
-    def _in_parts(self, core: OpenCore) -> OpenCore:
-        return in_parts(core, lambda part, read: self._reader(self._inner(part, tuple(read))))
+    def _split(self, core: OpenCore) -> OpenCore:
+        def split_components(core: OpenCore) -> OpenCore:
+            return split.split_components(
+                core, lambda part, read: self._reader(self._inner(part, tuple(read)))
+            )
+
+        return run((split_components,), core, split.lines, self._observe)
 
     def _block(self, relation: Relation) -> Block:
         """Return the block of a relation, one and the same for every reference to it."""

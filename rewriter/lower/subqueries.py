@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -23,16 +22,12 @@ from rewriter.lower.outer import where_true
 from rewriter.lower.outer_joins import OuterJoins
 from rewriter.lower.scope import OpenCore
 from rewriter.lower.state import Open
-from rewriter.passes.fuse_scalar_subqueries import Value
 
 _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by a subquery."
 
 
 class SubqueryValues(OuterJoins):
     """The rules of scalar subqueries, and of IN and EXISTS that are no conjuncts."""
-
-    _merged: Mapping[int, Value]
-    """Where the values of scalar subqueries are that others are equal to, by ``id``."""
 
     def _subquery(
         self, relation: ScalarSubquery | CorrelatedScalar | ExistenceJoin | OuterValues
@@ -48,13 +43,10 @@ class SubqueryValues(OuterJoins):
                 return self._outer_values(relation)
 
     def _scalar_subquery(self, relation: ScalarSubquery) -> Open:
-        query, attribute = relation.query, relation.query.attributes[0]
-        if id(query) in self._merged:
-            query, attribute = self._merged[id(query)]
-        block = self._block(query)
+        block = self._block(relation.query)
         open_ = self._unlimited(relation.input)
         alias = self._alias(f"{block.name}_value")
-        value = qualified(alias, attribute.id)
+        value = qualified(alias, relation.value.id)
         return replace(
             open_,
             env={**open_.env, relation.output.id: value},

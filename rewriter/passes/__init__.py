@@ -1,1 +1,92 @@
-"""Rewrites of a query that leave its answer as it is, and make its capture smaller."""
+"""Rewrites that leave the answer of a query as it is, and make its capture smaller.
+
+A pass is a pure function: of the query (a tree of :mod:`rewriter.algebra`), or of the plan of its
+capture. It returns what it was given where it has nothing to do. :data:`PASSES` has them all in the
+order in which they run.
+
+On the query, before it is cut into blocks:
+
+1. ``eliminate_outer_joins`` comes first: an inner join is part of a core, where an outer join is a
+   union of two, so all that follows sees simpler trees.
+2. ``fuse_scalar_subqueries`` compares subqueries as they stand. Two that differed in an outer join
+   which is none may have become equal.
+
+While a block is finished, :mod:`rewriter.lower.split_components` divides its core; that needs to
+know which conditions a deletion may decide, which is known there only.
+
+On the plan of a capture, when the blocks are final:
+
+3. ``push_predicates`` comes first, for what it leaves out is left out of whatever is counted or
+   joined later.
+4. ``prune_groups`` says of which blocks HAVING decides the groups once and for all. They are found
+   from the rows of all blocks below,
+5. so ``reduce_semijoins`` must not reduce a block by the members of such a one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from rewriter.algebra import Relation
+from rewriter.algebra.rendering import render
+from rewriter.blocks import Block
+from rewriter.passes.capture_plan import Alike, CapturePlan, Reduction
+from rewriter.passes.eliminate_outer_joins import eliminate_outer_joins
+from rewriter.passes.fuse_scalar_subqueries import fuse_scalar_subqueries
+from rewriter.passes.prune_groups import prune_groups
+from rewriter.passes.push_predicates import push_predicates
+from rewriter.passes.reduce_semijoins import reduce_semijoins
+from rewriter.passes.steps import LOGGER, Observer, Step, log, run
+
+__all__ = [
+    "LOGGER",
+    "PASSES",
+    "Alike",
+    "CapturePlan",
+    "Observer",
+    "Passes",
+    "Reduction",
+    "Step",
+    "log",
+    "planned_capture",
+    "rewritten",
+]
+
+
+class Passes(NamedTuple):
+    """The passes, in the order in which they run."""
+
+    query: tuple[Callable[[Relation], Relation], ...]
+    capture: tuple[Callable[[CapturePlan], CapturePlan], ...]
+
+
+PASSES = Passes(
+    query=(eliminate_outer_joins, fuse_scalar_subqueries),
+    capture=(push_predicates, prune_groups, reduce_semijoins),
+)
+
+
+def rewritten(root: Relation, observe: Observer = log) -> Relation:
+    """Return a query as the passes rewrite it."""
+    return run(PASSES.query, root, _lines, observe)
+
+
+def planned_capture(root: Block, alike: Alike, observe: Observer = log) -> CapturePlan:
+    """Return what is captured of the members of a query's blocks.
+
+    Parameters
+    ----------
+    root
+        The block of the answer.
+    alike
+        Whether columns of members are all of one type. Where a union converts some of its columns,
+        a condition on one of them is not one on each.
+    observe
+        Told of each pass that changed something.
+    """
+    return run(PASSES.capture, CapturePlan(root, alike), CapturePlan.lines, observe)
+
+
+def _lines(root: Relation) -> Iterator[str]:
+    yield from render(root).split("\n")

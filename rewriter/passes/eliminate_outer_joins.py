@@ -1,4 +1,4 @@
-"""Outer joins whose padded rows a condition above rejects: they are inner joins.
+"""Outer-join elimination: where a condition above rejects padded rows, the join is an inner one.
 
 ``FROM a LEFT JOIN b ON ... WHERE b.x > 1`` keeps no row without a partner, whatever is deleted.
 Captured as an outer join, each row of ``a`` would be there once more for the case that it has none.
@@ -30,8 +30,8 @@ from rewriter.algebra import (
     Side,
     Sort,
     UnionAll,
+    reference_counts,
 )
-from rewriter.lower.state import reference_counts
 
 _NULL_OF_NULL = (
     exp.Add,
@@ -54,18 +54,21 @@ _NULL_OF_NULL = (
 _NOTHING: Set[str] = frozenset()
 
 
-def without_rejected(root: Relation) -> Relation:
-    """Return a query without the padded rows that conditions reject."""
-    return _Rejecting(root).relation(root, _NOTHING)
+def eliminate_outer_joins(root: Relation) -> Relation:
+    """Return a query in which outer joins whose padded rows a condition rejects are inner ones.
+
+    ``a LEFT JOIN b ON a.k = b.k WHERE b.x > 1`` is ``a JOIN b ON a.k = b.k WHERE b.x > 1``.
+    """
+    return _Eliminating(root).relation(root, _NOTHING)
 
 
-def rejected(predicate: Scalar) -> Set[str]:
+def null_rejected(predicate: Scalar) -> Set[str]:
     """Return the attributes that are not NULL where a predicate is true."""
     predicate = predicate.unnest()
     if isinstance(predicate, exp.And):
-        return rejected(predicate.left) | rejected(predicate.right)
+        return null_rejected(predicate.left) | null_rejected(predicate.right)
     if isinstance(predicate, exp.Or):
-        return rejected(predicate.left) & rejected(predicate.right)
+        return null_rejected(predicate.left) & null_rejected(predicate.right)
     if isinstance(predicate, exp.Between | exp.In):
         return _strict(predicate.this)
     if isinstance(predicate, exp.Not):
@@ -87,7 +90,7 @@ def _strict(scalar: Scalar) -> Set[str]:
     return frozenset().union(*(_strict(one) for one in operands if isinstance(one, exp.Expr)))
 
 
-class _Rejecting:
+class _Eliminating:
     """Rewrites the operators of a query that are read once, from above."""
 
     def __init__(self, root: Relation) -> None:
@@ -121,7 +124,7 @@ class _Rejecting:
         lefts, rights = ({a.id for a in side.attributes} for side in relation.inputs)
         keeps_left = relation.side.keeps_left and known.isdisjoint(rights)
         keeps_right = relation.side.keeps_right and known.isdisjoint(lefts)
-        matching = _rejected(relation.condition)
+        matching = _null_rejected(relation.condition)
         left = (_NOTHING if keeps_right else known) | (_NOTHING if keeps_left else matching)
         right = (_NOTHING if keeps_left else known) | (_NOTHING if keeps_right else matching)
         inputs = self.relation(relation.left, left), self.relation(relation.right, right)
@@ -148,26 +151,26 @@ def _below(relation: Relation, known: Set[str]) -> Mapping[str, Set[str]]:
     """Return, by the fields of its inputs, what is not NULL in the rows of them that matter."""
     match relation:
         case Filter():
-            return {"input": known | rejected(relation.predicate)}
+            return {"input": known | null_rejected(relation.predicate)}
         case Project():
             return {"input": _made_of(relation.output, relation.scalars, known)}
         case Aggregate() if relation.sets is None:
             return {"input": _made_of(relation.key_output, relation.keys, known)}
         case InnerJoin():
-            both = known | _rejected(relation.condition)
+            both = known | _null_rejected(relation.condition)
             return {"left": both, "right": both}
         case SemiJoin():
-            matching = _rejected(relation.condition)
+            matching = _null_rejected(relation.condition)
             return {"left": known | matching, "right": matching}
         case AntiJoin() | ExistenceJoin():
-            return {"left": known, "right": _rejected(relation.condition)}
+            return {"left": known, "right": _null_rejected(relation.condition)}
         case ScalarSubquery() | CorrelatedScalar() | Sort():
             return {"input": known}
     return {}
 
 
-def _rejected(condition: Scalar | None) -> Set[str]:
-    return _NOTHING if condition is None else rejected(condition)
+def _null_rejected(condition: Scalar | None) -> Set[str]:
+    return _NOTHING if condition is None else null_rejected(condition)
 
 
 def _made_of(

@@ -1,4 +1,4 @@
-"""Scalar subqueries over the same rows, of which one block has all values.
+"""Scalar-subquery fusion: of subqueries over the same rows, one block has all values.
 
 A query often asks for several aggregates of one selection, each in a subquery of its own. Their
 members are the same.
@@ -7,7 +7,7 @@ members are the same.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -30,6 +30,7 @@ from rewriter.algebra import (
     UnionAll,
     column,
     walk,
+    with_inputs,
 )
 from rewriter.dialect import SparkSQL
 from rewriter.position import Span
@@ -62,28 +63,50 @@ class Value(NamedTuple):
     attribute: Attribute
 
 
-def merged(root: Relation) -> Mapping[int, Value]:
-    """Return, by the ``id`` of their queries, the scalar subqueries that others are equal to.
+def fuse_scalar_subqueries(root: Relation) -> Relation:
+    """Return a query whose scalar subqueries over the same rows are read from one of them.
 
     Several aggregates without keys over the same rows are those of one grouping; other subqueries
-    are read together where all of the query is the same.
+    are read together where all of the query is the same. ``SELECT (SELECT max(x) FROM t), (SELECT
+    min(x) FROM t)`` reads both values of ``SELECT max(x), min(x) FROM t``.
     """
+    fused = _fused(root)
+    if not fused:
+        return root
+    done: dict[int, Relation] = {}
+
+    def visit(relation: Relation) -> Relation:
+        if id(relation) not in done:
+            if isinstance(relation, ScalarSubquery) and id(relation.query) in fused:
+                query, shown = fused[id(relation.query)]
+                done[id(relation)] = replace(
+                    relation, input=visit(relation.input), query=visit(query), shown=shown
+                )
+            else:
+                done[id(relation)] = with_inputs(relation, visit)
+        return done[id(relation)]
+
+    return visit(root)
+
+
+def _fused(root: Relation) -> Mapping[int, Value]:
+    """Return, by the ``id`` of their queries, where the values of equal subqueries are."""
     queries = {id(o.query): o.query for o in walk(root) if isinstance(o, ScalarSubquery)}
     if len(queries) < 2:
         return {}
-    groups: dict[Hashable, list[_Asked]] = {}
+    groups: dict[Hashable, list[_Subquery]] = {}
     for query in queries.values():
-        asked = _Asked(query)
-        if asked.rows.form is not None:
-            groups.setdefault((asked.value is None, asked.rows.form), []).append(asked)
-    found: dict[int, Value] = {}
+        subquery = _Subquery(query)
+        if subquery.rows.form is not None:
+            groups.setdefault((subquery.value is None, subquery.rows.form), []).append(subquery)
+    fused: dict[int, Value] = {}
     for group in groups.values():
         if len(group) > 1:
-            found |= _together(group)
-    return found
+            fused |= _together(group)
+    return fused
 
 
-class _Asked:
+class _Subquery:
     """A scalar subquery: the rows it is computed from, or the whole of it."""
 
     def __init__(self, query: Relation) -> None:
@@ -95,23 +118,23 @@ class _Asked:
         self.rows = _Rows(query if grouping is None else grouping.input)
 
 
-def _together(group: list[_Asked]) -> Iterator[tuple[int, Value]]:
+def _together(group: list[_Subquery]) -> Iterator[tuple[int, Value]]:
     first = group[0]
     if first.grouping is None:
         [attribute] = first.query.attributes
-        for asked in group:
-            yield id(asked.query), Value(first.query, attribute)
+        for subquery in group:
+            yield id(subquery.query), Value(first.query, attribute)
         return
     output: list[Attribute] = []
     calls: list[Scalar] = []
     known: dict[str, Attribute] = {}
     values: list[Scalar] = []
-    for asked in group:
-        assert asked.grouping is not None
-        assert asked.value is not None
-        moved = dict(zip(asked.rows.places, map(column, first.rows.places), strict=True))
+    for subquery in group:
+        assert subquery.grouping is not None
+        assert subquery.value is not None
+        moved = dict(zip(subquery.rows.places, map(column, first.rows.places), strict=True))
         own: dict[str, Scalar] = {}
-        pairs = zip(asked.grouping.aggregate_output, asked.grouping.aggregates, strict=True)
+        pairs = zip(subquery.grouping.aggregate_output, subquery.grouping.aggregates, strict=True)
         for attribute, call in pairs:
             same = _with_columns(call, moved)
             text = same.sql(dialect=SparkSQL)
@@ -120,12 +143,12 @@ def _together(group: list[_Asked]) -> Iterator[tuple[int, Value]]:
                 output.append(attribute)
                 calls.append(same)
             own[attribute.id] = known[text].column()
-        values.append(_with_columns(asked.value, own))
-    attributes = tuple(asked.query.attributes[0] for asked in group)
+        values.append(_with_columns(subquery.value, own))
+    attributes = tuple(subquery.query.attributes[0] for subquery in group)
     grouping = Aggregate(first.grouping.input, (), (), tuple(output), tuple(calls))
     query = Project(grouping, attributes, tuple(values))
-    for asked, attribute in zip(group, attributes, strict=True):
-        yield id(asked.query), Value(query, attribute)
+    for subquery, attribute in zip(group, attributes, strict=True):
+        yield id(subquery.query), Value(query, attribute)
 
 
 def _with_columns(scalar: Scalar, columns: Mapping[str, Scalar]) -> Scalar:

@@ -1,4 +1,4 @@
-"""Which members of a block no reader can use: those that every reader's conditions leave out.
+"""Predicate pushdown: conditions that all readers of a block have on its keys filter its members.
 
 A named query is captured once for all that read it. Where each of them keeps groups of some keys
 only, by conditions of its own, members of other groups need not be captured: no deletion changes a
@@ -9,7 +9,7 @@ all readers have in common.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import TypeAlias
@@ -29,58 +29,34 @@ from rewriter.blocks import (
     qualified,
     topological,
 )
+from rewriter.passes.capture_plan import Alike, CapturePlan
 from rewriter.scalars.columns import rewrite_columns
 from rewriter.scalars.text import text
-
-Column: TypeAlias = tuple[Block, str]
-"""A column of a block's members."""
-
-Alike = Callable[[Sequence[Column]], bool]
-"""Whether columns of members are all of one type."""
 
 _Reading: TypeAlias = list[Scalar]
 """The conditions of one reader of a block: over its outputs, or over what these are made of."""
 
 
-def narrowed(root: Block, alike: Alike) -> Mapping[str, Scalar]:
-    """Return by name the blocks of whose members readers use some only, and the condition on them.
+def push_predicates(plan: CapturePlan) -> CapturePlan:
+    """Return a plan that captures no members which every reader's conditions leave out.
 
-    Parameters
-    ----------
-    root
-        The block of the answer.
-    alike
-        Asked of columns that a union puts into one. Where it converts some, a condition on its
-        column is not one on each of them.
-
-    Returns
-    -------
-    Mapping
-        Conditions over the sources of a block's core.
+    ``WITH c AS (SELECT model, max(price) AS p FROM cars GROUP BY model) SELECT ... FROM c a, c b
+    WHERE a.model = 'x' AND b.model = 'y'`` needs members of the models x and y.
     """
     readings: defaultdict[str, list[_Reading]] = defaultdict(list)
-    readings[root.name].append([])
-    found: dict[str, Scalar] = {}
-    for block in reversed(topological(root)):
-        asked = [[]] if _depends(block) else readings[block.name]
-        below = [_below(block, reading) for reading in asked]
-        for inner, conditions in _read(block, below, alike):
-            readings[inner.name].append(conditions)
+    readings[plan.root.name].append([])
+    conditions: dict[str, Scalar] = {}
+    for block in reversed(topological(plan.root)):
+        read = [[]] if _depends(block) else readings[block.name]
+        below = [_below(block, reading) for reading in read]
+        for inner, on_inner in _read(block, below, plan.alike):
+            readings[inner.name].append(on_inner)
         condition = _any(below, {MEMBER})
         if condition is not None and block.core is not None and not block.core.once:
             over_sources = _over(condition, dict(block.core.select))
             if not may_raise(over_sources):
-                found[block.name] = over_sources
-    return found
-
-
-def with_asked_members(block: Block, found: Mapping[str, Scalar]) -> Block:
-    """Return a block without the members that no reader can use."""
-    condition = found.get(block.name)
-    if block.core is None or condition is None:
-        return block
-    predicates = (*block.core.predicates, condition)
-    return replace(block, core=replace(block.core, predicates=predicates))
+                conditions[block.name] = over_sources
+    return replace(plan, conditions=conditions) if conditions else plan
 
 
 def _depends(block: Block) -> bool:

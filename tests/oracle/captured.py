@@ -17,7 +17,7 @@ from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type
 from rewriter.blocks import Block, TokenSource
 from rewriter.emit.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
 from rewriter.lower import lower
-from rewriter.passes.reduce_semijoins import in_order_of_members, reductions, without_prefilters
+from rewriter.passes import planned_capture
 from tests.oracle.database import Database, Deletion
 from tests.oracle.duck import Duck, create_table, loosened
 from tests.oracle.duck_sql import to_duckdb
@@ -101,18 +101,19 @@ def statements_of_members(
 
     Whatever can be reduced to the groups that are asked for is.
     """
-    found = reductions(root)
-    for block in in_order_of_members(root, found):
+    plan = planned_capture(root, lambda _: False)
+    for block in plan.order():
         if block.core is None:
             continue
         kept = None
-        if block.name in found:
+        if block.name in plan.reductions:
             view = f"asked_{block.name}"
-            asked = to_duckdb(asked_groups_sql(found[block.name], members_of))
+            reduction = plan.reductions[block.name]
+            asked = to_duckdb(asked_groups_sql(reduction, members_of))
             connection.execute(f'CREATE TABLE "{view}" AS {asked}')
-            keys = tuple(key for _, key in found[block.name].pairs)
-            kept = Groups(view, keys, found[block.name].null_safe)
-        yield block, members_sql(without_prefilters(block, found), members_of, kept=kept)
+            keys = tuple(key for _, key in reduction.pairs)
+            kept = Groups(view, keys, reduction.null_safe)
+        yield block, members_sql(plan.captured(block), members_of, kept=kept)
 
 
 def answer_without(

@@ -17,9 +17,9 @@ from rewriter.emit import CTE_TABLES, rows_query
 from rewriter.emit.statements import rewritten_sql, supporting_aggregates
 from rewriter.errors import QueryError
 from rewriter.lower import lowering
+from rewriter.passes.rendering import render_blocks
 from tests.rewriter.cases import ADVISED, BLOCKS, ERROR, EXPECTED, Case, cases, check, strays
 from tests.rewriter.lower.catalog import blocks
-from tests.rewriter.lower.rendering import render_blocks
 
 CASES = Path(__file__).parent / "cases"
 KINDS = (EXPECTED, BLOCKS, ERROR)

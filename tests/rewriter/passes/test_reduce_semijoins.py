@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from rewriter.emit.statements import Groups, asked_groups_sql, members_sql
-from rewriter.passes.reduce_semijoins import in_order_of_members, reductions, without_prefilters
+from rewriter.passes import CapturePlan, planned_capture
 from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
 
 def _found(sql: str) -> list[tuple[str, str, list[tuple[str, str]], bool]]:
-    found = reductions(blocks(sql))
+    found = planned_capture(blocks(sql), lambda _: False).reductions
     return [
         (name, one.reader.name, [(text(left), key) for left, key in one.pairs], one.prefilter)
         for name, one in found.items()
@@ -76,14 +76,14 @@ def test_members_of_the_groups_that_members_ask_for() -> None:
         "SELECT bid FROM bids WHERE amount > 3 AND EXISTS "
         "(SELECT 1 FROM cars WHERE cars.car_id = bids.car_id AND price > 5)"
     )
-    found = reductions(root)
-    assert [block.name for block in in_order_of_members(root, {})] == ["b1", "b0"]
-    outer, inner = in_order_of_members(root, found)
+    plan = planned_capture(root, lambda _: False)
+    assert [block.name for block in CapturePlan(root, lambda _: False).order()] == ["b1", "b0"]
+    outer, inner = plan.order()
     assert (outer.name, inner.name) == ("b0", "b1")
-    bare = without_prefilters(outer, found)
+    bare = plan.captured(outer)
     assert "EXISTS" in members_sql(outer, lambda block: block.name)
     assert "EXISTS" not in members_sql(bare, lambda block: block.name)
-    asked = asked_groups_sql(found["b1"], lambda block: f"{block.name}_written")
+    asked = asked_groups_sql(plan.reductions["b1"], lambda block: f"{block.name}_written")
     assert asked == "SELECT m.`car_id` AS `k1` FROM `b0_written` AS m"
     made = members_sql(inner, lambda block: block.name, kept=Groups("asked", ("k1",), False))
     assert "EXISTS(SELECT 1 FROM `asked` AS k WHERE k.`k1` = " in made

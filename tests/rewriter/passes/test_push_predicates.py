@@ -8,7 +8,8 @@ import pytest
 
 from rewriter.blocks import Block
 from rewriter.emit.statements import members_sql
-from rewriter.passes.push_predicates import narrowed, with_asked_members
+from rewriter.passes import CapturePlan
+from rewriter.passes.push_predicates import push_predicates
 from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks
 
@@ -20,8 +21,10 @@ CHANNELS = (
 
 
 def _found(sql: str, *, alike: bool = True) -> dict[str, str]:
-    found = narrowed(blocks(sql), lambda columns: alike and bool(columns))
-    return {name: text(condition) for name, condition in found.items()}
+    plan = CapturePlan(blocks(sql), lambda columns: alike and bool(columns))
+    pushed = push_predicates(plan)
+    assert (pushed is plan) == (not pushed.conditions)
+    return {name: text(condition) for name, condition in pushed.conditions.items()}
 
 
 @pytest.mark.parametrize(
@@ -110,13 +113,14 @@ def test_columns_of_several_types() -> None:
         asked.append([f"{block.name}.{name}" for block, name in columns])
         return True
 
-    narrowed(blocks(sql), alike)
+    push_predicates(CapturePlan(blocks(sql), alike))
     assert {tuple(columns) for columns in asked} == {("b1.dealer", "b2.buyer")}
 
 
 def test_the_core_that_is_captured() -> None:
     root = blocks(GROUPS + "SELECT bid FROM c JOIN bids ON bid = p WHERE model IN ('x', 'y')")
     (block,) = (lookup.block for lookup in root.lookups)
-    sql = members_sql(with_asked_members(block, narrowed(root, lambda _: False)), lambda b: b.name)
+    plan = push_predicates(CapturePlan(root, lambda _: False))
+    sql = members_sql(plan.captured(block), lambda b: b.name)
     assert sql.endswith("WHERE cars.`model` IN ('x', 'y')")
-    assert with_asked_members(root, {}) is root
+    assert plan.captured(root) is root

@@ -13,6 +13,7 @@ from rewriter.blocks import (
     Core,
     Generator,
     Named,
+    OneRowSource,
     OuterLookup,
     ScanSource,
     Semi,
@@ -88,6 +89,8 @@ def _source(source: Source) -> Iterator[str]:
     elif isinstance(source, ConstantSource):
         columns = ", ".join(source.columns)
         yield f"constant: {text(source.table)} as {source.alias}({columns})"
+    elif isinstance(source, OneRowSource):
+        yield f"one row: {source.alias}"
     else:
         yield f"union: {source.alias}"
         for branch in source.branches:

@@ -6,7 +6,7 @@ import pytest
 
 from rewriter.algebra import InnerJoin, OuterJoin, walk
 from rewriter.bind import bind
-from rewriter.passes.eliminate_outer_joins import without_rejected
+from rewriter.passes.eliminate_outer_joins import eliminate_outer_joins
 from tests.rewriter.lower.catalog import CATALOG
 
 FROM = "FROM dealers d {} JOIN cars c ON d.dealer = c.dealer"
@@ -120,7 +120,7 @@ def test_place(sql: str, kept: list[str]) -> None:
 def _sides(sql: str) -> list[str]:
     root = bind(sql, CATALOG, levels={}).root
     before = [o for o in walk(root) if isinstance(o, OuterJoin)]
-    after = without_rejected(root)
+    after = eliminate_outer_joins(root)
     assert [a.id for a in after.attributes] == [a.id for a in root.attributes]
     sides = [o.side.value for o in walk(after) if isinstance(o, OuterJoin)]
     inner = sum(isinstance(o, InnerJoin) for o in walk(after))

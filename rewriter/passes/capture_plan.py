@@ -1,0 +1,133 @@
+"""What of a query's members is captured, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from rewriter.algebra import Scalar
+from rewriter.analysis.monotone import Monotone
+from rewriter.blocks import Block, topological
+from rewriter.scalars.text import text
+
+MemberColumn: TypeAlias = tuple[Block, str]
+"""A column of a block's members."""
+
+Alike = Callable[[Sequence[MemberColumn]], bool]
+"""Whether columns of members are all of one type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """The groups of a block that its reader asks for.
+
+    Parameters
+    ----------
+    block
+        The block.
+    reader
+        The block whose members name them.
+    pairs
+        The values that members have, and the keys they are compared with.
+    null_safe
+        NULL equals NULL.
+    prefilter
+        The members of the reader are otherwise filtered by the groups: those of either of the two
+        blocks, each a scan, can reduce those of the other.
+    """
+
+    block: Block
+    reader: Block
+    pairs: tuple[tuple[Scalar, str], ...]
+    null_safe: bool
+    prefilter: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CapturePlan:
+    """The members to capture of each block. Blocks themselves stay as the query has them.
+
+    Parameters
+    ----------
+    root
+        The block of the answer.
+    alike
+        Asked of columns that a union puts into one.
+    conditions
+        By block, what some reader asks of its members: over the sources of its core.
+    monotone
+        By block, why only members of the groups that HAVING keeps are needed.
+    reductions
+        By block, whose members name the groups that are needed.
+    """
+
+    root: Block
+    alike: Alike = field(compare=False)
+    conditions: Mapping[str, Scalar] = field(default_factory=dict)
+    monotone: Mapping[str, Monotone] = field(default_factory=dict)
+    reductions: Mapping[str, Reduction] = field(default_factory=dict)
+
+    def with_conditions(self, block: Block) -> Block:
+        """Return a block without the members that no reader can use."""
+        condition = self.conditions.get(block.name)
+        if block.core is None or condition is None:
+            return block
+        predicates = (*block.core.predicates, condition)
+        return replace(block, core=replace(block.core, predicates=predicates))
+
+    def captured(self, block: Block) -> Block:
+        """Return the block whose members are captured.
+
+        It is without the members that no reader can use, and its members are not filtered by the
+        blocks that they reduce.
+        """
+        block = self.with_conditions(block)
+        reduced = {name for name, each in self.reductions.items() if each.prefilter}
+        if block.core is None or not reduced:
+            return block
+        semis = tuple(semi for semi in block.core.semis if semi.block.name not in reduced)
+        return replace(block, core=replace(block.core, semis=semis))
+
+    def order(self) -> tuple[Block, ...]:
+        """Return all blocks, those first whose members those of others need."""
+        order: dict[str, Block] = {}
+
+        def visit(block: Block) -> None:
+            if block.name in order:
+                return
+            if block.name in self.reductions:
+                visit(self.reductions[block.name].reader)
+            core = self.captured(block).core
+            for read in block.branches if core is None else core.reads():
+                for inner in topological(read):
+                    visit(inner)
+            order[block.name] = block
+
+        for block in topological(self.root):
+            visit(block)
+        return tuple(order.values())
+
+    def without_reduction(self, name: str) -> CapturePlan:
+        """Return the plan in which all groups of a block are captured."""
+        return replace(
+            self, reductions={key: each for key, each in self.reductions.items() if key != name}
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is captured of each block with members, in order."""
+        for block in self.order():
+            if block.core is None:
+                continue
+            yield f"{block.name}: {', '.join(self._of(block)) or 'all members'}"
+
+    def _of(self, block: Block) -> Iterator[str]:
+        if block.name in self.conditions:
+            yield f"members where {text(self.conditions[block.name])}"
+        if block.name in self.monotone:
+            yield "members of the groups that HAVING keeps"
+        if block.name in self.reductions:
+            reduction = self.reductions[block.name]
+            equal = "<=>" if reduction.null_safe else "="
+            pairs = (f"{key} {equal} {text(left)}" for left, key in reduction.pairs)
+            yield f"members of groups that {reduction.reader.name} names, {' AND '.join(pairs)}"

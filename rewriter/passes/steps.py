@@ -1,0 +1,86 @@
+"""What passes did: a step for each that changed something."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TypeVar
+
+LOGGER = logging.getLogger("lipstick.rewriter")
+"""Has a record at the level DEBUG for each pass that changed something."""
+
+Rewritten = TypeVar("Rewritten")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A pass that changed something.
+
+    Parameters
+    ----------
+    name
+        The pass.
+    before, after
+        Yield the lines of what was changed, and of what became of it.
+    """
+
+    name: str
+    before: Callable[[], Iterable[str]]
+    after: Callable[[], Iterable[str]]
+
+    def __str__(self) -> str:
+        """Return all lines: those that went are marked by ``-``, those that came by ``+``."""
+        return "\n".join((f"{self.name}:", *_marked([*self.before()], [*self.after()])))
+
+
+Observer = Callable[[Step], None]
+"""Told of each step."""
+
+
+def log(step: Step) -> None:
+    """Write a step to the log, if anybody reads it."""
+    if LOGGER.isEnabledFor(logging.DEBUG):
+        LOGGER.debug("%s", step)
+
+
+def run(
+    passes: Iterable[Callable[[Rewritten], Rewritten]],
+    value: Rewritten,
+    lines: Callable[[Rewritten], Iterable[str]],
+    observe: Observer = log,
+) -> Rewritten:
+    """Return what passes make of a value, one after the other.
+
+    Parameters
+    ----------
+    passes
+        Pure functions, which return the value itself where they have nothing to do.
+    lines
+        Writes the value as text, for whoever reads the steps.
+    observe
+        Told of each pass that changed something.
+    """
+    for rewrite in passes:
+        after = rewrite(value)
+        if after is not value:
+            observe(_step(rewrite.__name__, value, after, lines))
+        value = after
+    return value
+
+
+def _step(
+    name: str, before: Rewritten, after: Rewritten, lines: Callable[[Rewritten], Iterable[str]]
+) -> Step:
+    return Step(name, lambda: lines(before), lambda: lines(after))
+
+
+def _marked(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for change, start, end, new_start, new_end in matcher.get_opcodes():
+        if change == "equal":
+            yield from (f"    {line}" for line in before[start:end])
+        else:
+            yield from (f"  - {line}" for line in before[start:end])
+            yield from (f"  + {line}" for line in after[new_start:new_end])
