@@ -15,77 +15,77 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
 from rewriter.blocks import GROUP, Difference, Kind, qualified
+from rewriter.lower.context import Context, Open
 from rewriter.lower.finish_block import close_post
+from rewriter.lower.inputs import core_of, inner_block, reader_of, union_of_blocks
 from rewriter.lower.scope import OpenCore, OpenPost
-from rewriter.lower.state import Lowering, Open
 from rewriter.position import Span
 
 
-class BagDifferences(Lowering):
-    """The rule of set operations that keep duplicates."""
+def lower_bag_difference(context: Context, relation: BagDifference) -> OpenCore:
+    union = _both_sides(context, relation)
+    core = core_of(context, union)
+    *columns, side = (core.env[attribute.id] for attribute in union.output)
+    keys = tuple(
+        (attribute.id, scalar) for attribute, scalar in zip(relation.output, columns, strict=True)
+    )
+    left, right, count = (context.names.attribute(hint) for hint in ("left", "right", "copies"))
+    one = exp.Literal.number(1)
+    aggregates: tuple[tuple[str, Scalar], ...] = (
+        (left, exp.Sum(this=exp.Sub(this=one, expression=side.copy()))),
+        (right, exp.Sum(this=side.copy())),
+    )
+    copies = _copies(qualified(GROUP, left), qualified(GROUP, right), common=relation.common)
+    env = {key: qualified(GROUP, key) for key, _ in keys}
+    post = OpenPost(
+        Kind.GROUP,
+        {**env, count: copies},
+        core,
+        keys,
+        aggregates,
+        having=(exp.GT(this=copies.copy(), expression=exp.Literal.number(0)),),
+        difference=Difference(side, relation.common),
+    )
+    outputs = (*relation.output, Attribute(count, "copies"))
+    reader = reader_of(context, close_post(post, outputs, context.names.block()), relation.span)
+    return replace(reader, copies=(reader.env[count],))
 
-    def _bag_difference(self, relation: BagDifference) -> OpenCore:
-        union = self._both_sides(relation)
-        self._made.append(union)
-        core = self._core(union)
-        *columns, side = (core.env[attribute.id] for attribute in union.output)
-        keys = tuple(
-            (attribute.id, scalar)
-            for attribute, scalar in zip(relation.output, columns, strict=True)
-        )
-        left, right, count = (self._fresh_id(hint) for hint in ("left", "right", "copies"))
-        one = exp.Literal.number(1)
-        aggregates: tuple[tuple[str, Scalar], ...] = (
-            (left, exp.Sum(this=exp.Sub(this=one, expression=side.copy()))),
-            (right, exp.Sum(this=side.copy())),
-        )
-        copies = _copies(qualified(GROUP, left), qualified(GROUP, right), common=relation.common)
-        env = {key: qualified(GROUP, key) for key, _ in keys}
-        post = OpenPost(
-            Kind.GROUP,
-            {**env, count: copies},
-            core,
-            keys,
-            aggregates,
-            having=(exp.GT(this=copies.copy(), expression=exp.Literal.number(0)),),
-            difference=Difference(side, relation.common),
-        )
-        outputs = (*relation.output, Attribute(count, "copies"))
-        reader = self._reader(close_post(post, outputs, self._name()), relation.span)
-        return replace(reader, copies=(reader.env[count],))
 
-    def _union_of_copies(self, relation: UnionAll, branches: Sequence[Open]) -> OpenCore:
-        """Return a union some rows of which are there several times: each tuple read once."""
-        blocks = []
-        for branch, open_ in zip(relation.branches, branches, strict=True):
-            own = Attribute(self._fresh_id("copies"), "copies")
-            counted = _counted(open_, own)
-            blocks.append(self._inner(counted, (*branch.attributes, own)))
-        count = Attribute(self._fresh_id("copies"), "copies")
-        output = (*relation.output, count)
-        union = self._union_of_blocks(output, tuple(blocks), relation.span)
-        reader = self._reader(self._inner(union, output), relation.span)
-        return replace(reader, copies=(reader.env[count.id],))
+def union_of_copies(context: Context, relation: UnionAll, branches: Sequence[Open]) -> OpenCore:
+    """Return a union some rows of which are there several times: each tuple read once."""
+    blocks = []
+    for branch, open_ in zip(relation.branches, branches, strict=True):
+        own = Attribute(context.names.attribute("copies"), "copies")
+        counted = _counted(open_, own)
+        blocks.append(inner_block(context, counted, (*branch.attributes, own)))
+    count = Attribute(context.names.attribute("copies"), "copies")
+    output = (*relation.output, count)
+    union = union_of_blocks(context, output, tuple(blocks), relation.span)
+    reader = reader_of(context, inner_block(context, union, output), relation.span)
+    return replace(reader, copies=(reader.env[count.id],))
 
-    def _both_sides(self, relation: BagDifference) -> UnionAll:
-        """Return the rows of both sides, with the number of their side as the last column."""
-        sides = []
-        for number, side in enumerate((relation.left, relation.right)):
-            columns = tuple(attribute.column() for attribute in side.attributes)
-            marked = (*columns, exp.Literal.number(number))
-            sides.append(Project(side, self._renamed(relation), marked))
-        return UnionAll(tuple(sides), self._renamed(relation), relation.span)
 
-    def _renamed(self, relation: BagDifference) -> tuple[Attribute, ...]:
-        output = (*relation.output, Attribute("side", "side"))
-        return tuple(Attribute(self._fresh_id(a.id), a.name) for a in output)
+def _both_sides(context: Context, relation: BagDifference) -> UnionAll:
+    """Return the rows of both sides, with the number of their side as the last column."""
+    sides = []
+    for number, side in enumerate((relation.left, relation.right)):
+        columns = tuple(attribute.column() for attribute in side.attributes)
+        marked = (*columns, exp.Literal.number(number))
+        sides.append(Project(side, _renamed(context, relation), marked))
+    return UnionAll(tuple(sides), _renamed(context, relation), relation.span)
 
-    def _refuse_copies(self, where: str, span: Span | None) -> None:
-        self._refuse(
-            f"{where} over EXCEPT ALL or INTERSECT ALL is not supported",
-            "Use EXCEPT or INTERSECT, or group the rows and count them.",
-            span,
-        )
+
+def _renamed(context: Context, relation: BagDifference) -> tuple[Attribute, ...]:
+    output = (*relation.output, Attribute("side", "side"))
+    return tuple(Attribute(context.names.attribute(a.id), a.name) for a in output)
+
+
+def refuse_copies(context: Context, where: str, span: Span | None) -> None:
+    context.refuse(
+        f"{where} over EXCEPT ALL or INTERSECT ALL is not supported",
+        "Use EXCEPT or INTERSECT, or group the rows and count them.",
+        span,
+    )
 
 
 def _counted(open_: Open, count: Attribute) -> Open:

@@ -7,292 +7,33 @@ columns, every time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar, SortKey
-from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import (
-    DRAWN,
     EXPANDED,
     GROUP,
-    MEMBER,
-    NOTHING,
     SET_NUMBER,
     UNION,
     Block,
-    BlockSource,
-    Core,
-    Generator,
     GroupBlock,
     Kind,
-    Lookup,
     Named,
-    OuterLookup,
     Output,
     RowsBlock,
-    Semi,
-    TokenColumns,
     UnionBlock,
-    ValuesSource,
-    aliases,
     qualified,
 )
-from rewriter.dialect import SparkSQL
 from rewriter.lower.aggregates import decided, over_values, read_by
-from rewriter.lower.certainty import is_prefilter, is_premature, is_protected, is_stable
+from rewriter.lower.certainty import is_stable
 from rewriter.lower.scope import OpenCore, OpenPost
-from rewriter.lower.windows import settled, ties_of
+from rewriter.lower.stored import Members, identity_of_rows, members_of, unique_identity
+from rewriter.lower.ties import settled, ties_of
 from rewriter.scalars.aggregates import chooses
-from rewriter.scalars.columns import rewrite_columns
-
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
-
-
-@dataclass(frozen=True, slots=True)
-class _Split:
-    """An open core divided into what is captured and what the tail joins."""
-
-    core: OpenCore
-    inside: tuple[BlockSource, ...]
-    free: tuple[BlockSource, ...]
-    predicates: tuple[Scalar, ...]
-    conditions: tuple[Scalar, ...]
-    generators: tuple[Generator, ...]
-    """Those of the captured part."""
-
-    @property
-    def later(self) -> tuple[Generator, ...]:
-        """The generators of the tail."""
-        return tuple(g for g in self.core.generators if g not in self.generators)
-
-    @property
-    def captured(self) -> bool:
-        return len(self.core.sources) > len(self.free)
-
-
-def _split(core: OpenCore, written: bool) -> _Split:
-    blocks = [source for source in core.sources if isinstance(source, BlockSource)]
-    scans = {s.alias for s in core.sources if written or not isinstance(s, BlockSource)}
-    inside: list[BlockSource] = []
-    if scans:
-        reached, before = set(scans), -1
-        links = [aliases(p) for p, kept in placed(core) if kept]
-        while len(reached) != before:
-            before = len(reached)
-            for link in links:
-                if link & reached:
-                    reached |= link
-        inside = [b for b in blocks if b.alias in reached and b.block.stable_identity]
-        kept = scans.union({b.alias for b in inside}, *(g.aliases for g in core.generators))
-        kept.add(DRAWN)
-        core = replace(core, stable={a: c for a, c in core.stable.items() if a in kept})
-    generators, core = _captured_generators(core) if scans else ((), core)
-    chosen = {b.alias for b in inside}
-    free = tuple(b for b in blocks if b.alias not in chosen)
-    predicates = placed(core)
-    return _Split(
-        core=core,
-        inside=tuple(inside),
-        free=free,
-        predicates=tuple(p for p, kept in predicates if kept and scans),
-        conditions=tuple(p for p, kept in predicates if not (kept and scans)),
-        generators=generators,
-    )
-
-
-def placed(core: OpenCore) -> list[tuple[Scalar, bool]]:
-    """Return the predicates of a core, each with whether it is captured with it."""
-    left: list[Scalar] = []
-    placed: list[tuple[Scalar, bool]] = []
-    for predicate in core.predicates:
-        early = is_premature(predicate, core) or is_protected(predicate, left, core)
-        captured = is_stable(predicate, core) and not early
-        placed.append((predicate, captured))
-        if not captured:
-            left.append(predicate)
-    return placed
-
-
-def _captured_generators(core: OpenCore) -> tuple[tuple[Generator, ...], OpenCore]:
-    """Return the generators over stable columns, and the core in which the others' are not."""
-    captured: list[Generator] = []
-    for generator in core.generators:
-        known = generator.alias in core.stable and is_stable(generator.argument, core)
-        if known and (generator.function or not is_premature(generator.argument, core)):
-            captured.append(generator)
-        else:
-            stable = {a: c for a, c in core.stable.items() if a not in generator.aliases}
-            core = replace(core, stable=stable)
-    return tuple(captured), core
-
-
-class _Store:
-    """The columns that members store, each scalar once, and references to them."""
-
-    def __init__(self, split: _Split, leaves_only: bool) -> None:
-        self._core = split.core
-        self._captured = split.captured
-        self._leaves_only = leaves_only
-        self._by_text: dict[str, str] = {}
-        self.select: list[Named] = []
-
-    def put(self, scalar: Scalar, hint: str | None = None) -> exp.Column:
-        text = scalar.sql(dialect=SparkSQL)
-        if text not in self._by_text:
-            name = self._fresh(hint or scalar.name or "v")
-            self._by_text[text] = name
-            self.select.append((name, scalar))
-        return qualified(MEMBER, self._by_text[text])
-
-    def _fresh(self, hint: str) -> str:
-        # Names with an underscore in front are those of columns that emission adds.
-        base = "".join(c if c.isalnum() or c == "_" else "_" for c in hint.lower()).lstrip("_")
-        return apart(base or "v", {name for name, _ in self.select})
-
-    def reference(
-        self, scalar: Scalar, hint: str | None = None, *, arithmetic: bool = False
-    ) -> Scalar:
-        """Return the scalar over member columns and lookups that computes this one in the tail.
-
-        With ``arithmetic``, sums and products are left to the tail and their columns stored: they
-        are shared by several scalars, and narrower than decimal products.
-        """
-        if not self._captured or not any(True for _ in scalar.find_all(exp.Column)):
-            return scalar
-        if self._whole(scalar) and not (arithmetic and _is_arithmetic(scalar)):
-            return self.put(scalar, hint)
-        return rewrite_columns(
-            scalar, lambda leaf: self.put(leaf) if is_stable(leaf, self._core) else leaf
-        )
-
-    def _whole(self, scalar: Scalar) -> bool:
-        if isinstance(scalar, exp.Column):
-            return is_stable(scalar, self._core)
-        if self._leaves_only or is_premature(scalar, self._core, overflows=True):
-            return False
-        return is_stable(scalar, self._core)
-
-
-def _is_arithmetic(scalar: Scalar) -> bool:
-    return all(
-        isinstance(node, _ARITHMETIC) or (isinstance(node, exp.Literal) and not node.is_string)
-        for node in scalar.walk()
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Members:
-    """The captured side of a block, common to both kinds of closing."""
-
-    store: _Store
-    split: _Split
-    tokens: tuple[TokenColumns, ...]
-    lookups: tuple[Lookup, ...]
-    semis: tuple[Semi, ...]
-    conditions: tuple[Scalar, ...]
-    generators: tuple[Generator, ...]
-    """Those of the tail, over what members store."""
-    outer_lookups: tuple[OuterLookup, ...]
-
-    def core(self) -> Core | None:
-        if not self.split.captured:
-            return None
-        open_core = self.split.core
-        free = {source.alias for source in self.split.free}
-        prefilters = tuple(semi for semi in open_core.semis if is_prefilter(semi, open_core))
-        return Core(
-            sources=tuple(s for s in open_core.sources if s.alias not in free),
-            predicates=self.split.predicates,
-            semis=(*prefilters, *_of_values(self.split)),
-            select=tuple(self.store.select) or NOTHING,
-            generators=self.split.generators,
-        )
-
-
-def _of_values(split: _Split) -> Iterator[Semi]:
-    """Yield what conditions on values of subqueries ask of members, whatever is deleted.
-
-    The value is that of one of the subquery's potential tuples, or NULL.
-    """
-    values = {lookup.alias: lookup.block for lookup in split.core.scalars}
-    for condition in split.conditions:
-        if not isinstance(condition, exp.EQ):
-            continue
-        one, other = condition.left.unnest(), condition.right.unnest()
-        for left, value in ((one, other), (other, one)):
-            if not isinstance(value, exp.Column) or value.table not in values:
-                continue
-            semi = Semi(values[value.table], ((left, value.name),))
-            known = any(o.name == value.name and o.stable for o in semi.block.outputs)
-            safe = bool(aliases(left)) and not may_raise(left)
-            if known and safe and is_prefilter(semi, split.core):
-                yield semi
-
-
-def _members(core: OpenCore, *, written: bool = False) -> _Members:
-    split = _split(core, written)
-    store = _Store(split, leaves_only=bool(split.conditions or core.semis))
-    tokens = []
-    for token in core.tokens:
-        names = tuple(store.put(leaf).name for leaf in token.leaves)
-        tokens.append(TokenColumns(token.relation, token.alias, names))
-    lookups = []
-    for source in split.inside:
-        on = tuple(
-            (store.put(qualified(source.alias, c), hint=f"{source.alias}_{c}").name, c)
-            for c in source.block.identity
-        )
-        lookups.append(Lookup(source.alias, source.block, on))
-    lookups += [Lookup(source.alias, source.block) for source in split.free]
-    lookups += core.scalars
-    semis = tuple(semi.replace_scalars(store.reference) for semi in core.semis)
-    outer_lookups = tuple(
-        outer.replace_scalars(store.reference) for outer in split.core.outer_lookups
-    )
-    generators = tuple(generator.replace_scalars(store.reference) for generator in split.later)
-    conditions = tuple(store.reference(condition) for condition in split.conditions)
-    return _Members(
-        store, split, tuple(tokens), tuple(lookups), semis, conditions, generators, outer_lookups
-    )
-
-
-def _identity_of_rows(members: _Members, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
-    """Return the columns that tell members apart, by names not taken, and whether they are stable.
-
-    They are columns of the members where members have them.
-    """
-    stored = [name for token in members.tokens for name in token.columns]
-    free: list[tuple[str, Scalar]] = []
-    for lookup in members.lookups:
-        if lookup.on:
-            stored += [mine for mine, _ in lookup.on]
-        elif not lookup.scalar:
-            free += [
-                (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
-            ]
-    for source in members.split.core.sources:
-        if isinstance(source, ValuesSource):
-            values = [qualified(source.alias, column) for column, _ in source.core.select]
-            stored += [members.store.put(value).name for value in values]
-    stored += [members.store.put(position).name for position in members.split.core.positions]
-    for generator in members.split.generators:
-        if generator.place is not None:
-            stored.append(members.store.put(generator.place).name)
-    later = [g.place for g in members.split.later if g.place is not None]
-    free += [(place.name, place) for place in later]
-    columns = [(name, qualified(MEMBER, name)) for name in dict.fromkeys(stored)] + free
-    named: list[Named] = []
-    for name, scalar in columns:
-        named.append((apart(name, taken | {known for known, _ in named}, "id"), scalar))
-    if members.split.captured:
-        return tuple(named), not members.split.free and not later
-    return tuple(named), not later and all(
-        source.block.stable_identity for source in members.split.free
-    )
 
 
 def close_core(
@@ -302,7 +43,7 @@ def close_core(
 
     ``written``: it has members of its own though all it reads are tuples of other blocks.
     """
-    members = _members(core, written=written)
+    members = members_of(core, written=written)
     outputs = [
         Output(
             a.id, members.store.reference(core.env[a.id], a.id), _stable_output(core, a, members)
@@ -313,8 +54,8 @@ def close_core(
         SortKey(members.store.reference(key.scalar), key.descending, key.nulls_first)
         for key in core.post.order
     )
-    identity, stable = _identity_of_rows(members, {output.name for output in outputs})
-    unique = not core.untokened and not core.copies and _unique(members.lookups)
+    identity, stable = identity_of_rows(members, {output.name for output in outputs})
+    unique = not core.untokened and not core.copies and unique_identity(members.lookups)
     if core.post.windowed:
         scalars = [*(output.scalar for output in outputs), *(key.scalar for key in order)]
         ties = ties_of([scalar for _, scalar in identity], scalars, unique=unique)
@@ -341,21 +82,7 @@ def close_core(
     )
 
 
-def _unique(lookups: Iterable[Lookup]) -> bool:
-    return all(lookup.block.unique_identity for lookup in lookups if not lookup.scalar)
-
-
-def apart(name: str, taken: set[str], suffix: str = "") -> str:
-    """Return a name that is not taken: this one, else with the suffix, else with a number."""
-    if suffix and name in taken:
-        name = f"{name}__{suffix}"
-    candidate, number = name, 2
-    while candidate in taken:
-        candidate, number = f"{name}_{number}", number + 1
-    return candidate
-
-
-def _stable_output(core: OpenCore, attribute: Attribute, members: _Members) -> bool:
+def _stable_output(core: OpenCore, attribute: Attribute, members: Members) -> bool:
     return is_stable(core.env[attribute.id], members.split.core)
 
 
@@ -365,7 +92,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
         return _close_union(post, tuple(attributes), name)
     assert post.core is not None
     core = replace(post.core, post=type(post.core.post)())
-    members = _members(core)
+    members = members_of(core)
     store = members.store
     keys_stable = all(
         is_stable(scalar, members.split.core)
@@ -409,7 +136,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
     )
 
 
-def _copies(core: OpenCore, members: _Members) -> tuple[Scalar, ...]:
+def _copies(core: OpenCore, members: Members) -> tuple[Scalar, ...]:
     return tuple(members.store.reference(count) for count in core.copies)
 
 
@@ -427,7 +154,7 @@ def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar
     return exp.Case().when(there if mine else exp.false(), scalar)
 
 
-def _aggregates(post: OpenPost, members: _Members) -> tuple[Named, ...]:
+def _aggregates(post: OpenPost, members: Members) -> tuple[Named, ...]:
     """Return the aggregates of a grouping over what members store of their arguments."""
     calls = [
         (name, over_values(call, partial(members.store.reference, hint=name, arithmetic=True)))
@@ -435,9 +162,9 @@ def _aggregates(post: OpenPost, members: _Members) -> tuple[Named, ...]:
     ]
     if not any(chooses(call) for _, call in calls):
         return tuple(calls)
-    identity, _ = _identity_of_rows(members, set())
+    identity, _ = identity_of_rows(members, set())
     rows = [scalar for _, scalar in identity]
-    unique = not members.split.core.untokened and _unique(members.lookups)
+    unique = not members.split.core.untokened and unique_identity(members.lookups)
     return tuple(
         (name, decided(call, ties_of(rows, read_by(call), unique=unique))) for name, call in calls
     )

@@ -13,70 +13,72 @@ from sqlglot import exp
 
 from rewriter.algebra import Draw, LocalSort, Project, Relation, Sample, Scalar, SortKey
 from rewriter.blocks import DRAWN, Block, BlockSource, Core, Named, qualified
-from rewriter.lower.bag_differences import BagDifferences
+from rewriter.lower.bag_differences import refuse_copies
 from rewriter.lower.certainty import is_stable
+from rewriter.lower.context import Context
 from rewriter.lower.finish_block import close_core
+from rewriter.lower.inputs import core_of, reader_of
 from rewriter.lower.scope import OpenCore, Post
 from rewriter.position import Span
 
 _ADVICE = "Store the rows in a relation and track it."
 
 
-class Chance(BagDifferences):
-    """The rules of :class:`rewriter.algebra.Draw` and :class:`rewriter.algebra.Sample`."""
+def lower_random(context: Context, relation: Draw | Sample) -> OpenCore:
+    if relation not in context.drawn:
+        context.drawn[relation] = _written_once(context, relation)
+    return reader_of(context, context.drawn[relation], relation.span)
 
-    def _chance(self, relation: Draw | Sample) -> OpenCore:
-        if id(relation) not in self._drawn:
-            self._drawn[id(relation)] = self._written_once(relation)
-        return self._reader(self._drawn[id(relation)], relation.span)
 
-    def _written_once(self, relation: Draw | Sample) -> Block:
-        core = self._core(relation.input)
-        self._check_input(core, relation.span)
-        order = self._local_order(relation, core)
-        calls: dict[str, Scalar] = {}
-        if isinstance(relation, Draw):
-            pairs = zip(relation.output, relation.calls, strict=True)
-            calls = {attribute.id: core.resolve(call) for attribute, call in pairs}
-        if not all(is_stable(call, core) for call in calls.values()):
-            problem = "a random function of aggregated values is not supported"
-            self._refuse(problem, _ADVICE, relation.span)
-        drawn = {identity: qualified(DRAWN, identity) for identity in calls}
-        core = replace(
-            core, env={**core.env, **drawn}, stable={**core.stable, DRAWN: None}, post=Post()
-        )
-        block = close_core(core, relation.attributes, self._name(), written=True)
-        if block.core is None or block.generators or not block.unique_identity:
-            problem = "a random choice over rows that nothing tells apart is not supported"
-            self._refuse(problem, _ADVICE, relation.span)
-        assert block.core is not None
-        if order:
-            order = (*order, *_identity(block, order))
-        return replace(block, core=_decided(block.core, calls, order, relation))
+def _written_once(context: Context, relation: Draw | Sample) -> Block:
+    core = core_of(context, relation.input)
+    _check_input(context, core, relation.span)
+    order = _local_order(context, relation, core)
+    calls: dict[str, Scalar] = {}
+    if isinstance(relation, Draw):
+        pairs = zip(relation.output, relation.calls, strict=True)
+        calls = {attribute.id: core.resolve(call) for attribute, call in pairs}
+    if not all(is_stable(call, core) for call in calls.values()):
+        problem = "a random function of aggregated values is not supported"
+        context.refuse(problem, _ADVICE, relation.span)
+    drawn = {identity: qualified(DRAWN, identity) for identity in calls}
+    core = replace(
+        core, env={**core.env, **drawn}, stable={**core.stable, DRAWN: None}, post=Post()
+    )
+    block = close_core(core, relation.attributes, context.names.block(), written=True)
+    if block.core is None or block.generators or not block.unique_identity:
+        problem = "a random choice over rows that nothing tells apart is not supported"
+        context.refuse(problem, _ADVICE, relation.span)
+    assert block.core is not None
+    if order:
+        order = (*order, *_identity(block, order))
+    return replace(block, core=_decided(block.core, calls, order, relation))
 
-    def _local_order(self, relation: Draw | Sample, core: OpenCore) -> tuple[SortKey, ...]:
-        """Return the order in which tasks have the rows, if the text gives them one."""
-        keys = tuple(replace(k, scalar=core.resolve(k.scalar)) for k in _sorted_by(relation.input))
-        keys = keys[: _decisive(keys, core)]
-        if not all(is_stable(key.scalar, core) for key in keys):
-            problem = "a random choice in an order by aggregated values is not supported"
-            self._refuse(problem, _ADVICE, relation.span)
-        return keys
 
-    def _check_input(self, core: OpenCore, span: Span | None) -> None:
-        if not core.sources:
-            problem = "a random value without FROM is not supported"
-            self._refuse(problem, _ADVICE, span)
-        if core.copies:
-            self._refuse_copies("a random choice", span)
-        for source in core.sources:
-            if isinstance(source, BlockSource) and not source.block.stable_identity:
-                self._refuse(
-                    "a random choice over an aggregate without GROUP BY, or over groups by "
-                    "aggregated values, is not supported",
-                    _ADVICE,
-                    span,
-                )
+def _local_order(context: Context, relation: Draw | Sample, core: OpenCore) -> tuple[SortKey, ...]:
+    """Return the order in which tasks have the rows, if the text gives them one."""
+    keys = tuple(replace(k, scalar=core.resolve(k.scalar)) for k in _sorted_by(relation.input))
+    keys = keys[: _decisive(keys, core)]
+    if not all(is_stable(key.scalar, core) for key in keys):
+        problem = "a random choice in an order by aggregated values is not supported"
+        context.refuse(problem, _ADVICE, relation.span)
+    return keys
+
+
+def _check_input(context: Context, core: OpenCore, span: Span | None) -> None:
+    if not core.sources:
+        problem = "a random value without FROM is not supported"
+        context.refuse(problem, _ADVICE, span)
+    if core.copies:
+        refuse_copies(context, "a random choice", span)
+    for source in core.sources:
+        if isinstance(source, BlockSource) and not source.block.stable_identity:
+            context.refuse(
+                "a random choice over an aggregate without GROUP BY, or over groups by "
+                "aggregated values, is not supported",
+                _ADVICE,
+                span,
+            )
 
 
 def _sorted_by(relation: Relation) -> tuple[SortKey, ...]:

@@ -25,215 +25,214 @@ from rewriter.blocks import (
     OuterLookup,
     ScanSource,
 )
+from rewriter.lower.context import Context, Open
+from rewriter.lower.inputs import asking, block_of, core_of, derived
 from rewriter.lower.memberships import Correlation
 from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
 from rewriter.lower.scope import OpenCore
-from rewriter.lower.semi_joins import SemiJoins
-from rewriter.lower.state import Open
+from rewriter.lower.semi_joins import correlated, keyed_by, membership_of
 from rewriter.scalars.columns import substitute
 
 _DOUBLED = 2
 """Outer joins in a row of which the core has all potential rows: matched ones and padded ones."""
 
 
-class OuterJoins(SemiJoins):
-    """The rules of outer joins."""
+def lower_outer_join(context: Context, relation: OuterJoin) -> Open:
+    context.share(relation.left)
+    context.share(relation.right)
+    keyed = _keyed_join(context, relation)
+    if keyed is not None:
+        return keyed
+    left, right = core_of(context, relation.left), core_of(context, relation.right)
+    if not (may_be_joined(left) and may_be_joined(right)):
+        return context.rule(context, _as_union(context, relation))
+    env = {**left.env, **right.env}
+    condition = conjuncts(relation.condition)
+    predicates = [p for c in condition for p in conjuncts(substitute(c, env))]
+    return outer_join_of_cores(
+        relation.attributes,
+        (left, right),
+        predicates,
+        _padded(context, relation, Side.LEFT) if relation.side.keeps_left else None,
+        _padded(context, relation, Side.RIGHT) if relation.side.keeps_right else None,
+        context.names.alias("outer_join"),
+    )
 
-    def _outer_join(self, relation: OuterJoin) -> Open:
-        self.share(relation.left)
-        self.share(relation.right)
-        keyed = self._keyed_join(relation)
-        if keyed is not None:
-            return keyed
-        left, right = self._core(relation.left), self._core(relation.right)
-        if not (may_be_joined(left) and may_be_joined(right)):
-            return self._operator(self._as_union(relation))
-        env = {**left.env, **right.env}
-        condition = conjuncts(relation.condition)
-        predicates = [p for c in condition for p in conjuncts(substitute(c, env))]
-        return outer_join_of_cores(
-            relation.attributes,
-            (left, right),
-            predicates,
-            self._padded(relation, Side.LEFT) if relation.side.keeps_left else None,
-            self._padded(relation, Side.RIGHT) if relation.side.keeps_right else None,
-            self._alias("outer_join"),
-        )
 
-    def _keyed_join(self, relation: OuterJoin) -> OpenCore | None:
-        """Return an outer join whose kept sides find at most one tuple on the other side.
+def _keyed_join(context: Context, relation: OuterJoin) -> OpenCore | None:
+    """Return an outer join whose kept sides find at most one tuple on the other side.
 
-        A LEFT JOIN is then its left side with what it finds; a FULL JOIN is a COGROUP.
-        """
-        parts = self._correlation(relation, relation.left, relation.right)
-        if parts.outer or parts.inner or parts.others or not parts.pairs or parts.null_safe:
+    A LEFT JOIN is then its left side with what it finds; a FULL JOIN is a COGROUP.
+    """
+    parts = correlated(context, relation, relation.left, relation.right)
+    if parts.outer or parts.inner or parts.others or not parts.pairs or parts.null_safe:
+        return None
+    lefts, rights = ([pair[n] for pair in parts.pairs] for n in (0, 1))
+    if relation.side is Side.FULL:
+        sides = ((relation.left, lefts), (relation.right, rights))
+        # Asked of both before either is made a block of its own.
+        if not all(_may_be_keyed(context, side, columns) for side, columns in sides):
             return None
-        lefts, rights = ([pair[n] for pair in parts.pairs] for n in (0, 1))
-        if relation.side is Side.FULL:
-            sides = ((relation.left, lefts), (relation.right, rights))
-            # Asked of both before either is made a block of its own.
-            if not all(self._may_be_keyed(side, columns) for side, columns in sides):
-                return None
-            left, right = (self._unique_on(side, columns) for side, columns in sides)
-            if left is None or right is None:
-                return None
-            return self._cogroup(relation, parts, left, right)
-        kept, other, outer, inner = relation.left, relation.right, lefts, rights
-        if relation.side is Side.RIGHT:
-            kept, other, outer, inner = relation.right, relation.left, rights, lefts
-        if not all(isinstance(column, exp.Column) for column in inner):
+        left, right = (_unique_on(context, side, columns) for side, columns in sides)
+        if left is None or right is None:
             return None
-        # A relation as it is joins faster as a source of the core, which doubles its rows.
-        if self._keyed_by(other, inner) is None and _outer_joins(kept) < _DOUBLED:
-            return None
-        found = self._unique_on(other, inner)
-        if found is None:
-            return None
-        core = self._asking(kept, outer)
-        pairs = tuple(
-            (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
-        )
-        alias = self._alias(f"{found.block.name}_match")
-        lookup = OuterLookup(alias, found.block, pairs, factor=True, span=relation.span)
-        return replace(
-            core,
-            env={**core.env, **found.columns(alias)},
-            outer_lookups=(*core.outer_lookups, lookup),
-        )
+        return _cogroup(context, relation, parts, left, right)
+    kept, other, outer, inner = relation.left, relation.right, lefts, rights
+    if relation.side is Side.RIGHT:
+        kept, other, outer, inner = relation.right, relation.left, rights, lefts
+    if not all(isinstance(column, exp.Column) for column in inner):
+        return None
+    # A relation as it is joins faster as a source of the core, which doubles its rows.
+    if keyed_by(context, other, inner) is None and _outer_joins(kept) < _DOUBLED:
+        return None
+    found = _unique_on(context, other, inner)
+    if found is None:
+        return None
+    core = asking(context, kept, outer)
+    pairs = tuple(
+        (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
+    )
+    alias = context.names.alias(f"{found.block.name}_match")
+    lookup = OuterLookup(alias, found.block, pairs, factor=True, span=relation.span)
+    return replace(
+        core,
+        env={**core.env, **found.columns(alias)},
+        outer_lookups=(*core.outer_lookups, lookup),
+    )
 
-    def _unique_on(self, relation: Relation, columns: list[Scalar]) -> Keyed | None:
-        """Return the block of a relation if it has at most one tuple for values of these columns.
 
-        That is a grouping by just them, or a relation in which they are known to be unique.
-        """
-        if not all(isinstance(column, exp.Column) for column in columns):
-            return None
-        found = self._keyed_by(relation, columns)
-        if found is None and self._is_unique(self._peeked[id(relation)], columns):
-            block = self._block(relation)
-            names = [column.name for column in columns]
-            return Keyed(block, names, {output.name: output.name for output in block.outputs})
-        if found is None:
-            return None
-        block, names = found
-        open_ = self._peeked.pop(id(relation), None)
-        if isinstance(open_, OpenCore):
-            (source,) = open_.sources
-            env = dict(open_.env)
-            renamed = {
-                identity: scalar
-                for identity, scalar in env.items()
-                if isinstance(scalar, exp.Column) and scalar.table == source.alias
-            }
-            if len(renamed) != len(env):
-                return None
-            return Keyed(block, names, {i: scalar.name for i, scalar in renamed.items()})
-        return Keyed(block, names, {o.name: o.name for o in block.outputs})
+def _unique_on(context: Context, relation: Relation, columns: list[Scalar]) -> Keyed | None:
+    """Return the block of a relation if it has at most one tuple for values of these columns.
 
-    def _may_be_keyed(self, relation: Relation, columns: list[Scalar]) -> bool:
-        if not all(isinstance(column, exp.Column) for column in columns):
-            return False
-        if self._keyed_by(relation, columns) is not None:
-            return True
-        return self._is_unique(self._peeked[id(relation)], columns)
-
-    def _is_unique(self, open_: Open, columns: list[Scalar]) -> bool:
-        """Whether columns of one scan, filtered or not, are known to be unique."""
-        if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
-            return False
-        more = open_.semis or open_.generators or open_.outer_lookups or open_.copies
-        if more or len(open_.sources) != 1:
-            return False
+    That is a grouping by just them, or a relation in which they are known to be unique.
+    """
+    if not all(isinstance(column, exp.Column) for column in columns):
+        return None
+    found = keyed_by(context, relation, columns)
+    if found is None and _is_unique(context, context.pending[relation], columns):
+        block = block_of(context, relation)
+        names = [column.name for column in columns]
+        return Keyed(block, names, {output.name: output.name for output in block.outputs})
+    if found is None:
+        return None
+    block, names = found
+    open_ = context.pending.pop(relation, None)
+    if isinstance(open_, OpenCore):
         (source,) = open_.sources
-        resolved = [open_.resolve(column) for column in columns]
-        if not isinstance(source, ScanSource) or not all(
-            isinstance(scalar, exp.Column) and scalar.table == source.alias for scalar in resolved
-        ):
-            return False
-        names = {scalar.name.lower() for scalar in resolved}
-        known = self._tokens[source.relation].unique
-        return any({name.lower() for name in key} == names for key in known)
+        env = dict(open_.env)
+        renamed = {
+            identity: scalar
+            for identity, scalar in env.items()
+            if isinstance(scalar, exp.Column) and scalar.table == source.alias
+        }
+        if len(renamed) != len(env):
+            return None
+        return Keyed(block, names, {i: scalar.name for i, scalar in renamed.items()})
+    return Keyed(block, names, {o.name: o.name for o in block.outputs})
 
-    def _cogroup(
-        self, relation: OuterJoin, parts: Correlation, left: Keyed, right: Keyed
-    ) -> OpenCore:
-        """Return one tuple per key of either side, δ of their sum, with the values of both.
 
-        NULL keys are equal to none: they are grouped by side.
-        """
-        sides = []
-        for number, (side, columns) in enumerate(
-            (
-                (relation.left, [pair[0] for pair in parts.pairs]),
-                (relation.right, [pair[1] for pair in parts.pairs]),
-            )
-        ):
-            unknown = exp.or_(
-                *(exp.Is(this=c.copy(), expression=exp.null()) for c in columns), copy=False
-            )
-            apart_ = exp.Case().when(unknown, exp.Literal.number(number))
-            output = tuple(
-                Attribute(self._fresh_id(f"key{n}"), "key") for n in range(len(columns) + 1)
-            )
-            sides.append(Project(side, output, (*columns, apart_)))
-        keys = tuple(Attribute(self._fresh_id("key"), "key") for _ in sides[0].output)
-        union = UnionAll(tuple(sides), keys, relation.span)
-        grouped = tuple(Attribute(self._fresh_id("key"), "key") for _ in keys)
-        group = Aggregate(
-            union, grouped, tuple(key.column() for key in keys), (), (), relation.span
+def _may_be_keyed(context: Context, relation: Relation, columns: list[Scalar]) -> bool:
+    if not all(isinstance(column, exp.Column) for column in columns):
+        return False
+    if keyed_by(context, relation, columns) is not None:
+        return True
+    return _is_unique(context, context.pending[relation], columns)
+
+
+def _is_unique(context: Context, open_: Open, columns: list[Scalar]) -> bool:
+    """Whether columns of one scan, filtered or not, are known to be unique."""
+    if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
+        return False
+    more = open_.semis or open_.generators or open_.outer_lookups or open_.copies
+    if more or len(open_.sources) != 1:
+        return False
+    (source,) = open_.sources
+    resolved = [open_.resolve(column) for column in columns]
+    if not isinstance(source, ScanSource) or not all(
+        isinstance(scalar, exp.Column) and scalar.table == source.alias for scalar in resolved
+    ):
+        return False
+    names = {scalar.name.lower() for scalar in resolved}
+    known = context.tokens[source.relation].unique
+    return any({name.lower() for name in key} == names for key in known)
+
+
+def _cogroup(
+    context: Context, relation: OuterJoin, parts: Correlation, left: Keyed, right: Keyed
+) -> OpenCore:
+    """Return one tuple per key of either side, δ of their sum, with the values of both.
+
+    NULL keys are equal to none: they are grouped by side.
+    """
+    sides = []
+    for number, (side, columns) in enumerate(
+        (
+            (relation.left, [pair[0] for pair in parts.pairs]),
+            (relation.right, [pair[1] for pair in parts.pairs]),
         )
-        self._made += [*sides, union, group]
-        for operator in (*sides, union, group):
-            self._references[id(operator)] = 1
-        core = self._derived(group)
-        lookups = list(core.outer_lookups)
-        env: dict[str, Scalar] = {}
-        side_of = core.env[grouped[-1].id]
-        for number, keyed in enumerate((left, right)):
-            alias = self._alias(f"{keyed.block.name}_side")
-            pairs = tuple(
-                (core.env[key.id], name)
-                for key, name in zip(grouped[:-1], keyed.names, strict=True)
-            )
-            own = exp.EQ(
-                this=exp.func("coalesce", side_of.copy(), exp.Literal.number(number)),
-                expression=exp.Literal.number(number),
-            )
-            lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, own, relation.span))
-            env |= keyed.columns(alias)
-        return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
+    ):
+        unknown = exp.or_(
+            *(exp.Is(this=c.copy(), expression=exp.null()) for c in columns), copy=False
+        )
+        apart_ = exp.Case().when(unknown, exp.Literal.number(number))
+        output = tuple(
+            Attribute(context.names.attribute(f"key{n}"), "key") for n in range(len(columns) + 1)
+        )
+        sides.append(Project(side, output, (*columns, apart_)))
+    keys = tuple(Attribute(context.names.attribute("key"), "key") for _ in sides[0].output)
+    union = UnionAll(tuple(sides), keys, relation.span)
+    grouped = tuple(Attribute(context.names.attribute("key"), "key") for _ in keys)
+    group = Aggregate(union, grouped, tuple(key.column() for key in keys), (), (), relation.span)
+    for operator in (*sides, union, group):
+        context.readers[operator] = 1
+    core = derived(context, group)
+    lookups = list(core.outer_lookups)
+    env: dict[str, Scalar] = {}
+    side_of = core.env[grouped[-1].id]
+    for number, keyed in enumerate((left, right)):
+        alias = context.names.alias(f"{keyed.block.name}_side")
+        pairs = tuple(
+            (core.env[key.id], name) for key, name in zip(grouped[:-1], keyed.names, strict=True)
+        )
+        own = exp.EQ(
+            this=exp.func("coalesce", side_of.copy(), exp.Literal.number(number)),
+            expression=exp.Literal.number(number),
+        )
+        lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, own, relation.span))
+        env |= keyed.columns(alias)
+    return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
 
-    def _padded(self, relation: OuterJoin, side: Side) -> Padded:
-        """Return the rows of one input and what must not be there for them to be padded."""
-        kept, other = relation.left, relation.right
-        if side is Side.RIGHT:
-            kept, other = other, kept
-        anti = AntiJoin(kept, other, relation.condition, relation.span)
-        self._made.append(anti)
-        core = self._core(kept)
-        parts = self._correlation(relation, kept, other)
-        semi = self._membership(anti, parts, core)
-        guard = where_true([p for c in parts.outer for p in conjuncts(core.resolve(c))])
-        return Padded(core, replace(semi, negated=True, guard=guard))
 
-    def _as_union(self, relation: OuterJoin) -> UnionAll:
-        """Return an outer join as the union of an inner join and padded anti joins."""
-        left, right, condition = relation.left, relation.right, relation.condition
-        output = relation.attributes
-        inner = InnerJoin(left, right, condition, relation.span)
-        branches: list[Relation] = [Project(inner, output, tuple(a.column() for a in output))]
-        kept = [(left, right)] * relation.side.keeps_left
-        kept += [(right, left)] * relation.side.keeps_right
-        for one, other in kept:
-            anti = AntiJoin(one, other, condition, relation.span)
-            mine = set(one.attributes)
-            scalars = tuple(a.column() if a in mine else exp.null() for a in output)
-            branches.append(Project(anti, output, scalars))
-        union = UnionAll(tuple(branches), output, relation.span)
-        self._made.append(union)
-        for operator in (*branches, *(child for b in branches for child in b.inputs)):
-            self._references[id(operator)] = 1
-        return union
+def _padded(context: Context, relation: OuterJoin, side: Side) -> Padded:
+    """Return the rows of one input and what must not be there for them to be padded."""
+    kept, other = relation.left, relation.right
+    if side is Side.RIGHT:
+        kept, other = other, kept
+    anti = AntiJoin(kept, other, relation.condition, relation.span)
+    core = core_of(context, kept)
+    parts = correlated(context, relation, kept, other)
+    semi = membership_of(context, anti, parts, core)
+    guard = where_true([p for c in parts.outer for p in conjuncts(core.resolve(c))])
+    return Padded(core, replace(semi, negated=True, guard=guard))
+
+
+def _as_union(context: Context, relation: OuterJoin) -> UnionAll:
+    """Return an outer join as the union of an inner join and padded anti joins."""
+    left, right, condition = relation.left, relation.right, relation.condition
+    output = relation.attributes
+    inner = InnerJoin(left, right, condition, relation.span)
+    branches: list[Relation] = [Project(inner, output, tuple(a.column() for a in output))]
+    kept = [(left, right)] * relation.side.keeps_left
+    kept += [(right, left)] * relation.side.keeps_right
+    for one, other in kept:
+        anti = AntiJoin(one, other, condition, relation.span)
+        mine = set(one.attributes)
+        scalars = tuple(a.column() if a in mine else exp.null() for a in output)
+        branches.append(Project(anti, output, scalars))
+    union = UnionAll(tuple(branches), output, relation.span)
+    for operator in (*branches, *(child for b in branches for child in b.inputs)):
+        context.readers[operator] = 1
+    return union
 
 
 def _outer_joins(relation: Relation) -> int:

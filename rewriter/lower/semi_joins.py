@@ -28,147 +28,151 @@ from rewriter.blocks import (
     Semi,
     qualified,
 )
-from rewriter.lower.finish_block import apart
+from rewriter.lower.context import Context, Pairs
+from rewriter.lower.inputs import block_of, core_of, finished, lowered
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
+from rewriter.lower.names import apart
 from rewriter.lower.outer import where_true
 from rewriter.lower.scope import (
     OpenCore,
     OpenPost,
     cross,
 )
-from rewriter.lower.state import Lowering, Pairs
 
 Joined = SemiJoin | AntiJoin | ExistenceJoin | OuterJoin
 """Operators that ask which rows of one side have partners on the other."""
 
 
-class SemiJoins(Lowering):
-    """The rules of semi and anti joins."""
+def lower_semi_join(context: Context, relation: SemiJoin | AntiJoin) -> OpenCore:
+    negated = isinstance(relation, AntiJoin)
+    parts = correlated(context, relation, relation.left, relation.right)
+    if parts.others:
+        context.share(relation.left)
+    left = core_of(context, relation.left)
+    outer = tuple(p for c in parts.outer for p in conjuncts(left.resolve(c)))
+    semi = membership_of(context, relation, parts, left)
+    if not negated:
+        return replace(left, semis=(*left.semis, semi), predicates=left.predicates + outer)
+    semi = replace(semi, negated=True, guard=where_true(outer))
+    return replace(left, semis=(*left.semis, semi))
 
-    def _semi_join(self, relation: SemiJoin | AntiJoin) -> OpenCore:
-        negated = isinstance(relation, AntiJoin)
-        parts = self._correlation(relation, relation.left, relation.right)
-        if parts.others:
-            self.share(relation.left)
-        left = self._core(relation.left)
-        outer = tuple(p for c in parts.outer for p in conjuncts(left.resolve(c)))
-        semi = self._membership(relation, parts, left)
-        if not negated:
-            return replace(left, semis=(*left.semis, semi), predicates=left.predicates + outer)
-        semi = replace(semi, negated=True, guard=where_true(outer))
-        return replace(left, semis=(*left.semis, semi))
 
-    def _correlation(self, relation: Joined, left: Relation, right: Relation) -> Correlation:
-        """Take the condition of a join apart, for rows of the left and their partners."""
-        parts = correlation(relation.condition, left, right)
-        types = self._converted.get(relation.span) if relation.span is not None else None
-        return parts if types is None else parts.converted(types)
+def correlated(context: Context, relation: Joined, left: Relation, right: Relation) -> Correlation:
+    """Take the condition of a join apart, for rows of the left and their partners."""
+    parts = correlation(relation.condition, left, right)
+    types = context.converted.get(relation.span) if relation.span is not None else None
+    return parts if types is None else parts.converted(types)
 
-    def _membership(
-        self, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
-    ) -> Semi:
-        """Return the membership of rows of the left in the block of their partners."""
-        known = (id(relation.left), id(relation.right), id(relation.condition))
-        if known not in self._memberships:
-            made = self._by_values if parts.others else self._by_pairs
-            self._memberships[known] = made(relation.left, relation.right, parts)[:2]
-        block, pairs = self._memberships[known]
-        resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
-        null_safe = parts.null_safe or bool(parts.others)
-        return Semi(block, resolved, null_safe=null_safe, span=relation.span)
 
-    def _partners(self, relation: ExistenceJoin, parts: Correlation) -> tuple[Block, Pairs, str]:
-        """Return the block of the partners of rows of the left, and its column that is never NULL.
+def membership_of(
+    context: Context, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
+) -> Semi:
+    """Return the membership of rows of the left in the block of their partners."""
+    known = (relation.left, relation.right, relation.condition)
+    if known not in context.memberships:
+        made = _by_values if parts.others else _by_pairs
+        context.memberships[known] = made(context, relation.left, relation.right, parts)[:2]
+    block, pairs = context.memberships[known]
+    resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
+    null_safe = parts.null_safe or bool(parts.others)
+    return Semi(block, resolved, null_safe=null_safe, span=relation.span)
 
-        That is a side of an equality, or else a key more, which is TRUE.
-        """
-        if id(relation) not in self._found:
-            marked = bool(parts.others) or parts.null_safe or not parts.pairs
-            made = self._by_values if parts.others else self._by_pairs
-            found = made(relation.left, relation.right, parts, marked=marked)
-            self._found[id(relation)] = found
-        return self._found[id(relation)]
 
-    def _by_pairs(
-        self, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
-    ) -> tuple[Block, Pairs, str]:
-        """Return the rows of the right, grouped by their sides of the equalities."""
-        del left
-        columns = [column for _, column in parts.pairs]
-        for condition in parts.inner:
-            right = Filter(right, condition)
-            self._made.append(right)
-        outer = [scalar for scalar, _ in parts.pairs]
-        if (
-            not marked
-            and not parts.inner
-            and all(isinstance(column, exp.Column) for column in columns)
-        ):
-            found = self._keyed_by(right, columns)
-            if found is not None:
-                return found[0], list(zip(outer, found[1], strict=True)), found[1][0]
-        core = self._core(right)
-        names = [f"k{number}" for number in range(1, len(columns) + 1)]
-        keys = [(name, core.resolve(column)) for name, column in zip(names, columns, strict=True)]
-        if marked or not keys:
-            keys.append((f"k{len(keys) + 1}", exp.true()))
-        block = self._grouped(core, keys)
-        return block, list(zip(outer, names, strict=True)), keys[-1][0]
+def partners_of(
+    context: Context, relation: ExistenceJoin, parts: Correlation
+) -> tuple[Block, Pairs, str]:
+    """Return the block of the partners of rows of the left, and its column that is never NULL.
 
-    def _keyed_by(
-        self, relation: Relation, columns: list[Scalar]
-    ) -> tuple[Block, list[str]] | None:
-        """Return the block of a grouping by just these columns, and what they are called there."""
-        open_ = self._peeked[id(relation)] = self._lower(relation)
-        resolved = [open_.resolve(column) for column in columns]
-        if isinstance(open_, OpenPost):
-            keys = {key for key, _ in open_.keys}
-            if open_.post.limited or not keys or not _are_keys(resolved, keys):
-                return None
-            return self._block(relation), [column.name for column in columns]
-        block = _only_block(open_)
-        if block is None or not block.grouped or block.limited:
+    That is a side of an equality, or else a key more, which is TRUE.
+    """
+    if relation not in context.partners:
+        marked = bool(parts.others) or parts.null_safe or not parts.pairs
+        made = _by_values if parts.others else _by_pairs
+        found = made(context, relation.left, relation.right, parts, marked=marked)
+        context.partners[relation] = found
+    return context.partners[relation]
+
+
+def _by_pairs(
+    context: Context, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
+) -> tuple[Block, Pairs, str]:
+    """Return the rows of the right, grouped by their sides of the equalities."""
+    del left
+    columns = [column for _, column in parts.pairs]
+    for condition in parts.inner:
+        right = Filter(right, condition)
+    outer = [scalar for scalar, _ in parts.pairs]
+    if not marked and not parts.inner and all(isinstance(column, exp.Column) for column in columns):
+        found = keyed_by(context, right, columns)
+        if found is not None:
+            return found[0], list(zip(outer, found[1], strict=True)), found[1][0]
+    core = core_of(context, right)
+    names = [f"k{number}" for number in range(1, len(columns) + 1)]
+    keys = [(name, core.resolve(column)) for name, column in zip(names, columns, strict=True)]
+    if marked or not keys:
+        keys.append((f"k{len(keys) + 1}", exp.true()))
+    block = _grouped(context, core, keys)
+    return block, list(zip(outer, names, strict=True)), keys[-1][0]
+
+
+def keyed_by(
+    context: Context, relation: Relation, columns: list[Scalar]
+) -> tuple[Block, list[str]] | None:
+    """Return the block of a grouping by just these columns, and what they are called there."""
+    open_ = context.pending[relation] = lowered(context, relation)
+    resolved = [open_.resolve(column) for column in columns]
+    if isinstance(open_, OpenPost):
+        keys = {key for key, _ in open_.keys}
+        if open_.post.limited or not keys or not _are_keys(resolved, keys):
             return None
-        names = [scalar.name for scalar in resolved if isinstance(scalar, exp.Column)]
-        outputs = {output.name: output.scalar for output in block.outputs}
-        if len(names) != len(resolved) or not _are_keys(
-            [outputs[name] for name in names], dict(block.keys).keys()
-        ):
-            return None
-        return block, names
+        return block_of(context, relation), [column.name for column in columns]
+    block = _only_block(open_)
+    if block is None or not block.grouped or block.limited:
+        return None
+    names = [scalar.name for scalar in resolved if isinstance(scalar, exp.Column)]
+    outputs = {output.name: output.scalar for output in block.outputs}
+    if len(names) != len(resolved) or not _are_keys(
+        [outputs[name] for name in names], dict(block.keys).keys()
+    ):
+        return None
+    return block, names
 
-    def _by_values(
-        self, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
-    ) -> tuple[Block, Pairs, str]:
-        """Return the partners of rows of the left, grouped by the values that the condition uses.
 
-        Where these values are known from the sources, they take part as values; else as tuples.
-        """
-        scalars = [scalar for scalar, _ in parts.pairs] + list(parts.others)
-        known = {attribute.id for attribute in left.attributes}
-        used = [node.name for scalar in scalars for node in scalar.find_all(exp.Column)]
-        ids = [name for name in dict.fromkeys(used) if name in known]
-        outer = self._core(left)
-        values = distinct_values(outer, ids, self._alias("outer"))
-        joined = cross(self._core(right), values or outer)
-        conditions = [*parts.inner, *parts.others]
-        equal = exp.NullSafeEQ if parts.null_safe else exp.EQ
-        conditions += [equal(this=a.copy(), expression=b.copy()) for a, b in parts.pairs]
-        predicates = tuple(p for c in conditions for p in conjuncts(joined.resolve(c)))
-        joined = replace(joined, predicates=joined.predicates + predicates)
-        keys = [(name, joined.env[name]) for name in ids]
-        if marked:
-            keys.append((apart("found", set(ids)), exp.true()))
-        block = self._grouped(joined, keys)
-        return block, [(column(name), name) for name in ids], keys[-1][0]
+def _by_values(
+    context: Context, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
+) -> tuple[Block, Pairs, str]:
+    """Return the partners of rows of the left, grouped by the values that the condition uses.
 
-    def _grouped(self, core: OpenCore, keys: list[Named]) -> Block:
-        """Return the block of the groups of a core by some keys, without aggregates."""
-        env = {name: qualified(GROUP, name) for name, _ in keys}
-        # A group is there, or not, however often its rows are.
-        core = replace(core, copies=())
-        post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
-        return self._close(post, tuple(Attribute(name, name) for name, _ in keys), self._name())
+    Where these values are known from the sources, they take part as values; else as tuples.
+    """
+    scalars = [scalar for scalar, _ in parts.pairs] + list(parts.others)
+    known = {attribute.id for attribute in left.attributes}
+    used = [node.name for scalar in scalars for node in scalar.find_all(exp.Column)]
+    ids = [name for name in dict.fromkeys(used) if name in known]
+    outer = core_of(context, left)
+    values = distinct_values(outer, ids, context.names.alias("outer"))
+    joined = cross(core_of(context, right), values or outer)
+    conditions = [*parts.inner, *parts.others]
+    equal = exp.NullSafeEQ if parts.null_safe else exp.EQ
+    conditions += [equal(this=a.copy(), expression=b.copy()) for a, b in parts.pairs]
+    predicates = tuple(p for c in conditions for p in conjuncts(joined.resolve(c)))
+    joined = replace(joined, predicates=joined.predicates + predicates)
+    keys = [(name, joined.env[name]) for name in ids]
+    if marked:
+        keys.append((apart("found", set(ids)), exp.true()))
+    block = _grouped(context, joined, keys)
+    return block, [(column(name), name) for name in ids], keys[-1][0]
+
+
+def _grouped(context: Context, core: OpenCore, keys: list[Named]) -> Block:
+    """Return the block of the groups of a core by some keys, without aggregates."""
+    env = {name: qualified(GROUP, name) for name, _ in keys}
+    # A group is there, or not, however often its rows are.
+    core = replace(core, copies=())
+    post = OpenPost(kind=Kind.GROUP, env=env, core=core, keys=tuple(keys))
+    return finished(
+        context, post, tuple(Attribute(name, name) for name, _ in keys), context.names.block()
+    )
 
 
 def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:

@@ -14,8 +14,9 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, Scalar
 from rewriter.blocks import BlockSource, OneRowSource, Semi, aliases
+from rewriter.lower.captured import placed
 from rewriter.lower.certainty import is_prefilter
-from rewriter.lower.finish_block import apart, placed
+from rewriter.lower.names import apart
 from rewriter.lower.scope import OpenCore, cross, over_columns
 from rewriter.scalars.text import text
 

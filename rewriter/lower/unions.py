@@ -1,4 +1,4 @@
-"""UNION ALL of cores without groupings: a source like any other."""
+"""Set operations; a union of cores without groupings is a source like any other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,42 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import UnionAll
-from rewriter.blocks import Core, Named, UnionSource, qualified
+from rewriter.algebra import (
+    BagDifference,
+    UnionAll,
+)
+from rewriter.blocks import (
+    Core,
+    Named,
+    UnionSource,
+    qualified,
+)
+from rewriter.lower.bag_differences import lower_bag_difference, union_of_copies
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.finish_block import apart
+from rewriter.lower.context import Context, Open
+from rewriter.lower.inputs import block_of, lowered, union_of_blocks
+from rewriter.lower.names import apart
 from rewriter.lower.scope import OpenCore, TokenLeaves
+
+
+def lower_set_operation(context: Context, relation: UnionAll | BagDifference) -> Open:
+    if isinstance(relation, BagDifference):
+        return lower_bag_difference(context, relation)
+    return lower_union_all(context, relation)
+
+
+def lower_union_all(context: Context, relation: UnionAll) -> Open:
+    branches = [lowered(context, branch) for branch in relation.branches]
+    if any(isinstance(branch, OpenCore) and branch.copies for branch in branches):
+        return union_of_copies(context, relation, branches)
+    cores = [branch for branch in branches if isinstance(branch, OpenCore) and is_plain(branch)]
+    if len(cores) == len(branches):
+        return union_of_cores(relation, cores, context.names.alias("union_"))
+    for branch, open_ in zip(relation.branches, branches, strict=True):
+        if branch not in context.blocks:
+            context.pending[branch] = open_
+    blocks = tuple(block_of(context, branch) for branch in relation.branches)
+    return union_of_blocks(context, relation.output, blocks, relation.span)
 
 
 def is_plain(open_: OpenCore) -> bool:

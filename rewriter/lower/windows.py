@@ -1,214 +1,31 @@
-"""Window functions whose value rows that tie would leave open, decided the same way every time.
-
-Rows that are equal in a window's ORDER BY stand in any order to Spark. ROW_NUMBER, LAG, FIRST_VALUE
-and every frame that is counted in rows depend on it; the answer, a capture and a hypothetical
-answer must not differ for that reason. So the identity of the rows is the last sort key.
-
-A RANGE frame ends with rows that tie, which a further sort key would tear apart. There, functions
-that depend on the order are computed from the position of each row, which is a window function of
-its own.
-"""
+"""Window functions: a block without grouping whose outputs are read over all of its rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from sqlglot import exp
-
-from rewriter.algebra import Attribute, Scalar, Windows, bracketed
-from rewriter.lower.aggregates import decided
-from rewriter.scalars.aggregates import LISTS, chooses
-from rewriter.scalars.windows import (
-    CURRENT_ROW,
-    UNBOUNDED,
-    Frame,
-    called,
-    condition_of,
-    depends_on_order,
-    depends_on_ties,
-    frame_of,
-    function_name,
-    ignores_nulls,
+from rewriter.algebra import (
+    Windows,
 )
-
-_FIRST = {"first", "first_value", "any_value"}
-_LAST = {"last", "last_value"}
-_LISTS = {"collect_list", "array_agg"}
-_BY_PLACE = "by place"
-"""Marks a call that compares positions, of which no two rows have the same."""
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Window functions over the positions of rows: ``calls`` read what ``positions`` adds."""
-
-    positions: Windows
-    calls: tuple[Scalar, ...]
+from rewriter.lower.bag_differences import refuse_copies
+from rewriter.lower.context import Context
+from rewriter.lower.inputs import core_of
+from rewriter.lower.scope import OpenCore, Post
+from rewriter.lower.ties import lists_by_range, placed_by
 
 
-def settled(scalar: Scalar, ties: Sequence[Scalar]) -> Scalar:
-    """Return an expression whose window functions sort by ``ties`` last, where that decides."""
-
-    def replaced(node: exp.Expr) -> exp.Expr:
-        return _settled(node, ties) if isinstance(node, exp.Window) else node
-
-    result: Scalar = scalar.copy().transform(replaced, copy=False)
-    return result
-
-
-def ties_of(identity: Sequence[Scalar], scalars: Sequence[Scalar], *, unique: bool) -> list[Scalar]:
-    """Return what rows are sorted by last: those that agree on it may change places unseen.
-
-    Where the identity is not unique, that is every value that outputs and sort keys are made of.
-    """
-    ties = list(identity)
-    if not unique:
-        plain = [scalar for scalar in scalars if not scalar.find(exp.Window)]
-        windows = [window for scalar in scalars for window in scalar.find_all(exp.Window)]
-        read = [leaf for window in windows for leaf in window.find_all(exp.Column)]
-        ties += [scalar for scalar in (*plain, *read) if scalar.find(exp.Column)]
-    return list(dict.fromkeys(ties))
-
-
-def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | None:
-    """Return the window functions over positions, if some need them."""
-    positions: dict[exp.Window, Attribute] = {}
-
-    def position(window: exp.Window) -> Attribute:
-        number = exp.Window(
-            this=exp.Anonymous(this="row_number", expressions=[]),
-            partition_by=[part.copy() for part in window.args.get("partition_by") or []],
-            order=window.args["order"].copy(),
-            over="OVER",
-        )
-        if number not in positions:
-            positions[number] = Attribute(fresh_id("position"), "position")
-        return positions[number]
-
-    calls = tuple(
-        _by_position(call, position(call).column()) if _needs_position(call) else call
-        for call in relation.calls
-        if isinstance(call, exp.Window)
-    )
-    if not positions:
-        return None
-    return Placed(Windows(relation.input, tuple(positions.values()), tuple(positions)), calls)
-
-
-def lists_by_range(relation: Windows) -> bool:
-    """Whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
-    windows = [call for call in relation.calls if isinstance(call, exp.Window)]
-    return any(function_name(one) in LISTS and _needs_position(one) for one in windows)
-
-
-def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
-    name, frame = function_name(window), frame_of(window)
-    listed = depends_on_order(window)
-    if chooses(window.this) and not listed and _BY_PLACE not in called(window).meta:
-        window = window.copy()
-        window.set("this", decided(window.this, ties))
-    if not depends_on_ties(window):
-        return window.copy()
-    if name in _FIRST and _starts_filled(window, frame):
-        return _ordered_last(window, ties, Frame(True, UNBOUNDED, CURRENT_ROW))
-    if listed and frame.whole:
-        return _ordered_last(window, ties, Frame(True, UNBOUNDED, UNBOUNDED))
-    if listed and not frame.rows:
-        # What it lists is sorted by position.
-        return window.copy()
-    return _ordered_last(window, ties)
-
-
-def _needs_position(window: exp.Window) -> bool:
-    name, frame = function_name(window), frame_of(window)
-    if frame.rows or frame.whole or not depends_on_order(window):
-        return False
-    return not (name in _FIRST and _starts_filled(window, frame))
-
-
-def _starts_filled(window: exp.Window, frame: Frame) -> bool:
-    """Whether the first row of the frame is always there, and that of the partition."""
-    filled = frame.from_first and frame.end in (CURRENT_ROW, UNBOUNDED)
-    return filled and not ignores_nulls(window) and condition_of(window) is None
-
-
-def _ordered_last(
-    window: exp.Window, ties: Sequence[Scalar], frame: Frame | None = None
-) -> exp.Window:
-    """Return the window sorted by ``ties`` last, its frame changed to one from the first row."""
-    window = window.copy()
-    order = window.args.get("order")
-    keys = list(order.expressions) if order else []
-    known = [*(window.args.get("partition_by") or []), *(key.this for key in keys)]
-    for tie in ties:
-        if tie not in known:
-            keys.append(exp.Ordered(this=tie.copy(), desc=False, nulls_first=True))
-    if keys:
-        window.set("order", exp.Order(expressions=keys))
-    if frame is not None:
-        side = "FOLLOWING" if frame.whole else None
-        window.set(
-            "spec",
-            exp.WindowSpec(
-                kind="ROWS", start=UNBOUNDED, start_side="PRECEDING", end=frame.end, end_side=side
-            ),
-        )
-    return window
-
-
-def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
-    """Return what a function of the order in a RANGE frame is by the positions of its rows."""
-    name = function_name(window)
-    value, *more = called(window).expressions
-    seen = _seen(window, value, name)
-    if name in _FIRST or name in _LAST:
-        place = position if seen is None else exp.Case().when(seen, position)
-        return _over(window, "min_by" if name in _FIRST else "max_by", value, place)
-    if name == "nth_value" and frame_of(window).from_first and seen is None:
-        nth = exp.EQ(this=position.copy(), expression=bracketed(more[0].copy()))
-        return _over(window, "min_by", value, exp.Case().when(nth, position))
-    names = (exp.Literal.string("at"), position, exp.Literal.string("value"), value.copy())
-    item: Scalar = exp.Anonymous(this="named_struct", expressions=list(names))
-    if seen is not None:
-        item = exp.Case().when(seen, item)
-    found = _values_by_position(_over(window, "collect_list", item))
-    if name in _LISTS:
-        return found
-    index = exp.Sub(this=bracketed(more[0].copy()), expression=exp.Literal.number(1))
-    return exp.Anonymous(this="get", expressions=[found, index])
-
-
-def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
-    """Return which rows of its frame a function sees; None: all of them."""
-    conditions: list[Scalar] = []
-    filtered = condition_of(window)
-    if filtered is not None:
-        conditions.append(filtered.copy())
-    if ignores_nulls(window) or name in _LISTS:
-        known = exp.Is(this=bracketed(value.copy()), expression=exp.null())
-        conditions.append(exp.Not(this=known))
-    return exp.and_(*conditions, copy=False) if conditions else None
-
-
-def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
-    """Return another aggregate over the same window."""
-    copy = window.copy()
-    call = exp.AnonymousAggFunc(this=name, expressions=[one.copy() for one in arguments])
-    call.meta[_BY_PLACE] = True
-    copy.set("this", call)
-    return copy
-
-
-def _values_by_position(items: Scalar) -> Scalar:
-    """Return the values of a list of positions and values, in the order of the positions."""
-
-    def field(of: str, name: str) -> exp.Dot:
-        return exp.Dot(this=exp.to_identifier(of), expression=exp.to_identifier(name))
-
-    left, right, each = (exp.to_identifier(name) for name in ("l", "r", "e"))
-    order = exp.Sub(this=field("l", "at"), expression=field("r", "at"))
-    compare = exp.Lambda(this=order, expressions=[left, right])
-    in_order = exp.Anonymous(this="array_sort", expressions=[items, compare])
-    value = exp.Lambda(this=field("e", "value"), expressions=[each])
-    return exp.Anonymous(this="transform", expressions=[in_order, value])
+def lower_windows(context: Context, relation: Windows) -> OpenCore:
+    below, calls = relation.input, relation.calls
+    if lists_by_range(relation):
+        advice = "Count the frame in rows: ROWS BETWEEN ... AND ..."
+        context.refuse("LISTAGG over a RANGE frame is not supported", advice, relation.span)
+    placed = placed_by(relation, context.names.attribute)
+    if placed is not None:
+        below, calls = placed.positions, placed.calls
+    core = core_of(context, below)
+    if core.copies:
+        refuse_copies(context, "a window", relation.span)
+    env = dict(core.env)
+    for attribute, call in zip(relation.output, calls, strict=True):
+        env[attribute.id] = core.resolve(call)
+    return replace(core, env=env, post=Post(windowed=True))

@@ -76,13 +76,13 @@ def test_every_rule_has_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each operator of the algebra, and each shape of block, stands in some case."""
     seen: set[str] = set()
     shapes: set[str] = set()
-    lower = lowering._Lowering._operator
+    lower_operator = lowering.lower_operator
 
-    def operator(self: lowering._Lowering, relation: Relation) -> lowering.Open:
+    def operator(context: lowering.Context, relation: Relation) -> lowering.Open:
         seen.add(type(relation).__name__)
-        return lower(self, relation)
+        return lower_operator(context, relation)
 
-    monkeypatch.setattr(lowering._Lowering, "_operator", operator)
+    monkeypatch.setattr(lowering, "lower_operator", operator)
     for case in cases(CASES).values():
         if EXPECTED in case.outcomes:
             for block in topological(blocks(case.given)):

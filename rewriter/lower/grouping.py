@@ -1,0 +1,91 @@
+"""Groupings: keys, aggregates and grouping sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rewriter.algebra import (
+    Aggregate,
+    Attribute,
+    Filter,
+    Limit,
+    Project,
+    Relation,
+    Scalar,
+    Sort,
+    SortKey,
+)
+from rewriter.blocks import (
+    EXPANDED,
+    GROUP,
+    SET_NUMBER,
+    Kind,
+    qualified,
+)
+from rewriter.lower.aggregates import follows_order
+from rewriter.lower.context import Context
+from rewriter.lower.inputs import core_of, lowered
+from rewriter.lower.scope import OpenPost
+from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
+
+
+def lower_aggregate(context: Context, relation: Aggregate) -> OpenPost:
+    if _is_sorted(relation.input) and any(map(follows_order, relation.aggregates)):
+        advice = "Write the order in the aggregate: min_by(x, t), or LISTAGG WITHIN GROUP."
+        problem = "an aggregate that follows the order of a derived table is not supported"
+        context.refuse(problem, advice, relation.span)
+    order = _order(context, relation.input)
+    core = core_of(context, relation.input)
+    if not relation.aggregates:
+        # A group is there, or not, however often its rows are.
+        core = replace(core, copies=())
+    if core.copies and core.untokened:
+        context.refuse(
+            "a grouping of EXCEPT ALL or INTERSECT ALL with a relation without provenance",
+            "Track the relation with a key, so that its tuples can be told apart.",
+            relation.span,
+        )
+    keys = tuple(
+        (attribute.id, core.resolve(key))
+        for attribute, key in zip(relation.key_output, relation.keys, strict=True)
+    )
+    aggregates = tuple(
+        (attribute.id, _in_order(context, attribute, core.resolve(call), order))
+        for attribute, call in zip(relation.aggregate_output, relation.aggregates, strict=True)
+    )
+    env = {attribute.id: qualified(GROUP, attribute.id) for attribute in relation.attributes}
+    if relation.sets is None:
+        return OpenPost(Kind.GROUP, env, core, keys, aggregates)
+    number = relation.sets.number.id
+    sets = tuple(
+        frozenset({number, *(keys[place][0] for place in places)}) for places in relation.sets.sets
+    )
+    keys = ((number, qualified(EXPANDED, SET_NUMBER)), *keys)
+    return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
+
+
+def _order(context: Context, relation: Relation) -> tuple[SortKey, ...]:
+    """Return what the rows of a derived table are sorted by, if nothing cuts them."""
+    if not _is_sorted(relation):
+        return ()
+    open_ = context.pending.pop(relation, None) or lowered(context, relation)
+    context.pending[relation] = open_
+    return () if isinstance(open_, OpenPost) or open_.post.final else open_.post.order
+
+
+def _in_order(
+    context: Context, attribute: Attribute, call: Scalar, order: Sequence[SortKey]
+) -> Scalar:
+    """Return the call of an aggregate; of one that collects, in an order if that matters."""
+    if name_of(call) not in ARRAYS or collects_in_order(call):
+        return call
+    if not order and attribute.id not in context.observed:
+        return call
+    return in_order(call, () if is_distinct(call) else order)
+
+
+def _is_sorted(relation: Relation) -> bool:
+    while isinstance(relation, Project | Filter | Limit):
+        relation = relation.input
+    return isinstance(relation, Sort)

@@ -1,0 +1,166 @@
+"""Inputs of operators: as a core that may still grow, or as the tuples of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Attribute,
+    Limit,
+    Relation,
+    Scalar,
+    walk,
+)
+from rewriter.blocks import (
+    UNION,
+    Block,
+    BlockSource,
+    Kind,
+    qualified,
+)
+from rewriter.lower import split_components as split
+from rewriter.lower.certainty import with_certain_outputs
+from rewriter.lower.context import Context, Open
+from rewriter.lower.finish_block import close_core, close_post
+from rewriter.lower.scope import OpenCore, OpenPost, without_post
+from rewriter.passes.steps import run
+from rewriter.position import Span
+
+
+def lowered(context: Context, relation: Relation) -> Open:
+    if context.readers.get(relation, 0) > 1:
+        # Shared by several references (a CTE used twice): one block, if it is one at all.
+        if relation in context.blocks:
+            return derived(context, relation)
+        open_ = context.rule(context, relation)
+        if isinstance(open_, OpenPost) or open_.post.final:
+            context.pending[relation] = open_
+            return derived(context, relation)
+        return open_
+    return context.rule(context, relation)
+
+
+def core_of(context: Context, relation: Relation) -> OpenCore:
+    open_ = context.pending.pop(relation, None) or lowered(context, relation)
+    if isinstance(open_, OpenPost) or open_.post.final:
+        context.pending[relation] = open_
+        return derived(context, relation)
+    return without_post(open_)
+
+
+def unlimited(context: Context, relation: Relation, *, windowed: bool = True) -> Open:
+    """Return an operator's input, to which something is done after any LIMIT of it.
+
+    Without ``windowed`` also after any window functions: their rows must not be touched.
+    """
+    open_ = lowered(context, relation)
+    if not (open_.post.limited if windowed else open_.post.final):
+        return open_
+    context.pending[relation] = open_
+    return derived(context, relation)
+
+
+def asking(context: Context, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
+    """Return the core of a relation whose rows look up tuples by these scalars.
+
+    The tail looks up before it takes arrays apart: rows that look up by what it has taken out
+    are those of a block.
+    """
+    core = core_of(context, relation)
+    late = {a for g in core.generators for a in g.aliases if a not in core.stable}
+    read = (column for scalar in scalars for column in core.resolve(scalar).find_all(exp.Column))
+    if any(column.table in late for column in read):
+        context.pending[relation] = core
+        return derived(context, relation)
+    return core
+
+
+def derived(context: Context, relation: Relation, span: Span | None = None) -> OpenCore:
+    """Return a core that reads the tuples of a relation as those of a block."""
+    limits = [one.span for one in walk(relation) if isinstance(one, Limit)]
+    return reader_of(context, block_of(context, relation), span or next(reversed(limits), None))
+
+
+def reader_of(context: Context, block: Block, span: Span | None = None) -> OpenCore:
+    """Return a core that reads the tuples of a block."""
+    if not block.unique_identity:
+        context.refuse(
+            "LIMIT in a subquery over a relation without provenance",
+            "Track the relation with a key, so that its tuples can be told apart.",
+            span,
+        )
+    alias = context.names.alias(block.name)
+    stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
+    return OpenCore(
+        env={o.name: qualified(alias, o.name) for o in block.outputs},
+        sources=(BlockSource(alias, block),),
+        stable={alias: frozenset(stable)} if block.stable_identity else {},
+    )
+
+
+def block_of(context: Context, relation: Relation) -> Block:
+    """Return the block of a relation, one and the same for every reference to it."""
+    if relation not in context.blocks:
+        open_ = context.pending.pop(relation, None) or context.rule(context, relation)
+        context.blocks[relation] = inner_block(context, open_, relation.attributes)
+    return context.blocks[relation]
+
+
+def inner_block(context: Context, open_: Open, attributes: tuple[Attribute, ...]) -> Block:
+    """Return a block that others read."""
+    if not open_.post.limited:
+        open_ = replace(open_, post=replace(open_.post, order=()))
+    return with_certain_outputs(finished(context, open_, attributes, context.names.block()))
+
+
+def finished(context: Context, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
+    if isinstance(open_, OpenCore):
+        read = {attribute.id: open_.env[attribute.id] for attribute in attributes}
+        return close_core(in_components(context, replace(open_, env=read)), attributes, name)
+    if open_.core is None or open_.difference is not None:
+        return close_post(open_, attributes, name)
+    read = {**dict(open_.keys), **dict(open_.aggregates)}
+    core = in_components(context, replace(open_.core, env=read))
+    keys = tuple((key, core.env[key]) for key, _ in open_.keys)
+    aggregates = tuple((name, core.env[name]) for name, _ in open_.aggregates)
+    post = replace(open_, core=core, keys=keys, aggregates=aggregates)
+    return close_post(post, attributes, name)
+
+
+def in_components(context: Context, core: OpenCore) -> OpenCore:
+    def split_components(core: OpenCore) -> OpenCore:
+        return split.split_components(
+            core, lambda part, read: reader_of(context, inner_block(context, part, tuple(read)))
+        )
+
+    return run((split_components,), core, split.lines, context.observe)
+
+
+def union_of_blocks(
+    context: Context, output: tuple[Attribute, ...], blocks: tuple[Block, ...], span: Span | None
+) -> OpenPost:
+    """Return the union of blocks, whose outputs are its columns in their order."""
+    if not all(block.unique_identity for block in blocks):
+        context.refuse(
+            "UNION ALL of a grouping and a relation without provenance",
+            "Track the relation with a key, so that its tuples can be told apart.",
+            span,
+        )
+    columns = [output.name for output in blocks[0].outputs]
+    stable = frozenset(
+        column
+        for position, column in enumerate(columns)
+        if all(block.outputs[position].stable for block in blocks)
+    )
+    return OpenPost(
+        kind=Kind.UNION,
+        env={
+            attribute.id: qualified(UNION, column)
+            for attribute, column in zip(output, columns, strict=True)
+        },
+        branches=blocks,
+        stable_columns=stable,
+    )

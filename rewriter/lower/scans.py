@@ -1,0 +1,51 @@
+"""Scans of tracked relations, and relations that the text itself gives."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from rewriter.algebra import (
+    Constant,
+    OneRow,
+    Scalar,
+    Scan,
+)
+from rewriter.blocks import (
+    ConstantSource,
+    ScanSource,
+    qualified,
+)
+from rewriter.lower.context import Context
+from rewriter.lower.scope import OpenCore, TokenLeaves
+
+
+def lower_scan(context: Context, scan: Scan) -> OpenCore:
+    source = context.tokens[scan.relation]
+    alias = context.names.alias(scan.relation.rsplit(".", 1)[-1])
+    env: dict[str, Scalar] = {
+        attribute.id: qualified(alias, column)
+        for attribute, column in zip(scan.output, scan.columns, strict=True)
+    }
+    leaves = tuple(qualified(alias, column) for column in source.columns)
+    return OpenCore(
+        env=env,
+        sources=(ScanSource(alias, scan.relation, source.view),),
+        tokens=(TokenLeaves(scan.relation, alias, leaves),) if leaves else (),
+        stable={alias: None},
+        untokened=not leaves,
+    )
+
+
+def lower_constant(context: Context, relation: OneRow | Constant) -> OpenCore:
+    if isinstance(relation, OneRow):
+        return OpenCore(env={})
+    alias = context.names.alias("values_" if isinstance(relation.table, exp.Values) else "range_")
+    columns = tuple(attribute.id for attribute in relation.output)
+    source = ConstantSource(alias, relation.table, columns, relation.position.id)
+    env = {column: qualified(alias, column) for column in columns}
+    return OpenCore(
+        env=env,
+        sources=(source,),
+        positions=(qualified(alias, relation.position.id),),
+        stable={alias: None},
+    )
