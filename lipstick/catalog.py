@@ -13,9 +13,9 @@ from pyspark.sql import SparkSession
 from lipstick.dataframes import query_text
 from lipstick.tracking import Tracked
 from lipstick.views import quoted_name
-from rewriter.bind.catalog import TrackedRelation, Type, Variable, View
+from rewriter import TrackedRelation, Type, Variable, View
 from rewriter.errors import UntrackedError
-from rewriter.frames.catalyst.types import sql_type
+from rewriter.frames.writing.types import sql_type
 
 _VIEW_TEXT = "View Text"
 

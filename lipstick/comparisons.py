@@ -11,7 +11,7 @@ from pyspark.sql.types import StructField
 
 from lipstick.errors import UnsupportedError
 from lipstick.tracking import fixed_length
-from rewriter.bind import Query
+from rewriter import Query
 from rewriter.blocks import Block
 from rewriter.emit.statements import comparisons_sql
 from rewriter.position import Span

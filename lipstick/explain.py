@@ -7,10 +7,11 @@ import os
 from collections.abc import Mapping, Sequence
 
 from lipstick.tracking import Tracked
+from rewriter import PASSES, Step, planned_capture
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
-from rewriter.passes import LOGGER, PASSES, Alike, Step, planned_capture
+from rewriter.passes import LOGGER, Alike
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 

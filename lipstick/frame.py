@@ -32,10 +32,10 @@ from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
 from lipstick.writer import AnnotatedWriter
+from rewriter import Step
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
-from rewriter.passes import Step
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 from semiring.base import Semiring

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import SparkSession
 
 from lipstick.errors import UnsupportedError
-from rewriter.bind import Query, Recursion
+from rewriter import Query, Recursion, lower_query
 from rewriter.blocks import TokenSource
 from rewriter.emit.statements import plain_sql, potential_sql
-from rewriter.lower import lower
 
 _ADVICE = "Store the recursion's answer in a relation and track it."
 
@@ -84,7 +83,7 @@ class _Levels:
 
     def is_empty(self, level: int) -> bool:
         """Whether a level has no tuples, whatever is deleted."""
-        sql = potential_sql(lower(self.recursion.levels[level], self._tokens, self._sql))
+        sql = potential_sql(lower_query(self.recursion.levels[level], self._tokens, self._sql))
         if sql is None:
             raise self.refusal(f"recursion of {self.recursion.name} over aggregated values")
         return self._spark.sql(sql).head() is None
@@ -92,7 +91,7 @@ class _Levels:
     def check_types(self) -> None:
         """Refuse a level whose columns have other types than those of the first one."""
         first, second = (
-            self._spark.sql(plain_sql(lower(level, self._tokens, self._sql))).schema
+            self._spark.sql(plain_sql(lower_query(level, self._tokens, self._sql))).schema
             for level in self.recursion.levels[:2]
         )
         for one, other in zip(first, second, strict=True):

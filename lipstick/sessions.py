@@ -45,17 +45,23 @@ from lipstick.streams.queries.source import StreamSource, stream_source
 from lipstick.table_functions import check_partitions, register_function
 from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
-from rewriter import dialect
+from rewriter import (
+    Arguments,
+    Query,
+    Step,
+    TableFunction,
+    bind_query,
+    dialect,
+    lower_query,
+    place_of_generator,
+    substitute,
+)
 from rewriter.algebra import Draw, walk
-from rewriter.bind import Arguments, Query, bind, substitute
-from rewriter.bind.catalog import TableFunction
-from rewriter.bind.clauses.generators import place_of_generator
-from rewriter.bind.functions.non_scalar import OF_SPARK
 from rewriter.blocks import Block
 from rewriter.dialect import Action, read_write
-from rewriter.lower import lower
-from rewriter.passes import Step, log
+from rewriter.passes import log
 from rewriter.scalars.comparable import Conversions
+from rewriter.scalars.special_functions import OF_SPARK
 
 if TYPE_CHECKING:
     from lipstick.crossing.exports import TableExports
@@ -329,7 +335,7 @@ class Session:
         def bound_with(converted: Conversions) -> Query:
             return unfolded(
                 self.spark,
-                lambda levels: bind(
+                lambda levels: bind_query(
                     query,
                     catalog,
                     expression=expression,
@@ -350,7 +356,7 @@ class Session:
 
         def lower_bound(bound: Query, converted: Conversions) -> Block:
             steps.clear()
-            return lower(bound.root, sources, query, converted, observe)
+            return lower_query(bound.root, sources, query, converted, observe)
 
         bound, root, converted = lowered(self.spark, bound_with, lower_bound)
         if by_case:

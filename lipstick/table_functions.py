@@ -16,7 +16,7 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from pyspark.sql.udtf import SkipRestOfInputTableException
 from pyspark.util import PythonEvalType
 
-from rewriter.bind.catalog import TableFunction
+from rewriter import TableFunction
 from rewriter.blocks import Block
 from rewriter.emit.statements import partitions_sql
 from rewriter.errors import UnsupportedError

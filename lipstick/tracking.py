@@ -27,7 +27,7 @@ from lipstick import display
 from lipstick.errors import SourceError, TrackingError
 from lipstick.naming import ROW_BITS
 from lipstick.source import Source
-from rewriter.bind.catalog import SESSION, WINDOW
+from rewriter import SESSION, WINDOW
 from rewriter.blocks import TokenSource
 
 if TYPE_CHECKING:

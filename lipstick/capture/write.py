@@ -27,6 +27,8 @@ from lipstick.capture.files import Files, storable, write_table
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.errors import CaptureError
+from rewriter import CapturePlan, planned_capture
+from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.emit.statements import (
     Groups,
@@ -34,10 +36,8 @@ from rewriter.emit.statements import (
     kept_groups_sql,
     members_sql,
     rows_sql,
-    value_columns,
 )
 from rewriter.errors import UnsupportedError
-from rewriter.passes import CapturePlan, planned_capture
 
 Progress = Callable[[str], None]
 Computed = Callable[[Block, StructType], pa.Table | None]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lipstick.dataframes.messages import Message
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.sampled import condition, is_percentage
 from rewriter.frames.connect_plan import is_local_sort
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.sampled import condition, is_percentage
 
 _WITHOUT_ORDER = ("interval", "map", "variant")
 

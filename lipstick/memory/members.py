@@ -24,9 +24,9 @@ from lipstick.memory.state import (
     needs_spark,
 )
 from lipstick.memory.store import OPEN_WITH_SPARK, Dataset, TakenDataset, every
+from rewriter.analysis.dependence import dependent
+from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import EXPANDED, MEMBER, Block, Lookup
-from rewriter.emit import dependent
-from rewriter.emit.statements import value_columns
 from rewriter.interpret import (
     Interpreted,
     Resolve,

@@ -9,8 +9,7 @@ from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowE
 from lipstick.workflow.functions import Aggregates
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, FrameFunction, Query, Sql
-from rewriter.bind import bind
-from rewriter.bind.catalog import TrackedRelation
+from rewriter import TrackedRelation, bind_query
 from rewriter.errors import UnsupportedError, UntrackedError
 
 
@@ -150,7 +149,7 @@ def _columns(
     functions = {name.lower() for name in specification.functions}
     try:
         aggregates = Aggregates(specification.name, specification.functions)
-        bound = bind(step.query.sql, catalog, functions=functions, aggregates=aggregates)
+        bound = bind_query(step.query.sql, catalog, functions=functions, aggregates=aggregates)
     except UntrackedError as error:
         if catalog.later:
             return ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.dependence import dependent, uncertain_having
 from rewriter.blocks import (
     GROUP,
     UNION,
@@ -16,7 +17,6 @@ from rewriter.blocks import (
     aliases,
     qualified,
 )
-from rewriter.emit import dependent, uncertain_having
 from rewriter.scalars.text import text
 from semiring.annotation import (
     Alt,

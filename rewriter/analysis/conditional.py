@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.dependence import dependent, uncertain_having
 from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import dependent, uncertain_having
 
 
 def conditional(root: Block) -> bool:

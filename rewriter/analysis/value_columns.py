@@ -1,11 +1,47 @@
-"""Which member columns hold a column of a relation, where nothing but aggregates reads it."""
+"""Which member columns nothing but aggregates reads, and which hold a column of a relation."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from rewriter.blocks import Block, Kind, ScanSource
-from rewriter.emit.statements import value_columns
+from rewriter.blocks import (
+    MEMBER,
+    Block,
+    BlockSource,
+    ConstantSource,
+    Kind,
+    ScanSource,
+    core_relations,
+    has_values,
+)
+from rewriter.scalars.aggregates import arguments
+
+
+def value_columns(block: Block) -> tuple[str, ...]:
+    """Return the member columns that only aggregates read: those captured by reference.
+
+    None where tokens alone do not tell members apart, so that values could not be looked up:
+    members over tuples of other blocks, or of relations without provenance.
+    """
+    if block.core is None or block.kind is not Kind.GROUP or block.core.once:
+        return ()
+    untracked = BlockSource | ConstantSource
+    derived = any(isinstance(source, untracked) for source in block.core.sources)
+    derived = derived or has_values(block.core) or bool(block.core.generators)
+    if derived or len(list(core_relations(block.core))) != len(block.tokens):
+        return ()
+    used: set[str] = {column for token in block.tokens for column in token.columns}
+    used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
+    for scalar in (*(key for _, key in block.keys), *block.deciding_scalars()):
+        used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
+    in_aggregates = {
+        node.name
+        for _, call in block.aggregates
+        for argument in arguments(call)
+        for node in argument.find_all(exp.Column)
+        if node.table == MEMBER
+    }
+    return tuple(name for name, _ in block.core.select if name in in_aggregates - used)
 
 
 def updated_columns(block: Block, relation: str, column: str) -> dict[str, str] | None:

@@ -23,7 +23,7 @@ from rewriter.bind.text import Source, parse
 from rewriter.position import Span
 from rewriter.scalars.comparable import Conversions
 
-__all__ = ["Arguments", "Query", "Recursion", "bind", "substitute"]
+__all__ = ["Arguments", "Query", "Recursion", "bind_query", "substitute"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class Query:
     root: Relation
     sql: str
     recursions: Mapping[str, Recursion]
-    """Its recursive queries, by the keys of ``levels`` in :func:`bind`."""
+    """Its recursive queries, by the keys of ``levels`` in :func:`bind_query`."""
     differences: Collection[Span]
     """The places of EXCEPT and INTERSECT, which convert the columns of their answer."""
 
 
-def bind(
+def bind_query(
     sql: str,
     catalog: Catalog,
     args: Arguments = None,

@@ -14,7 +14,6 @@ from rewriter.bind.columns.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.columns.stars import expand_star, is_star
 from rewriter.bind.context import Context
 from rewriter.bind.fingerprint import unwrap
-from rewriter.bind.functions import non_scalar as functions
 from rewriter.bind.functions.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.functions.time_windows import time_of
 from rewriter.bind.subqueries.existence import is_membership, membership_value, simplified
@@ -23,6 +22,7 @@ from rewriter.dialect import TypedLiteral
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span, keyword_spans, text_of
 from rewriter.scalars import aggregates
+from rewriter.scalars import special_functions as functions
 from rewriter.scalars.opaque import is_opaque
 from rewriter.scalars.windows import called, changed
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from rewriter.emit.contributions import Contributions, comparisons, contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.extents import Extent, extents
-from rewriter.emit.potential import dependent, potential_query, uncertain_having
+from rewriter.emit.potential import potential_query
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import MEMBERS, Lasting, answer_query, rows_query
 from rewriter.emit.trees import (
@@ -42,7 +42,6 @@ __all__ = [
     "answer_query",
     "comparisons",
     "contributions",
-    "dependent",
     "exists_in",
     "extents",
     "members_query",
@@ -51,6 +50,5 @@ __all__ = [
     "rows_query",
     "statement",
     "table",
-    "uncertain_having",
     "visible",
 ]

@@ -9,7 +9,6 @@ from functools import reduce
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed
-from rewriter.bind.functions.non_scalar import is_drawn
 from rewriter.blocks import (
     COPIES,
     EXPANDED,
@@ -43,6 +42,7 @@ from rewriter.emit.trees import (
     union_all,
     where,
 )
+from rewriter.scalars.special_functions import is_drawn
 
 _ELEMENT = "_element"
 

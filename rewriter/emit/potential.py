@@ -5,12 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.certain_tuples import has_certain_members
+from rewriter.analysis.dependence import dependent, uncertain_having
 from rewriter.analysis.may_throw import without_errors
 from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, qualified
 from rewriter.emit.core import Tables, with_sets
 from rewriter.emit.trees import from_, named, no_ordinal, table, where
 from rewriter.emit.union import union_rows
-from rewriter.lower.certainty import has_certain_members
 
 
 def potential_query(block: Block, tables: Tables) -> exp.Select:
@@ -57,34 +58,3 @@ def _members(block: Block, tables: Tables) -> exp.Select:
             select = from_(select, table(tables.potential(lookup.block), lookup.alias))
     select = with_sets(select, block)
     return where(select, [c for c in block.conditions if not dependent(c, block)])
-
-
-def uncertain_having(block: Block) -> tuple[Scalar, ...]:
-    """Return the conditions of HAVING that a deletion may decide: on more than the group's keys.
-
-    None where the group's annotation itself says whether it is there.
-    """
-    if block.difference is not None:
-        return ()
-    if not block.stable_identity:
-        return block.having
-    keys = {name for name, _ in block.keys}
-
-    def is_certain(condition: Scalar) -> bool:
-        columns = condition.find_all(exp.Column)
-        return all(node.table == GROUP and node.name in keys for node in columns)
-
-    return tuple(condition for condition in block.having if not is_certain(condition))
-
-
-def dependent(condition: Scalar, block: Block) -> bool:
-    """Whether a tail condition reads more than members, and what is stable of other blocks."""
-    stable: dict[str, set[str]] = {}
-    for lookup in block.lookups:
-        if not lookup.scalar and lookup.block.stable_identity:
-            names = {o.name for o in lookup.block.outputs if o.stable}
-            stable[lookup.alias] = names | set(lookup.block.identity)
-    return any(
-        node.table != MEMBER and node.name not in stable.get(node.table, set())
-        for node in condition.find_all(exp.Column)
-    )

@@ -6,10 +6,10 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.analysis.may_throw import may_raise, without_errors
-from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
 from rewriter.blocks import MEMBER, Block, aliases, qualified
 from rewriter.emit.core import Tables, exists
 from rewriter.emit.trees import conjunction, table, where
+from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
 
 _NUMBER = "_number"
 

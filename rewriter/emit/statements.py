@@ -18,13 +18,9 @@ from rewriter.blocks import (
     KEYS,
     MEMBER,
     Block,
-    BlockSource,
-    ConstantSource,
     Kind,
     Named,
     aliases,
-    core_relations,
-    has_values,
     qualified,
     topological,
 )
@@ -49,7 +45,6 @@ from rewriter.emit import (
 )
 from rewriter.passes import Reduction
 from rewriter.position import Span
-from rewriter.scalars.aggregates import arguments
 from rewriter.scalars.text import text
 
 ViewOf = Callable[[Block], str]
@@ -372,33 +367,6 @@ def supporting_aggregates(block: Block) -> tuple[Named, ...]:
         if isinstance(call, exp.Avg):
             extra.append((f"{name}__sum", exp.Sum(this=call.this.copy())))
     return tuple(extra)
-
-
-def value_columns(block: Block) -> tuple[str, ...]:
-    """Return the member columns that only aggregates read: those captured by reference.
-
-    None where tokens alone do not tell members apart, so that values could not be looked up:
-    members over tuples of other blocks, or of relations without provenance.
-    """
-    if block.core is None or block.kind is not Kind.GROUP or block.core.once:
-        return ()
-    untracked = BlockSource | ConstantSource
-    derived = any(isinstance(source, untracked) for source in block.core.sources)
-    derived = derived or has_values(block.core) or bool(block.core.generators)
-    if derived or len(list(core_relations(block.core))) != len(block.tokens):
-        return ()
-    used: set[str] = {column for token in block.tokens for column in token.columns}
-    used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
-    for scalar in (*(key for _, key in block.keys), *block.deciding_scalars()):
-        used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
-    in_aggregates = {
-        node.name
-        for _, call in block.aggregates
-        for argument in arguments(call)
-        for node in argument.find_all(exp.Column)
-        if node.table == MEMBER
-    }
-    return tuple(name for name, _ in block.core.select if name in in_aggregates - used)
 
 
 def _captured(views: ViewOf) -> Callable[[Block], exp.Select]:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from rewriter.lower.lowering import lower
+from rewriter.lower.lowering import lower_query
 
-__all__ = ["lower"]
+__all__ = ["lower_query"]

@@ -12,8 +12,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
+from rewriter.analysis.certain_tuples import is_certain
 from rewriter.analysis.may_throw import may_raise, may_raise_of_nulls
-from rewriter.blocks import Block, BlockSource, Kind, Semi, aliases
+from rewriter.blocks import Block, BlockSource, Semi, aliases
 from rewriter.lower.scope import OpenCore
 
 
@@ -38,21 +39,6 @@ def is_prefilter(semi: Semi, core: OpenCore) -> bool:
         and semi.block.stable_identity
         and all(is_stable(left, core) and not is_premature(left, core) for left, _ in semi.pairs)
     )
-
-
-def is_certain(block: Block) -> bool:
-    """Whether every potential tuple of a block is there."""
-    if block.having or block.limited or block.difference is not None:
-        return False
-    if block.kind is Kind.UNION:
-        return all(map(is_certain, block.branches))
-    return not block.identity or has_certain_members(block)
-
-
-def has_certain_members(block: Block) -> bool:
-    """Whether every member of a block is a row of its tail."""
-    read = (lookup.block for lookup in block.lookups if not lookup.scalar)
-    return not block.semis and not block.conditions and all(map(is_certain, read))
 
 
 def is_premature(scalar: Scalar, core: OpenCore, *, overflows: bool = False) -> bool:

@@ -61,7 +61,7 @@ from rewriter.passes import Observer, log, rewritten
 from rewriter.scalars.comparable import Conversions
 
 
-def lower(
+def lower_query(
     root: Relation,
     tokens: Mapping[str, TokenSource],
     sql: str = "",

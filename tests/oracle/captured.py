@@ -12,11 +12,11 @@ from typing import Any
 
 import duckdb
 
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation, Type
 from rewriter.blocks import Block, TokenSource
 from rewriter.emit.statements import Groups, asked_groups_sql, hypothetical_sql, members_sql
-from rewriter.lower import lower
+from rewriter.lower import lower_query
 from rewriter.passes import planned_capture
 from tests.oracle.database import Database, Deletion
 from tests.oracle.duck import Duck, create_table, loosened
@@ -36,7 +36,7 @@ def blocks_of(sql: str, database: Database) -> Block:
         },
     )
     tokens = {r.name: TokenSource(r.name, r.key) for r in database.relations.values()}
-    return lower(bind(sql, catalog, levels={}).root, tokens, sql)
+    return lower_query(bind_query(sql, catalog, levels={}).root, tokens, sql)
 
 
 def check_captured(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rewriter.blocks import Block, TokenSource
-from rewriter.lower import lower
+from rewriter.lower import lower_query
 from tests.rewriter.bind import test_bind_cases as bind_cases
 from tests.rewriter.bind.catalog import CATALOG
 from tests.rewriter.cases import ADVISED, ERROR, Case, cases
@@ -60,7 +60,7 @@ class Refused:
         """Return the root of the blocks of a query over the relations of the case."""
         if self.folder == lower_cases.CASES:
             return lower_catalog.blocks(query)
-        return lower(bind_cases.bound(query, CATALOG).root, TOKENS, query)
+        return lower_query(bind_cases.bound(query, CATALOG).root, TOKENS, query)
 
 
 def refused() -> list[Refused]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.errors import QueryError, UnsupportedError
 from rewriter.frames import catalyst, connect_plan
 from tests.rewriter.bind import test_bind_cases as bind_cases
@@ -27,7 +27,14 @@ from tests.rewriter.lower import test_lower_cases as lower_cases
 from tests.rewriter.lower.catalog import blocks
 
 REWRITER = Path(catalyst.__file__).parents[2]
-INTERNAL = {"FailedError", "NotImplementedError", "TypeError", "UninterpretableError", "ValueError"}
+INTERNAL = {
+    "AttributeError",
+    "FailedError",
+    "NotImplementedError",
+    "TypeError",
+    "UninterpretableError",
+    "ValueError",
+}
 """Errors that are no refusals: of a caller, or told from others and caught."""
 ELSEWHERE = {
     "streaming/recorded.py": "streaming/test_recorded.py",
@@ -112,7 +119,7 @@ def _lines_run() -> Iterator[dict[str, set[int]]]:
 
 def _run_fixtures() -> None:
     with suppress(QueryError):
-        bind(RECURSIVE, CATALOG)
+        bind_query(RECURSIVE, CATALOG)
     for case in cases(bind_cases.CASES).values():
         bind_cases.outcome(case.given, CATALOG)
     for case in cases(lower_cases.CASES).values():
@@ -129,7 +136,7 @@ def _run_fixtures() -> None:
 
 def test_recursion_is_refused_where_nothing_says_how_deep_it_is() -> None:
     with pytest.raises(UnsupportedError, match=r"WITH RECURSIVE is not supported here at 1:16"):
-        bind(RECURSIVE, CATALOG)
+        bind_query(RECURSIVE, CATALOG)
 
 
 def test_every_refusal_has_a_fixture() -> None:

@@ -14,7 +14,7 @@ from lipstick.memory.groups import GroupRows
 from lipstick.memory.members import Members
 from lipstick.memory.unions import UnionRows
 from lipstick.naming import shown_key
-from rewriter.emit import dependent
+from rewriter.analysis.dependence import dependent
 from semiring.base import Array
 from semiring.polynomial import Polynomial
 from semiring.token import Token

@@ -10,9 +10,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Scalar
 from rewriter.dialect import TypedLiteral
-
-GROUPING_FUNCTIONS = frozenset({"grouping", "grouping_id"})
-"""Functions of the grouping set of a row: which keys it is not grouped by."""
+from rewriter.scalars.special_functions import GROUPING_FUNCTIONS
 
 _ANALYTICS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.bind.context import Context
-from rewriter.bind.functions import non_scalar as functions
-from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
 from rewriter.bind.text import Source
 from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
 from rewriter.scalars import aggregates
+from rewriter.scalars import special_functions as functions
+from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
 from rewriter.scalars.windows import operands
 
 _GENERATORS = (exp.Explode, exp.Posexplode, exp.Inline, exp.Stack)

@@ -13,8 +13,8 @@ from sqlglot import exp
 from rewriter.bind.clauses.grouping import Grouping
 from rewriter.bind.context import Context
 from rewriter.bind.functions.calls import call_name
-from rewriter.bind.functions.non_scalar import OF_SPARK
 from rewriter.scalars.opaque import as_aggregate, is_opaque
+from rewriter.scalars.special_functions import OF_SPARK
 
 
 def with_aggregates(query: exp.Query, aggregates: Container[str]) -> exp.Query:

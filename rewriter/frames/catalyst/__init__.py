@@ -26,9 +26,9 @@ from rewriter.dialect import emit
 from rewriter.frames.catalyst.outputs import needed
 from rewriter.frames.catalyst.plans import Plans
 from rewriter.frames.catalyst.scalars import Scalars
-from rewriter.frames.catalyst.selects import Steps
-from rewriter.frames.catalyst.stated import relations_read
 from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.writing.selects import Steps
+from rewriter.frames.writing.stated import relations_read
 
 __all__ = ["query_text", "relations_read"]
 

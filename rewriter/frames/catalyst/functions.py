@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from rewriter.bind.functions.non_scalar import DRAWN, WINDOW_FUNCTIONS
-from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
 from rewriter.dialect import AGGREGATES
 from rewriter.frames.catalyst.tree import Node
+from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
+from rewriter.scalars.special_functions import DRAWN, WINDOW_FUNCTIONS
 
 _IRREGULAR = """
 ApproximatePercentile percentile_approx ArrayAggregate aggregate ArrayExists exists

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id, call
+from rewriter.frames.catalyst.scalars import Scalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.errors import unsupported
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.names import column, fresh, identifier
 from rewriter.frames.catalyst.scalars import attribute_id
-from rewriter.frames.catalyst.selects import Column, Rows, Stage, unique
 from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.names import identifier
+from rewriter.frames.writing.selects import Column
 
 _GENERATORS = {
     "Explode": "explode",
@@ -68,41 +68,6 @@ def lateral_call(plan: Node) -> LateralCall | None:
     if any(one.kind != "AttributeReference" for one in inner):
         return None
     return LateralCall(plan, items)
-
-
-def lateral_join(
-    left: Rows, lateral: exp.Lateral, columns: Sequence[Column], join: exp.Join
-) -> Rows:
-    """Return the join of rows with a lateral relation, whose columns are names of its own."""
-    alias = fresh("l", left.tables)
-    lateral = lateral.copy()
-    lateral.set("alias", exp.TableAlias(this=identifier(alias), **_alias_columns(lateral)))
-    join.set("this", lateral)
-    joins = [*left.select.args.get("joins", ()), join]
-    added = tuple(replace(one, scalar=column(alias, one.scalar.name)) for one in columns)
-    return replace(left.having("joins", joins, Stage.FROM), columns=left.columns + added)
-
-
-def subquery_lateral(inner: Rows) -> tuple[exp.Lateral, tuple[Column, ...]]:
-    """Return a LATERAL subquery and its columns."""
-    if inner.query is None:
-        names = unique([one.name for one in inner.columns])
-    else:
-        names = [one.scalar.name for one in inner.columns]
-    pairs = zip(inner.columns, names, strict=True)
-    columns = (replace(one, scalar=exp.Column(this=identifier(name))) for one, name in pairs)
-    return exp.Lateral(this=exp.Subquery(this=inner.written(names))), tuple(columns)
-
-
-def call_lateral(written: exp.Expr, names: Sequence[str]) -> exp.Lateral:
-    """Return the LATERAL call of a table function whose columns have these names."""
-    columns = [identifier(name) for name in names]
-    return exp.Lateral(this=written, alias=exp.TableAlias(columns=columns))
-
-
-def _alias_columns(lateral: exp.Lateral) -> dict[str, list[exp.Expr]]:
-    alias = lateral.args.get("alias")
-    return {} if alias is None else {"columns": alias.args["columns"]}
 
 
 def _unnamed(plan: Node) -> Node:

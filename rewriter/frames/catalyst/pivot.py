@@ -6,18 +6,14 @@ aggregates into an array (``PivotFirst``), and the projection takes the arrays a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.literals import literal
-from rewriter.frames.catalyst.names import column, identifier
 from rewriter.frames.catalyst.outputs import references
 from rewriter.frames.catalyst.scalars import Scalars, attribute_id
-from rewriter.frames.catalyst.selects import Column, Rows, Stage
 from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.writing.literals import literal
+from rewriter.frames.writing.pivot import pivot_key, pivot_select, pivot_value
+from rewriter.frames.writing.selects import Column, Rows, Stage
 
 _ALIAS = "p"
 
@@ -77,71 +73,12 @@ def pivot_of(project: Node) -> Pivot | None:
 def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
     """Return the PIVOT over rows that are one relation of the columns it uses."""
     type_ = pivot.of.fields["dataType"]
-    values = [literal(Node("Literal", {"value": v, "dataType": type_}, ())) for v in pivot.values]
+    values = [literal(v, type_) for v in pivot.values]
     aggregates = [scalars.write(item) for item in pivot.aggregates]
     keys = [one.scalar for one in rows.columns if one.id in pivot.keys]
     select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
     columns = tuple(_column(item, pivot, rows) for item in pivot.items)
     return Rows(columns, select, Stage.ITEMS)
-
-
-def pivot_select(
-    rows: Rows,
-    keys: Sequence[exp.Expr],
-    aggregates: Sequence[exp.Expr],
-    of: exp.Expr,
-    values: Sequence[exp.Expr],
-) -> exp.Select:
-    """Return a SELECT from the PIVOT of one relation.
-
-    It groups by the columns that it does not read elsewhere, so that a key must not be read.
-
-    Raises
-    ------
-    UnsupportedError
-        A key is read by an aggregate, or is the pivot column, which is to be a column itself.
-    """
-    read = {one for part in (*aggregates, of) for one in part.find_all(exp.Column)}
-    if not read.isdisjoint(keys):
-        raise unsupported(
-            "a pivot that reads a column that it groups by has no rule",
-            "Add the column once more, under another name, before groupBy.",
-        )
-    named = [
-        exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(aggregates)
-    ]
-    choices = [
-        exp.PivotAlias(this=one, alias=identifier(f"v{number}"))
-        for number, one in enumerate(values)
-    ]
-    node = exp.Pivot(
-        expressions=named,
-        fields=[exp.In(this=_unqualified(of), expressions=choices)],
-        unpivot=False,
-    )
-    table = rows.select.args["from_"].this.copy()
-    table.set("pivots", [node])
-    # Spark 4.0 knows no alias of a PIVOT.
-    return exp.Select(from_=exp.From(this=exp.select("*").from_(table).subquery(_ALIAS)))
-
-
-def _unqualified(column: exp.Expr) -> exp.Expr:
-    """Return the pivot column as PIVOT has it: a name of its only relation."""
-    if not isinstance(column, exp.Column):
-        raise unsupported(
-            "a pivot of an expression has no rule", "Add it as a column before groupBy."
-        )
-    return exp.Column(this=column.this.copy())
-
-
-def pivot_key(scalar: exp.Expr) -> exp.Column:
-    """Return a column of the pivoted relation as a key of the PIVOT."""
-    return column(_ALIAS, scalar.name)
-
-
-def pivot_value(value: int, aggregate: int, aggregates: int) -> exp.Column:
-    """Return the column of an aggregate of a value; a single aggregate is not named."""
-    return column(_ALIAS, f"v{value}_a{aggregate}" if aggregates > 1 else f"v{value}")
 
 
 def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:

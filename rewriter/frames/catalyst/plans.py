@@ -8,24 +8,24 @@ from dataclasses import replace
 from sqlglot import exp
 
 from rewriter.dialect import parse
-from rewriter.frames.catalyst.binary import combined, join_inputs, joined, left_input, operand
-from rewriter.frames.catalyst.deduplicated import deduplicated
-from rewriter.frames.catalyst.errors import unsupported
 from rewriter.frames.catalyst.functions import draws
 from rewriter.frames.catalyst.grouping import grouping_sets
-from rewriter.frames.catalyst.laterals import (
-    call_lateral,
-    generator_name,
-    lateral_call,
-    lateral_join,
-    subquery_lateral,
-)
+from rewriter.frames.catalyst.laterals import generator_name, lateral_call
 from rewriter.frames.catalyst.outputs import needed, output, references
 from rewriter.frames.catalyst.pivot import Pivot, pivot_of, pivoted
 from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refusal
-from rewriter.frames.catalyst.sampled import sampled
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id, call, membership
-from rewriter.frames.catalyst.selects import (
+from rewriter.frames.catalyst.scalars import Scalars, attribute_id
+from rewriter.frames.catalyst.time_windows import TimeWindow, time_window_of
+from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.catalyst.unpivot import unpivot_of
+from rewriter.frames.catalyst.windows import ordered
+from rewriter.frames.writing.binary import combined, join_inputs, joined, left_input, operand
+from rewriter.frames.writing.calls import call, membership
+from rewriter.frames.writing.deduplicated import deduplicated
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.laterals import call_lateral, lateral_join, subquery_lateral
+from rewriter.frames.writing.sampled import sampled
+from rewriter.frames.writing.selects import (
     Column,
     Rows,
     Stage,
@@ -37,11 +37,8 @@ from rewriter.frames.catalyst.selects import (
     lateral_view,
     unique,
 )
-from rewriter.frames.catalyst.stated import stated
-from rewriter.frames.catalyst.time_windows import TimeWindow, time_window_of
-from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.unpivot import unpivot_of, unpivoted
-from rewriter.frames.catalyst.windows import ordered
+from rewriter.frames.writing.stated import stated
+from rewriter.frames.writing.unpivot import unpivoted
 
 _WRITTEN = 100_000
 """Expressions of more nodes are refused: they double with each column that is made of another."""

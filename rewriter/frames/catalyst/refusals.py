@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rewriter.errors import QueryError, UnsupportedError, UntrackedError
-from rewriter.frames.catalyst.errors import unsupported
+from rewriter.errors import QueryError
 from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.refusals import rows_of_python, untracked
 
 _PLACEMENTS = frozenset(
     [
@@ -70,20 +71,3 @@ def refusal(node: Node) -> QueryError:
             "a recursion stands in a part that no text was kept of", "Give its text to sql()."
         )
     return unsupported(f"the operator {node.kind} has no rule")
-
-
-def untracked(kind: str) -> UntrackedError:
-    """Return the error of a scan of what is not tracked."""
-    return UntrackedError(
-        f"this data frame reads rows that are not tracked ({kind})",
-        'Track the frame or table that it is made of: ls.track("name", frame, ...).',
-    )
-
-
-def rows_of_python(name: str) -> UnsupportedError:
-    """Return the error of a method whose Python function makes rows of rows."""
-    return unsupported(
-        f"{name} makes rows of which nothing says what they came from",
-        "Use expressions, a udf() of one row, or in SQL a table function of partitions, "
-        "f(TABLE(t) PARTITION BY k); or track the frame that it returns.",
-    )

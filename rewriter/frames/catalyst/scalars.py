@@ -9,13 +9,14 @@ from sqlglot import exp
 
 from rewriter.algebra import bracketed
 from rewriter.dialect.nodes import IsNotNull, UnsignedRightShift
-from rewriter.frames.catalyst.errors import ADVICE, unsupported
 from rewriter.frames.catalyst.functions import function_name
-from rewriter.frames.catalyst.literals import literal
-from rewriter.frames.catalyst.names import identifier
 from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.types import cast, sql_type
 from rewriter.frames.catalyst.windows import ordered, over
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.errors import ADVICE, unsupported
+from rewriter.frames.writing.literals import literal
+from rewriter.frames.writing.names import identifier
+from rewriter.frames.writing.types import cast, sql_type
 from rewriter.scalars.aggregates import called
 
 Columns = Mapping[int, exp.Expr]
@@ -98,18 +99,6 @@ class Scalars:
             name = node.fields.get("name", node.kind)
             raise unsupported(f"column {name} is not one of its input's")
         return found.copy()
-
-
-def call(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """Return the call of a function."""
-    return exp.Anonymous(this=name, expressions=list(arguments))
-
-
-def membership(values: list[exp.Expr], query: exp.Query) -> exp.Expr:
-    """Return IN of a query."""
-    left = [bracketed(value) for value in values]
-    one = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
-    return exp.In(this=one, query=exp.Subquery(this=query))
 
 
 def arguments(node: Node) -> tuple[Node, ...]:
@@ -369,7 +358,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "Last": _first,
     "Like": _like,
     "ListAgg": _listed,
-    "Literal": lambda scalars, node: literal(node),
+    "Literal": lambda scalars, node: literal(node.fields.get("value"), node.fields["dataType"]),
     "Mode": _mode,
     "NamedLambdaVariable": Scalars.attribute,
     "Not": _not,

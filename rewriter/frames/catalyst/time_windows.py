@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id, call
-from rewriter.frames.catalyst.selects import Column
+from rewriter.frames.catalyst.scalars import Scalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.selects import Column
 
 _STRUCT, _TIME = "CreateNamedStruct", "PreciseTimestampConversion"
 _ADDED = ("TimeAdd", "TimestampAddInterval")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.errors import unsupported
 from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.writing.errors import unsupported
 
 Write = Callable[[Node], exp.Expr]
 

@@ -14,11 +14,11 @@ from itertools import count
 from typing import Any
 
 from rewriter.dialect import emit
-from rewriter.frames.catalyst.selects import Steps
 from rewriter.frames.connect_plan.chance import is_local_sort, sorted_before_draws
 from rewriter.frames.connect_plan.marked import may_be_marked
 from rewriter.frames.connect_plan.missing import present, shown
 from rewriter.frames.connect_plan.plans import Plans
+from rewriter.frames.writing.selects import Steps
 
 __all__ = [
     "is_local_sort",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst import binary, laterals
-from rewriter.frames.catalyst.scalars import call
-from rewriter.frames.catalyst.types import cast, sql_type
 from rewriter.frames.connect_plan.frame import Frame
 from rewriter.frames.connect_plan.items import Item
 from rewriter.frames.connect_plan.scalars import Message
+from rewriter.frames.writing import binary, laterals
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.types import cast, sql_type
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import Plans

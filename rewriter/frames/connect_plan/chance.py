@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rewriter.bind.functions.non_scalar import DRAWN, is_drawn
 from rewriter.dialect import parse
+from rewriter.scalars.special_functions import DRAWN, is_drawn
 
 Message = Mapping[str, Any]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from rewriter.dialect import tokenize
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.selects import Column, Rows
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.selects import Column, Rows
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from rewriter.dialect import AGGREGATES, GENERATORS
-from rewriter.frames.catalyst.selects import Column
 from rewriter.frames.connect_plan.frame import Frame
 from rewriter.frames.connect_plan.scalars import Message, Scalars, kind_of, name_of
+from rewriter.frames.writing.selects import Column
 
 Made: TypeAlias = Callable[[exp.Expr], exp.Expr]
 """Makes another scalar of one."""

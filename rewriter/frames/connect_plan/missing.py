@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.literals import literal
-from rewriter.frames.catalyst.scalars import call
-from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.types import cast, sql_type
 from rewriter.frames.connect_plan.frame import Frame, name_parts
 from rewriter.frames.connect_plan.items import Item, Made
 from rewriter.frames.connect_plan.scalars import Message, Scalars
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.literals import literal
+from rewriter.frames.writing.types import cast, sql_type
 
 if TYPE_CHECKING:
     from rewriter.frames.connect_plan.plans import Plans
@@ -171,7 +170,7 @@ def _compared(frame: Frame, value: Message) -> exp.Expr:
     """Return a value of ``replace`` as it is compared, or given."""
     if _kind(next(iter(value))) != "number":
         return Scalars(frame).write({"literal": value})
-    return literal(Node("Literal", {"value": shown(value), "dataType": "double"}, ()))
+    return literal(shown(value), "double")
 
 
 def shown(value: Message) -> str:

@@ -11,23 +11,6 @@ from sqlglot import exp
 from rewriter.bind.parameters import substitute
 from rewriter.dialect import parse
 from rewriter.errors import UntrackedError
-from rewriter.frames.catalyst.deduplicated import deduplicated
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.pivot import pivot_key, pivot_select, pivot_value
-from rewriter.frames.catalyst.sampled import sampled
-from rewriter.frames.catalyst.scalars import call
-from rewriter.frames.catalyst.selects import (
-    Column,
-    Rows,
-    Stage,
-    Steps,
-    beside,
-    counted,
-    is_long,
-    lateral_view,
-)
-from rewriter.frames.catalyst.stated import stated, with_step
-from rewriter.frames.catalyst.unpivot import Unpivot, of_expression, unpivoted
 from rewriter.frames.connect_plan.binary import join, lateral_join, set_operation
 from rewriter.frames.connect_plan.chance import draws, is_local_sort, sorted_before_draws
 from rewriter.frames.connect_plan.frame import Frame
@@ -43,6 +26,23 @@ from rewriter.frames.connect_plan.items import (
 from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.refusals import refusal
 from rewriter.frames.connect_plan.scalars import Message, Scalars, kind_of, name_of
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.deduplicated import deduplicated
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.pivot import pivot_key, pivot_select, pivot_value
+from rewriter.frames.writing.sampled import sampled
+from rewriter.frames.writing.selects import (
+    Column,
+    Rows,
+    Stage,
+    Steps,
+    beside,
+    counted,
+    is_long,
+    lateral_view,
+)
+from rewriter.frames.writing.stated import stated, with_step
+from rewriter.frames.writing.unpivot import Unpivot, of_expression, unpivoted
 
 SchemaOf = Callable[[Message], Sequence[tuple[str, Any]]]
 """Asks Spark for the columns of a relation: names, and types as ``DataType.jsonValue`` has them."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rewriter.errors import QueryError
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.refusals import rows_of_python, untracked
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.refusals import rows_of_python, untracked
 
 _UNTRACKED = (
     "cached_local_relation",

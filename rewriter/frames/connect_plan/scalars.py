@@ -14,13 +14,12 @@ from rewriter.algebra import bracketed
 from rewriter.bind.parameters import decimal_width
 from rewriter.dialect import SparkSQL, parse
 from rewriter.dialect.nodes import IsNotNull
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.literals import literal
-from rewriter.frames.catalyst.names import identifier
-from rewriter.frames.catalyst.scalars import call, membership
-from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.types import cast, sql_type
 from rewriter.frames.connect_plan.frame import Frame, name_parts, with_fields
+from rewriter.frames.writing.calls import call, membership
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.literals import literal
+from rewriter.frames.writing.names import identifier
+from rewriter.frames.writing.types import cast, sql_type
 
 Message = Mapping[str, Any]
 """A message of the protocol, as ``MessageToDict`` makes it."""
@@ -228,7 +227,7 @@ def _literal(scalars: Scalars, message: Message) -> exp.Expr:
         value = moment.isoformat(sep=" ")
     elif kind not in _TYPES and kind not in _NAMED and kind != "timestamp_ntz":
         raise unsupported(f"a literal of type {kind} has no text")
-    return literal(Node("Literal", {"value": str(value), "dataType": type_}, ()))
+    return literal(str(value), type_)
 
 
 def _type(message: Message) -> exp.DataType:

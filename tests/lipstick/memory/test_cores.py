@@ -18,13 +18,13 @@ from lipstick.memory.cores import core_rows
 from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
 from lipstick.memory.held import HeldDatasets
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, Core, Kind, TokenSource, topological
 from rewriter.emit.statements import members_sql, rows_sql
 from rewriter.errors import UnsupportedError
 from rewriter.interpret import UninterpretableError
-from rewriter.lower import lower
+from rewriter.lower import lower_query
 from semiring.errors import LipstickError
 from tests.oracle.captured import blocks_of, connected, members_of
 from tests.oracle.duck import loosened, to_duckdb
@@ -58,13 +58,15 @@ TOKENS = {name: TokenSource(name, ("id",)) for name in ROWS}
 
 def _core(sql: str) -> Core:
     """The core of the last block of a query that has one."""
-    cores = [block.core for block in topological(lower(bind(sql, CATALOG).root, TOKENS, sql))]
+    cores = [
+        block.core for block in topological(lower_query(bind_query(sql, CATALOG).root, TOKENS, sql))
+    ]
     return next(core for core in reversed(cores) if core is not None)
 
 
 def _tokens(sql: str, limit: int = 1_000) -> list[tuple[int, ...]]:
     """The tokens of the rows of a query's core, sorted."""
-    root = lower(bind(sql, CATALOG).root, TOKENS, sql)
+    root = lower_query(bind_query(sql, CATALOG).root, TOKENS, sql)
     assert root.core is not None
     columns = [column for token in root.tokens for column in token.columns]
     rows = core_rows(root.core, ROWS, limit).select(columns).to_pylist()

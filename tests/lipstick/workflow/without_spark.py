@@ -31,11 +31,11 @@ from lipstick.workflow.bench import Answer, repeated
 from lipstick.workflow.queries import Step, steps
 from lipstick.workflow.query import BEFORE
 from lipstick.workflow.tables import remember_structs, struct_of
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource, topological
 from rewriter.emit.statements import members_sql, rows_sql
-from rewriter.lower import lower
+from rewriter.lower import lower_query
 from tests.graphquery.store.workload import Unsynced
 from tests.oracle.duck_sql import to_duckdb
 
@@ -92,9 +92,9 @@ class DuckBench:
         for step in steps(specification):
             tokens = {name: TokenSource(name, (ROW,)) for name in columns}
             catalog = MemoryCatalog([TrackedRelation(*each) for each in columns.items()])
-            root = bind(step.query.sql, catalog).root
+            root = bind_query(step.query.sql, catalog).root
             names = tuple(attribute.name for attribute in root.attributes)
-            self.blocks[step] = step.query.sql, lower(root, tokens, step.query.sql), names
+            self.blocks[step] = step.query.sql, lower_query(root, tokens, step.query.sql), names
             if step.role == "relation":
                 columns[step.name] = names
         self.columns = columns

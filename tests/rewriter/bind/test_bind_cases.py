@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rewriter.algebra.rendering import render
-from rewriter.bind import Query, bind
+from rewriter.bind import Query, bind_query
 from rewriter.bind.catalog import MemoryCatalog, TableFunction
 from rewriter.errors import QueryError
 from tests.rewriter.cases import ADVISED, ERROR, EXPECTED, Case, cases, check, strays
@@ -33,7 +33,9 @@ def outcome(sql: str, catalog: MemoryCatalog) -> dict[str, str]:
 def bound(sql: str, catalog: MemoryCatalog) -> Query:
     """Return a query bound to a catalog, with what the cases register."""
     tables = {"words": TableFunction("words_carrier", ("word", "size"))}
-    return bind(sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={})
+    return bind_query(
+        sql, catalog, functions=FUNCTIONS, aggregates={"middle"}, tables=tables, levels={}
+    )
 
 
 @pytest.mark.parametrize("case", cases(CASES).values(), ids=str)

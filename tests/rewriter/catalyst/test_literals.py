@@ -6,8 +6,7 @@ import pytest
 
 from rewriter.dialect import emit
 from rewriter.errors import UnsupportedError
-from rewriter.frames.catalyst.literals import literal
-from rewriter.frames.catalyst.tree import Node
+from rewriter.frames.writing.literals import literal
 
 
 @pytest.mark.parametrize(
@@ -37,14 +36,10 @@ from rewriter.frames.catalyst.tree import Node
     ],
 )
 def test_text(value: str | None, type_: str, text: str) -> None:
-    assert emit(literal(_node(value, type_))) == text
+    assert emit(literal(value, type_)) == text
 
 
 @pytest.mark.parametrize("type_", ["binary", "variant", {"type": "array", "elementType": "long"}])
 def test_values_that_json_does_not_show(type_: Any) -> None:
     with pytest.raises(UnsupportedError, match="a literal of type"):
-        literal(_node("[B@1f", type_))
-
-
-def _node(value: str | None, type_: Any) -> Node:
-    return Node("Literal", {"value": value, "dataType": type_}, ())
+        literal("[B@1f", type_)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TableFunction, TrackedRelation
 from rewriter.blocks import Block, TokenSource
-from rewriter.lower import lower
+from rewriter.lower import lower_query
 
 RELATIONS = {
     "cars": (("car_id", "model", "price", "dealer"), ("car_id",)),
@@ -31,5 +31,7 @@ TABLES = {"words": TableFunction("words_carrier", ("word", "size"))}
 
 def blocks(sql: str) -> Block:
     """Return the root of a query's blocks."""
-    bound = bind(sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels={})
-    return lower(bound.root, TOKENS, sql)
+    bound = bind_query(
+        sql, CATALOG, functions=FUNCTIONS, aggregates=AGGREGATES, tables=TABLES, levels={}
+    )
+    return lower_query(bound.root, TOKENS, sql)

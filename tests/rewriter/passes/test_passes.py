@@ -8,8 +8,8 @@ import pytest
 
 from rewriter.algebra import Relation
 from rewriter.algebra.rendering import render
-from rewriter.bind import bind
-from rewriter.lower import lower
+from rewriter.bind import bind_query
+from rewriter.lower import lower_query
 from rewriter.passes import LOGGER, PASSES, Step, planned_capture, rewritten
 from tests.rewriter.lower.catalog import CATALOG, TOKENS, blocks
 
@@ -36,13 +36,13 @@ NONE = "SELECT model FROM cars"
 
 def query(sql: str) -> Relation:
     """Return a query as it is bound."""
-    return bind(sql, CATALOG, levels={}).root
+    return bind_query(sql, CATALOG, levels={}).root
 
 
 def steps_of(sql: str) -> list[Step]:
     """Return what passes did to a query and to the plan of its capture."""
     steps: list[Step] = []
-    root = lower(query(sql), TOKENS, sql, observe=steps.append)
+    root = lower_query(query(sql), TOKENS, sql, observe=steps.append)
     planned_capture(root, lambda _: False, steps.append)
     return steps
 

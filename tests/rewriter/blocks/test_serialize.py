@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, TokenSource
 from rewriter.blocks.serialize import blocks_from_json, blocks_to_json
 from rewriter.emit.statements import rewritten_sql
-from rewriter.lower import lower
+from rewriter.lower import lower_query
 from rewriter.scalars.text import scalar, text
 from tests.oracle.generator import generate
 from tests.rewriter.cases import EXPECTED, Case, cases
@@ -28,7 +28,9 @@ def generated(seed: int) -> Block:
         for r in relations
     ]
     tokens = {r.name: TokenSource(r.name, tuple(r.key)) for r in relations}
-    return lower(bind(case.sql, MemoryCatalog(tracked), levels={}).root, tokens, case.sql)
+    return lower_query(
+        bind_query(case.sql, MemoryCatalog(tracked), levels={}).root, tokens, case.sql
+    )
 
 
 def check(root: Block) -> None:

@@ -14,7 +14,7 @@ from enum import IntEnum
 from sqlglot import exp
 
 from rewriter.dialect import emit, parse
-from rewriter.frames.catalyst.names import column, fresh, identifier
+from rewriter.frames.writing.names import column, fresh, identifier
 
 _INLINED = 60
 """Nodes of an expression that is not written more than once."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from rewriter.bind.clauses.grouping_sets import GROUPING_FUNCTIONS
-from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
 from rewriter.dialect import AGGREGATES
+from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
 
 _ORDER = "whose value depends on the order of the rows"
 _DRAWS = "which draws random numbers"
@@ -32,6 +31,9 @@ REFUSED_AGGREGATES: Mapping[str, tuple[str, str]] = {
 _WINDOW_FUNCTIONS = """
 counter_diff cume_dist dense_rank lag lead nth_value ntile percent_rank rank row_number
 """
+
+GROUPING_FUNCTIONS = frozenset({"grouping", "grouping_id"})
+"""Functions of the grouping set of a row: which keys it is not grouped by."""
 
 WINDOW_FUNCTIONS = frozenset(_WINDOW_FUNCTIONS.split())
 """Functions that only mean something with OVER."""

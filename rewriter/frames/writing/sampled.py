@@ -7,8 +7,8 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.selects import Rows
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.selects import Rows
 
 
 def sampled(rows: Rows, bounds: tuple[float, float], seed: int, *, with_replacement: bool) -> Rows:

@@ -13,8 +13,8 @@ from rewriter.analysis.may_throw import (
     may_raise_of_nulls,
     without_errors,
 )
-from rewriter.bind.functions.scalar import SCALAR_FUNCTIONS
 from rewriter.dialect import AGGREGATES, SparkSQL
+from rewriter.scalars.row_functions import SCALAR_FUNCTIONS
 
 
 def scalar(text: str) -> Scalar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rewriter.analysis.value_columns import value_columns
 from rewriter.blocks import Block, topological
 from rewriter.emit import CTE_TABLES, potential_query
 from rewriter.emit.statements import (
@@ -11,7 +12,6 @@ from rewriter.emit.statements import (
     contributions_sql,
     rows_sql,
     supporting_aggregates,
-    value_columns,
 )
 from rewriter.scalars.text import text
 from tests.rewriter.lower.catalog import blocks

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.names import identifier
-from rewriter.frames.catalyst.selects import Column, Rows, Stage, beside, unique
+from rewriter.frames.writing.names import identifier
+from rewriter.frames.writing.selects import Column, Rows, Stage, beside, unique
 
 Close = Callable[[Rows], Rows]
 """Makes a step of rows."""

@@ -9,9 +9,8 @@ from typing import Any
 from sqlglot import exp
 
 from rewriter.dialect.nodes import TypedLiteral
-from rewriter.frames.catalyst.errors import unsupported
-from rewriter.frames.catalyst.tree import Node
-from rewriter.frames.catalyst.types import sql_type
+from rewriter.frames.writing.errors import unsupported
+from rewriter.frames.writing.types import sql_type
 
 _EPOCH = datetime(1970, 1, 1)
 _SUFFIXES = {"byte": "Y", "short": "S", "long": "L", "double": "D", "float": "F"}
@@ -19,7 +18,7 @@ _PREFIXES = {"date": "DATE", "timestamp": "TIMESTAMP_LTZ"}
 _NUMBERS = ("NaN", "Infinity", "-Infinity")
 
 
-def literal(node: Node) -> exp.Expr:
+def literal(value: object, type_: Any) -> exp.Expr:
     """Return the expression of a literal: of its value and of its type.
 
     Raises
@@ -27,7 +26,6 @@ def literal(node: Node) -> exp.Expr:
     UnsupportedError
         For values that a plan's JSON does not show: of arrays, structs, maps, variants and binary.
     """
-    value, type_ = node.fields.get("value"), node.fields["dataType"]
     if value is None:
         null = exp.Null()
         return null if type_ == "void" else exp.Cast(this=null, to=sql_type(type_))

@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from rewriter.dialect import parse
 from rewriter.errors import QueryError
-from rewriter.frames.catalyst.names import identifier
-from rewriter.frames.catalyst.selects import Column, Rows, Stage
+from rewriter.frames.writing.names import identifier
+from rewriter.frames.writing.selects import Column, Rows, Stage
 
 
 def relations_read(text: str) -> frozenset[str] | None:

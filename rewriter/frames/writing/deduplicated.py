@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.binary import Close
-from rewriter.frames.catalyst.scalars import call
-from rewriter.frames.catalyst.selects import Rows, Stage
+from rewriter.frames.writing.binary import Close
+from rewriter.frames.writing.calls import call
+from rewriter.frames.writing.selects import Rows, Stage
 
 
 def deduplicated(close: Close, rows: Rows, keys: AbstractSet[int]) -> Rows:

@@ -1,0 +1,1 @@
+"""SELECTs in the making: what both front ends for data frames write."""
