@@ -13,6 +13,7 @@ one (contracts in ``pyproject.toml``):
 ``analysis``   what blocks say before a row is read
 ``emit``       blocks as statements: ``emit.statements``
 ``interpret``  scalars evaluated without Spark
+``streaming``  queries over streams as queries over what was recorded of them
 =============  ===================================================================================
 
 The names below are all that a caller needs to bring a query into blocks and back into text. They

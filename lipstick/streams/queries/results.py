@@ -22,8 +22,8 @@ from lipstick.streams.queries.recorded import BATCH, LATE, recorded
 from lipstick.streams.queries.watermarks import Watermark, repeated, settled
 from lipstick.tracking import Tracked, verify_key
 from lipstick.whatif import WhatIf
+from rewriter import lower_query
 from rewriter.emit.statements import plain_sql
-from rewriter.lower import lower
 from rewriter.streaming import Emission, OutputMode, Reading
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _check_sessions(stream: AnnotatedStream, relations: Mapping[str, Tracked]) -
 def _lowered(stream: AnnotatedStream, reading: Reading, relations: Mapping[str, Tracked]) -> Any:
     tokens = {name: tracked.token_source for name, tracked in stream.relations.items()}
     tokens |= {name: tracked.token_source for name, tracked in relations.items()}
-    return lower(reading.root, tokens, stream.query, stream.converted)
+    return lower_query(reading.root, tokens, stream.query, stream.converted)
 
 
 def _with_late(rows: DataFrame, late: Mapping[int, int]) -> str:

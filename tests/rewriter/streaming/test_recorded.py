@@ -8,7 +8,7 @@ import pytest
 
 from rewriter.algebra import Filter, walk
 from rewriter.algebra.rendering import render
-from rewriter.bind import bind
+from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.errors import UnsupportedError
 from rewriter.streaming import Emission, OutputMode, Reading, Streamed, as_recorded
@@ -31,7 +31,7 @@ TEN = "window(ts, '10 minutes')"
 
 
 def read(sql: str, mode: str = "append", emission: Emission = ALL) -> Reading:
-    return as_recorded(bind(sql, CATALOG).root, STREAMS, OutputMode(mode), emission, sql)
+    return as_recorded(bind_query(sql, CATALOG).root, STREAMS, OutputMode(mode), emission, sql)
 
 
 def filters(sql: str, mode: str = "append", emission: Emission = ALL) -> list[str]:
