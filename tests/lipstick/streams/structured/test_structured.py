@@ -1,5 +1,6 @@
 """Graphs on Structured Streaming: what is recorded and answered is what the oracle says."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
@@ -216,3 +218,18 @@ def test_an_operator_that_fails_stops_the_graph_and_stores_nothing(
     ):
         running.wait()
     assert Stored(tmp_path / "store").batches == 0
+
+
+def test_the_documented_graph_runs(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """What the page on streams says needs a classic session; other pages run in any."""
+    page = Path(__file__).parents[4] / "docs" / "streams.md"
+    (code,) = re.findall(r"^```py\n(.*?)^```$", page.read_text(), re.M | re.S)
+    monkeypatch.chdir(tmp_path)
+    Path("readings").mkdir()
+    table = pa.table({"ts": [1, 2, 3], "sensor": ["a", "b", "a"], "v": [1.0, 2.0, 3.0]})
+    pq.write_table(table, "readings/0.parquet")
+    exec(code, {"spark": spark})
+    assert capsys.readouterr().out == "3 means\n"
+    assert Stored("store").ended
