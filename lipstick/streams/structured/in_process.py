@@ -43,7 +43,7 @@ class InProcess:
         """Run a micro-batch, and record it."""
         self._runner.push(by_source(frame.toArrow(), self._graph.sources))
 
-    def finish(self) -> None:
+    def finish(self, empty: DataFrame) -> None:
         """End the input."""
         self._runner.close()
 

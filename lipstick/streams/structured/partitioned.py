@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import cloudpickle
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql import DataFrame
 
 import lipstick.streams
 import semiring
@@ -27,7 +26,7 @@ from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.recording import added
 from lipstick.streams.source import Disorder
 from lipstick.streams.structured.in_process import Result
-from lipstick.streams.structured.inputs import divided, slots_of
+from lipstick.streams.structured.inputs import divided
 from lipstick.streams.structured.on_workers import REPLY, Work
 
 for _module in (semiring, lipstick.streams, sys.modules[__name__]):
@@ -39,31 +38,32 @@ class Partitioned:
 
     The state of a partition is a file of the store, which the commit of a batch puts in the place
     of the one before: state and assertions are never of different batches.
+
+    Parameters
+    ----------
+    slots
+        For each partition a number that Spark's hash puts there; see `inputs.slots_of`.
     """
 
     def __init__(
         self,
         graph: Graph,
         recorder: RecordedQuery,
-        spark: SparkSession,
-        schema: StructType,
-        partitions: int,
+        slots: Sequence[int],
         properties: Sequence[Property],
         delays: Delays,
         results: Mapping[str, Result],
     ) -> None:
         self._graph = graph
         self._recorder = recorder
-        self._spark = spark
-        self._schema = schema
         self._properties = tuple(properties)
         self._delays = delays
         self._results = dict(results)
-        self._slots = slots_of(spark, partitions)
+        self._slots = slots
         self._states: list[str] = []
         self._frontiers: dict[str, int] = {}
         self.following = 0
-        state = recorder.register(graph, partitions)
+        state = recorder.register(graph, len(slots))
         if state is not None:
             self.following = state["next"]
             self._frontiers = state["frontiers"]
@@ -73,15 +73,19 @@ class Partitioned:
         """Run a micro-batch, and record it."""
         self._run(frame, final=False)
 
-    def finish(self) -> None:
-        """End the input."""
-        self._run(self._spark.createDataFrame([], self._schema), final=True)
+    def finish(self, empty: DataFrame) -> None:
+        """End the input, by a batch without rows."""
+        self._run(empty, final=True)
+
+    def replies(self, frame: DataFrame, work: Work) -> list[tuple[str, list[bytes]]]:
+        """Have workers do their work on the rows of a batch."""
+        rows = divided(frame, self._slots).mapInArrow(work, REPLY).collect()
+        return [(row["document"], row["results"]) for row in rows]
 
     def _run(self, frame: DataFrame, *, final: bool) -> None:
         with self._recorder.transaction() as transaction:
             work = self._work(str(transaction.folder.absolute()), final=final)
-            rows = divided(frame, self._slots).mapInArrow(work, REPLY).collect()
-            replies = [(json.loads(row["document"]), row["results"]) for row in rows]
+            replies = [(json.loads(text), made) for text, made in self.replies(frame, work)]
             for document, _ in replies:
                 if "error" in document:
                     raise StreamError(document["error"])

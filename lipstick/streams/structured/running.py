@@ -25,7 +25,7 @@ from lipstick.streams.graph import Graph
 from lipstick.streams.properties import Property
 from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.structured.in_process import InProcess, Result
-from lipstick.streams.structured.inputs import check, one_frame
+from lipstick.streams.structured.inputs import check, one_frame, slots_of
 from lipstick.streams.structured.partitioned import Partitioned
 
 
@@ -33,9 +33,15 @@ class RunningGraph:
     """A graph that runs; to be used as a context, which stops it. Made by `start`."""
 
     def __init__(
-        self, name: str, recorder: RecordedQuery, work: InProcess | Partitioned, checkpoint: str
+        self,
+        name: str,
+        recorder: RecordedQuery,
+        work: InProcess | Partitioned,
+        frame: DataFrame,
+        checkpoint: str,
     ) -> None:
         self._name = name
+        self._frame = frame
         self._recorder = recorder
         self._work = work
         self._checkpoint = checkpoint
@@ -110,12 +116,13 @@ class RunningGraph:
             if self._closed:
                 raise StreamError(f"Graph {self._name} was stopped: start it again to end it.")
             self._bind()
-            self._work.finish()
+            session, schema = self._frame.sparkSession, self._frame.schema
+            self._work.finish(session.createDataFrame([], schema))
             self._close()
 
-    def begin(self, frame: DataFrame, trigger: Mapping[str, Any] | None) -> None:
+    def begin(self, trigger: Mapping[str, Any] | None) -> None:
         """Start the query; `start` does it."""
-        writer = frame.writeStream.foreachBatch(self._take).queryName(self._name)
+        writer = self._frame.writeStream.foreachBatch(self._take).queryName(self._name)
         writer = writer.option("checkpointLocation", self._checkpoint)
         if trigger is not None:
             writer = writer.trigger(**trigger)
@@ -229,12 +236,10 @@ def start(
             work = InProcess(graph, recorder, properties, with_delays, results or {})
         else:
             assert partitions is not None
-            session, schema = frame.sparkSession, frame.schema
-            work = Partitioned(
-                graph, recorder, session, schema, partitions, properties, with_delays, results or {}
-            )
-        running = RunningGraph(graph.name, recorder, work, str(checkpoint))
-        running.begin(frame, trigger)
+            slots = slots_of(frame.sparkSession, partitions)
+            work = Partitioned(graph, recorder, slots, properties, with_delays, results or {})
+        running = RunningGraph(graph.name, recorder, work, frame, str(checkpoint))
+        running.begin(trigger)
     except BaseException:
         recorder.__exit__(None, None, None)
         raise

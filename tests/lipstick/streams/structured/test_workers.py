@@ -1,0 +1,93 @@
+"""What workers do with their keys, without Spark: random graphs divided, against the oracle."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from graphquery.store import fsck
+from lipstick.streams.recorded_query import RecordedQuery
+from lipstick.streams.stored import Stored
+from lipstick.streams.structured.on_workers import Work
+from lipstick.streams.structured.partitioned import Partitioned
+from lipstick.streams.structured.rows import ARRIVAL, PARTITION, SLOT, SOURCE, column_of
+from tests.lipstick.streams import oracle
+from tests.lipstick.streams.compared import check_questions, same_events
+from tests.lipstick.streams.fed import delay_by_time, given_by_time, specs_of
+from tests.lipstick.streams.generated import SCHEMA, graph_of, random_inputs
+
+BATCHES = 6
+
+
+class Local(Partitioned):
+    """Has the work done here, on tables by source in the place of a frame."""
+
+    def replies(self, frame: Any, work: Work) -> list[tuple[str, list[bytes]]]:
+        made = []
+        for partition in range(len(self._slots)):
+            table = _rows(frame, partition, len(self._slots))
+            for batch in work(iter(table.to_batches(max_chunksize=7))):
+                (row,) = batch.to_pylist()
+                made.append((row["document"], row["results"]))
+        return made[::-1]
+
+
+def _rows(frame: Mapping[str, pa.Table], partition: int, partitions: int) -> pa.Table:
+    """The rows of a partition in any order, as Spark gives them to a worker."""
+    parts = [pa.table({SOURCE: [-1], PARTITION: [partition], ARRIVAL: [1 << 40], SLOT: [0]})]
+    arrived = 0
+    for number, table in enumerate(frame.values()):
+        own = table.column("k").to_numpy() % partitions == partition
+        count = int(own.sum())
+        arrival = arrived + np.flatnonzero(own)
+        arrived += len(table)
+        rows = pa.table(
+            {
+                SOURCE: np.full(count, number),
+                PARTITION: np.full(count, partition),
+                ARRIVAL: arrival,
+                SLOT: np.zeros(count, dtype=np.int64),
+                column_of(number): table.filter(pa.array(own)).to_struct_array(),
+            }
+        )
+        parts.append(rows)
+    whole = pa.concat_tables(parts, promote_options="default")
+    order = np.random.default_rng(arrived).permutation(len(whole))
+    return whole.take(pa.array(order)).combine_chunks()
+
+
+@pytest.mark.parametrize("first", range(500, 510, 5))
+def test_random_graphs_whose_keys_are_divided(first: int, tmp_path: Path) -> None:
+    """Also where the work is begun anew between batches, and is of other streams' disorder."""
+    for seed in range(first, first + 5):
+        rng = np.random.default_rng(seed)
+        specs = specs_of(rng, keyed=True)
+        inputs = random_inputs(specs, rng, BATCHES, 40)
+        made = oracle.run(specs, inputs, delay_by_time(seed))
+        store = tmp_path / str(seed)
+        for start in (0, 3):
+            with RecordedQuery(store, full=bool(seed % 2), block=1 + seed % 9) as recorder:
+                slots = [0] * (2 + seed % 2)
+                graph, delays = graph_of(specs), given_by_time(seed)
+                work = Local(graph, recorder, slots, (), delays, {})
+                assert work.following == start
+                for number in range(start, start + 3):
+                    work.take(_batch(inputs, number))
+                if start:
+                    work.finish(_batch(inputs, None))
+        recording = Stored(store)
+        for spec in specs:
+            same_events(seed, spec, recording, made[spec.sid])
+            assert len(recording.whole(spec.sid)) == len(made[spec.sid])
+        check_questions(seed, specs, recording, made, rng)
+        assert fsck(store) == []
+
+
+def _batch(inputs: Mapping[str, Any], number: int | None) -> Any:
+    return {
+        sid: pa.Table.from_pylist([] if number is None else batches[number], SCHEMA)
+        for sid, batches in inputs.items()
+    }
