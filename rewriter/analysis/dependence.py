@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from sqlglot import exp
 
 from rewriter.algebra import Scalar
@@ -26,14 +28,19 @@ def uncertain_having(block: Block) -> tuple[Scalar, ...]:
     return tuple(condition for condition in block.having if not is_certain(condition))
 
 
-def dependent(condition: Scalar, block: Block) -> bool:
-    """Whether a tail condition reads more than members, and what is stable of other blocks."""
+def dependent(condition: Scalar, block: Block, known: Container[str] = ()) -> bool:
+    """Whether a tail scalar reads more than members, and what is stable of other blocks.
+
+    ``known`` are further aliases whose columns are stable.
+    """
     stable: dict[str, set[str]] = {}
     for lookup in block.lookups:
         if not lookup.scalar and lookup.block.stable_identity:
             names = {o.name for o in lookup.block.outputs if o.stable}
             stable[lookup.alias] = names | set(lookup.block.identity)
     return any(
-        node.table != MEMBER and node.name not in stable.get(node.table, set())
+        node.table != MEMBER
+        and node.table not in known
+        and node.name not in stable.get(node.table, set())
         for node in condition.find_all(exp.Column)
     )

@@ -8,8 +8,17 @@ from rewriter.algebra import Scalar
 from rewriter.analysis.certain_tuples import has_certain_members
 from rewriter.analysis.dependence import dependent, uncertain_having
 from rewriter.analysis.may_throw import without_errors
-from rewriter.blocks import GROUP, MEMBER, NOTHING, UNION, Block, Kind, qualified
-from rewriter.emit.core import Tables, with_sets
+from rewriter.blocks import (
+    GROUP,
+    MEMBER,
+    NOTHING,
+    UNION,
+    Block,
+    Generator,
+    Kind,
+    qualified,
+)
+from rewriter.emit.core import Tables, with_generators, with_sets
 from rewriter.emit.trees import from_, named, no_ordinal, table, where
 from rewriter.emit.union import union_rows
 
@@ -56,5 +65,15 @@ def _members(block: Block, tables: Tables) -> exp.Select:
     for lookup in block.lookups:
         if not lookup.scalar and lookup.block.stable_identity:
             select = from_(select, table(tables.potential(lookup.block), lookup.alias))
-    select = with_sets(select, block)
+    select = with_sets(with_generators(select, _stable_generators(block)), block)
     return where(select, [c for c in block.conditions if not dependent(c, block)])
+
+
+def _stable_generators(block: Block) -> list[Generator]:
+    """Return the generators whose rows no deletion changes; others only repeat tuples."""
+    stable: list[Generator] = []
+    for generator in block.generators:
+        known = {alias for one in stable for alias in one.aliases}
+        if not dependent(generator.argument, block, known):
+            stable.append(generator)
+    return stable

@@ -189,6 +189,14 @@ def _exists(node: exp.Expr) -> exp.Expr:
     return exp.case().when(exp.Exists(this=node.this.copy()), exp.true()).else_(exp.false())
 
 
+def _no_recursion(node: exp.CTE) -> exp.Expr:
+    """Write a UNION as a query of its own: beside a recursion DuckDB keeps its duplicates."""
+    if isinstance(node.this, exp.Union) and node.this.args.get("distinct"):
+        rows = exp.Subquery(this=node.this, alias=exp.TableAlias(this=exp.to_identifier("_rows")))
+        node.set("this", exp.select(exp.Star()).from_(rows))
+    return node
+
+
 def _is_negated(node: exp.Expr) -> bool:
     """Tell whether NOT is asked of a condition, once Spark has moved it into AND and OR.
 
@@ -213,6 +221,7 @@ _MENDED: Final[dict[type[exp.Expr], Callable[[Any], exp.Expr]]] = {
     exp.ArgMin: in_duckdb,
     exp.ArrayAgg: _collected,
     exp.ArrayUniqueAgg: _collected,
+    exp.CTE: _no_recursion,
     exp.Count: _one_argument,
     exp.CountIf: _count_true,
     exp.Exists: _exists,

@@ -26,6 +26,7 @@ from tests.oracle.deletion import (
     read_changes,
 )
 from tests.oracle.duck import Duck, loosened
+from tests.oracle.duck_sql import to_duckdb
 from tests.oracle.generator import generate
 from tests.oracle.plain import PlainSpark
 from tests.oracle.rows import Bag, Row, difference
@@ -290,6 +291,13 @@ def known_to_duckdb(seed: int) -> Bag | None:
 
 def test_duckdb_knows_a_good_share_of_generated_queries() -> None:
     assert sum(known_to_duckdb(seed) is not None for seed in range(20)) >= 8
+
+
+def test_duckdb_keeps_a_union_beside_a_recursion_distinct() -> None:
+    recursive = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3)"
+    union = "u AS (SELECT 7 AS v UNION SELECT 7 FROM n)"
+    answer = duckdb.execute(to_duckdb(f"{recursive}, {union} SELECT v FROM u"))
+    assert answer.fetchall() == [(7,)]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -112,6 +112,15 @@ def test_potential_of_grouping() -> None:
     )
 
 
+def test_potential_of_generated_rows() -> None:
+    """Rows that are generated of constants are there whatever is deleted."""
+    sql = "SELECT car_id FROM cars WHERE car_id IN (SELECT explode(array(1, 4)))"
+    assert potential(sql, "b1") == (
+        "SELECT g.`k1` AS `k1` FROM (SELECT generated.`col` AS `k1` LATERAL VIEW"
+        " POSEXPLODE(ARRAY(1, 4)) generated AS `pos`, `col` GROUP BY generated.`col`) AS g"
+    )
+
+
 def test_potential_of_limit() -> None:
     """All members, whatever LIMIT says."""
     sql = "SELECT t.model FROM (SELECT model, dealer FROM cars ORDER BY price LIMIT 3) t"
