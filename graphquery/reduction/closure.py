@@ -71,8 +71,11 @@ def closed(partial: Partial, evidence: Evidence) -> Closed:
     due_in, due_out = known.due_entering, known.due_leaving
     entering = (due_in != UNKNOWN) & (known.entering >= due_in)
     leaving = (due_out != UNKNOWN) & (known.leaving >= due_out)
-    short = ((due_in > known.entering) | (due_out > known.leaving)) & evidence.sealed
     is_activity = has(known.roles, Role.ACTIVITY) & ~has(known.roles, Role.ENTITY)
+    # An input may have been forgotten in between, and with it how often it was read.
+    is_input = ~is_activity & (known.leaving == 0) & (due_out <= 0)
+    short = ((due_in > known.entering) & ~is_input) | (due_out > known.leaving)
+    short &= evidence.sealed
     if not evidence.partial:
         _by_scopes(partial, evidence, is_activity, entering, leaving)
     if evidence.sealed:

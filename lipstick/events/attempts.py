@@ -13,20 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lipstick.events.done import SINGLE, WHOLE, Done
 from lipstick.events.message import EDGES, END, SCHEMA, SEALED
 from semiring.base import Array
-
-_DONE = pa.schema(
-    [
-        ("exec", pa.string()),
-        ("attempt", pa.int64()),
-        ("seq", pa.int64()),
-        ("messages", pa.int64()),
-        ("event_time", pa.int64()),
-    ]
-)
-_SINGLE = -1
-"""The attempt of senders that never try again: their messages count at once."""
 
 OVERLAP = 600_000_000
 """Ten minutes, in microseconds."""
@@ -72,12 +61,12 @@ class Attempts:
     def __init__(
         self,
         held: pa.Table | None = None,
-        done: pa.Table | None = None,
+        done: Done | None = None,
         overlap: int = OVERLAP,
     ) -> None:
         self._overlap = overlap
         self.held = SCHEMA.empty_table() if held is None else held
-        self.done = _DONE.empty_table() if done is None else done
+        self.done = Done() if done is None else done
         self._watermark: int | None = None
 
     @property
@@ -90,129 +79,98 @@ class Attempts:
         """Take messages in, in any order."""
         is_sealed = pc.equal(messages.column("kind"), SEALED)
         sealed = messages.filter(is_sealed)
-        new = messages.filter(pc.invert(is_sealed))
-        rows = pa.concat_tables([self.held, new]).combine_chunks()
+        new = messages if not len(sealed) else messages.filter(pc.invert(is_sealed))
+        rows = pa.concat_tables([self.held, new]) if len(self.held) else new
+        rows = rows.combine_chunks()
         if not len(rows):
             return Taken(sealed, rows, 0, 0)
-        columns = _Columns(rows, self.done)
+        columns = _Columns(rows)
         fresh = columns.first_of_each()
-        repeated = len(rows) - int(fresh.sum())
-        known = columns.places_in_done()
-        over = (known >= 0) & fresh
-        behind = columns.beyond(known, self.done)
-        repeated += int((over & ~behind & columns.same_attempt(known, self.done)).sum())
-        abandoned = int((over & ~behind & ~columns.same_attempt(known, self.done)).sum())
+        known, limit = columns.known_in(self.done)
+        over = (limit >= 0) & fresh
+        same = known == columns.attempt
+        behind = columns.is_edges & same & (known != SINGLE) & (columns.seq >= limit)
+        repeated = len(rows) - int(fresh.sum()) + int((over & ~behind & same).sum())
+        abandoned = int((over & ~behind & ~same).sum())
         left = fresh & ~over
         chosen, lost = columns.complete(left)
         self._remember(rows, chosen, columns)
-        self.held = rows.filter(pa.array(left & ~chosen & ~lost))
+        self.held = _where(rows, left & ~chosen & ~lost)
         late = over & behind
         if self._watermark is not None:
             late |= chosen & columns.ended_before(self._watermark, chosen)
-        counting = pa.concat_tables([rows.filter(pa.array(chosen & ~late)), sealed])
+        counting = _where(rows, chosen & ~late)
+        if len(sealed):
+            counting = pa.concat_tables([counting, sealed])
         return Taken(
-            counting.combine_chunks(),
-            rows.filter(pa.array(late)),
-            repeated,
-            abandoned + int(lost.sum()),
+            counting.combine_chunks(), _where(rows, late), repeated, abandoned + int(lost.sum())
         )
 
     def forget(self, watermark: int) -> None:
         """Forget what was over before a time; what comes of it later is late."""
         self._watermark = watermark
-        since = watermark - self._overlap
-        self.done = self.done.filter(pc.greater_equal(self.done.column("event_time"), since))
+        self.done.forget(watermark - self._overlap)
 
     def _remember(self, rows: pa.Table, chosen: Array, columns: _Columns) -> None:
         """Keep one row for every execution that counts, and one for every message without end."""
-        single = chosen & (columns.attempt == _SINGLE)
-        ended = chosen & columns.is_end
-        for where, beyond in ((single, False), (ended, True)):
-            found = rows.filter(pa.array(where))
-            nothing = pa.nulls(len(found), pa.int64())
-            added = pa.table(
-                {
-                    "exec": found.column("exec"),
-                    "attempt": pa.array(columns.attempt[where]),
-                    "seq": nothing if beyond else found.column("seq"),
-                    "messages": pa.array(columns.messages[where]) if beyond else nothing,
-                    "event_time": found.column("event_time"),
-                },
-                schema=_DONE,
-            )
-            self.done = pa.concat_tables([self.done, added]).combine_chunks()
+        which = chosen & ((columns.attempt == SINGLE) | columns.is_end)
+        single = columns.attempt[which] == SINGLE
+        self.done.add(
+            _where(rows, which).column("exec").combine_chunks(),
+            np.where(single, columns.seq[which], WHOLE),
+            columns.attempt[which],
+            np.where(single, 0, columns.messages[which]),
+            columns.time[which],
+        )
 
 
 class _Columns:
-    """Messages as arrays: executions numbered with those that are done."""
+    """Messages as arrays; executions numbered."""
 
-    def __init__(self, rows: pa.Table, done: pa.Table) -> None:
-        executions = pa.chunked_array(
-            [*done.column("exec").chunks, *rows.column("exec").chunks], pa.string()
-        )
-        numbers = executions.dictionary_encode().combine_chunks().indices
-        numbered = numbers.to_numpy(zero_copy_only=False).astype(np.int64)
-        self.done, self.execution = numbered[: len(done)], numbered[len(done) :]
-        self.count = int(numbered.max(initial=-1)) + 1
-        self.attempt = _filled(rows.column("attempt"), _SINGLE)
+    def __init__(self, rows: pa.Table) -> None:
+        self.execs = rows.column("exec").combine_chunks().dictionary_encode()
+        self.execution = self.execs.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        self.count = len(self.execs.dictionary)
+        self.attempt = _filled(rows.column("attempt"), SINGLE)
         self.seq = _filled(rows.column("seq"), -1)
         self.time = _filled(rows.column("event_time"), -1)
         self.is_end = np.asarray(pc.equal(rows.column("kind"), END))
         self.is_edges = np.asarray(pc.equal(rows.column("kind"), EDGES))
         counts = rows.column("counts").combine_chunks()
         self.messages = _filled(pc.struct_field(counts, "messages"), 0)
-        self._done_attempt = _filled(done.column("attempt"), _SINGLE)
-        self._done_seq = _filled(done.column("seq"), -1)
 
     def first_of_each(self) -> Array:
         """Boolean array: the first message of every key."""
-        order = np.lexsort((self.is_end, self.seq, self.attempt, self.execution))
-        columns = (self.is_end, self.seq, self.attempt, self.execution)
-        first = np.ones(len(order), dtype=np.bool_)
-        if len(order) > 1:
-            same = [column[order][1:] == column[order][:-1] for column in columns]
-            first[1:] = ~np.logical_and.reduce(same)
+        columns = (self.execution, self.attempt + 1, self.seq + 1, self.is_end.astype(np.int64))
+        spans = [int(column.max()) + 1 for column in columns]
+        if np.prod([float(span) for span in spans]) < 2.0**62:
+            key = np.zeros(len(self.execution), dtype=np.int64)
+            for column, span in zip(columns, spans, strict=True):
+                key = key * span + column
+            order = np.argsort(key, kind="stable")
+            differs = key[order][1:] != key[order][:-1]
+        else:
+            order = np.lexsort(columns[::-1])
+            several = [column[order][1:] != column[order][:-1] for column in columns]
+            differs = np.logical_or.reduce(several)
         fresh = np.zeros(len(order), dtype=np.bool_)
-        fresh[order[first]] = True
+        fresh[order[np.concatenate([[True], differs])]] = True
         return fresh
 
-    def places_in_done(self) -> Array:
-        """Where each message is among what is done; -1 where it is not."""
-        place = np.full(self.count, -1, dtype=np.int64)
-        ended = self._done_attempt != _SINGLE
-        place[self.done[ended]] = np.flatnonzero(ended)
-        found = np.where(self.attempt == _SINGLE, -1, place[self.execution])
-        singles = np.flatnonzero(~ended)
-        if len(singles):
-            own = self.attempt == _SINGLE
-            span = int(max(self.seq.max(initial=0), self._done_seq.max(initial=0))) + 2
-            keys = self.done[singles] * span + self._done_seq[singles]
-            order = np.argsort(keys)
-            asked = self.execution[own] * span + self.seq[own]
-            at = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
-            hit = keys[order][at] == asked
-            found[own] = np.where(hit, singles[order][at], -1)
-        return found
-
-    def same_attempt(self, known: Array, done: pa.Table) -> Array:
-        """Boolean array: messages of the attempt that counts."""
-        same: Array = self._done_attempt[known] == self.attempt if len(done) else known >= 0
-        return same
-
-    def beyond(self, known: Array, done: pa.Table) -> Array:
-        """Boolean array: messages past the number that their attempt's end said."""
+    def known_in(self, done: Done) -> tuple[Array, Array]:
+        """Of every message the attempt that counts, and its number of messages; see `Done.find`."""
         if not len(done):
-            return np.zeros(len(known), dtype=np.bool_)
-        limit = _filled(done.column("messages"), np.iinfo(np.int64).max)[known]
-        past: Array = self.is_edges & (self.seq >= limit) & self.same_attempt(known, done)
-        return past
+            nothing = np.full(len(self.execution), -1, dtype=np.int64)
+            return nothing, nothing
+        names = self.execs.dictionary.take(pa.array(self.execution))
+        return done.find(names, np.where(self.attempt == SINGLE, self.seq, WHOLE))
 
     def ended_before(self, watermark: int, chosen: Array) -> Array:
         """Boolean array: messages that are over before a time, as their attempts are as a whole."""
         ended = np.full(self.count, -1, dtype=np.int64)
         ends = chosen & self.is_end
         ended[self.execution[ends]] = self.time[ends]
-        over = np.where(self.attempt == _SINGLE, self.time, ended[self.execution])
+        over = np.where(self.attempt == SINGLE, self.time, ended[self.execution])
         before: Array = over < watermark
         return before
 
@@ -233,10 +191,14 @@ class _Columns:
         winner = np.full(self.count, np.iinfo(np.int64).max, dtype=np.int64)
         np.minimum.at(winner, pairs[whole] // attempts, pairs[whole] % attempts)
         own = winner[self.execution] == self.attempt + 1
-        single = self.attempt == _SINGLE
+        single = self.attempt == SINGLE
         chosen: Array = left & (own | single)
         lost: Array = left & ~chosen & (winner[self.execution] < np.iinfo(np.int64).max)
         return chosen, lost
+
+
+def _where(rows: pa.Table, which: Array) -> pa.Table:
+    return rows if which.all() else rows.filter(pa.array(which)).combine_chunks()
 
 
 def _filled(column: pa.Array | pa.ChunkedArray, missing: int) -> Array:

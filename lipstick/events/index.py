@@ -8,10 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graphquery.reduction.hashing import hashed
 from semiring.base import Array
-
-_PRIME = 0x9E3779B97F4A7C15
-_MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +80,3 @@ class NodeIndex:
         order = np.argsort(hashes, kind="stable")
         nodes = np.concatenate([before.nodes, last.nodes])
         self._runs.append(_Run(hashes[order], nodes[order]))
-
-
-def hashed(keys: pa.Array) -> Array:
-    """A 64-bit hash of every text: a polynomial over its bytes, mixed; the same everywhere.
-
-    O(bytes) time in numpy.
-    """
-    keys = pa.concat_arrays([keys.cast(pa.large_string())])
-    offsets = np.frombuffer(keys.buffers()[1], dtype=np.int64)[: len(keys) + 1]
-    lengths = np.diff(offsets)
-    values = np.zeros(len(keys), dtype=np.uint64)
-    total = int(offsets[-1] - offsets[0])
-    if total:
-        data = np.frombuffer(keys.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
-        starts = offsets[:-1] - offsets[0]
-        position = np.arange(total) - np.repeat(starts, lengths)
-        powers = np.cumprod(np.full(int(lengths.max()), _PRIME, dtype=np.uint64))
-        terms = (data.astype(np.uint64) + np.uint64(1)) * powers[position]
-        filled = lengths > 0
-        values[filled] = np.add.reduceat(terms, starts[filled])
-    values ^= lengths.astype(np.uint64)
-    for shift, factor in zip((30, 27), _MIX, strict=True):
-        values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
-    return values ^ (values >> np.uint64(31))

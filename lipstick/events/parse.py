@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,9 @@ from lipstick.events.message import (
     VERSION,
 )
 from semiring.base import Array
+
+_BLANK = re.compile(rb"\n[ \t\r\f\v]*(?:\n|\Z)")
+"""The end of a line before one of blanks. A block without any has as many messages as lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,16 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
 
     Notes
     -----
-    A block is read at once; where a line of it is no JSON it is cut in halves until that is alone,
-    so that one bad line costs a logarithm and not the speed of the others.
+    A block is read at once; where a line of it is no message it is cut in halves until that is
+    alone, so that one bad line costs a logarithm and not the speed of the others.
     """
+    body = block.removesuffix(b"\n")
+    if body[:1].strip() and not _BLANK.search(body):
+        table, _ = _read(body, body.count(b"\n") + 1)
+        if table is not None:
+            good, reasons = checked(table)
+            if not reasons:
+                return Parsed(good, [])
     lines = block.split(b"\n")
     numbers = [number for number, line in enumerate(lines) if line.strip()]
     kept = [lines[number] for number in numbers]
@@ -76,7 +86,7 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
     waiting = [(0, len(kept))] if kept else []
     while waiting:
         start, stop = waiting.pop()
-        table, reason = _read(kept[start:stop])
+        table, reason = _read(b"\n".join(kept[start:stop]), stop - start)
         if table is not None:
             tables.append(table)
             places += range(start, stop)
@@ -101,8 +111,8 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
     return Parsed(good, letters)
 
 
-def _read(lines: Sequence[bytes]) -> tuple[pa.Table | None, str]:
-    block = b"\n".join(lines)
+def _read(block: bytes, count: int) -> tuple[pa.Table | None, str]:
+    """The table of so many lines, or why they are not that many messages."""
     try:
         table = pj.read_json(
             pa.BufferReader(block),
@@ -112,7 +122,7 @@ def _read(lines: Sequence[bytes]) -> tuple[pa.Table | None, str]:
         table.validate(full=True)
     except (pa.ArrowException, ValueError) as error:
         return None, str(error).removeprefix("JSON parse error: ").removesuffix(" in row 0")
-    if len(table) != len(lines):
+    if len(table) != count:
         return None, "a line has one JSON object"
     return table, ""
 

@@ -114,7 +114,7 @@ class TopicReducer:
         self._abandoned += taken.abandoned
         counting, late = taken.counting, taken.late
         if self._sealed:
-            late = pa.concat_tables([late, _edges(counting)])
+            late = pa.concat_tables([late, edges_in(counting)])
             counting = counting.slice(0, 0)
         self._messages += len(counting)
         if len(counting):
@@ -176,7 +176,7 @@ class TopicReducer:
 
     def _repair(self, late: pa.Table, counting: pa.Table) -> None:
         """Repair late messages now, or, where the topic is sealed, all of them at the end."""
-        late = _edges(late)
+        late = edges_in(late)
         if self._raw is None:
             self._late += len(late)
             self.late.append(late)
@@ -188,37 +188,84 @@ class TopicReducer:
     def _mend(self, late: pa.Table, counting: pa.Table) -> None:
         """Repair messages that came with others that count."""
         assert self._raw is not None
-        raw = _edges(pa.concat_tables([self._raw(), counting]))
-        late = _once(self._unknown(late, raw))
-        if not len(late):
-            return
-        self._late += len(late)
-        self._repaired += len(late)
-        before = partial_of(raw, self._semiring)
-        waiting = None
-        if not self._sealed:
-            # What is sent without attempts has no end that closes it: more of it may come.
-            single = late.filter(late.column("attempt").is_null()).column("exec")
-            new = single.filter(pc.invert(pc.is_in(single, before.keys)))
-            waiting = pa.concat_arrays([self._reducer.state.keys, new.combine_chunks()])
-        after = _bare(partial_of(late, self._semiring))
-        live = None
-        if self._stored is not None:
-            # An entity that was taken for an input or output stays one, and paths go on from it.
-            keys = pa.concat_arrays([before.keys, after.keys])
-            live = keys.filter(pa.array(self._stored(keys)))
-        added = repair(before, after, live, waiting, self._semiring)
-        self._reducer.mend(added)
+        raw = pa.concat_tables([self._raw(), counting])
+        still_open = None if self._sealed else self._reducer.state.keys
+        mended = mend(late, raw, still_open, self._stored, self._semiring)
+        self._repeated += mended.repeated
+        self._abandoned += mended.abandoned
+        self._late += len(mended.late)
+        self._repaired += len(mended.late)
+        if mended.added is not None:
+            self._reducer.mend(mended.added)
 
-    def _unknown(self, late: pa.Table, raw: pa.Table) -> pa.Table:
-        """Late messages without those that counted before it was forgotten that they had."""
-        told = pc.is_in(_keys(late), _keys(raw))
-        attempted = raw.filter(raw.column("attempt").is_valid())
-        other = pc.is_in(_keys(late, seq=False), _keys(attempted, seq=False))
-        retried = pc.and_(pc.is_in(late.column("exec"), attempted.column("exec")), pc.invert(other))
-        self._repeated += int(pc.sum(told).as_py() or 0)
-        self._abandoned += int(pc.sum(retried).as_py() or 0)
-        return late.filter(pc.invert(pc.or_(told, retried))).combine_chunks()
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What late messages add.
+
+    Parameters
+    ----------
+    added
+        Edges for the reducer; None if there are no late messages after all.
+    late
+        Those that are late, each once.
+    repeated, abandoned
+        How many had come before, and are of an attempt that does not count.
+    """
+
+    added: Partial | None
+    late: pa.Table
+    repeated: int
+    abandoned: int
+
+
+def mend(
+    late: pa.Table,
+    raw: pa.Table,
+    still_open: pa.Array | None,
+    stored: Callable[[pa.Array], Array] | None,
+    semiring: Semiring[Any] | None,
+) -> Mended:
+    """Join late messages with what is left of the graph; see `graphquery.reduction.late.repair`.
+
+    Parameters
+    ----------
+    raw
+        All messages that counted or were repaired.
+    still_open
+        Keys of open vertices; None once the topic is sealed.
+    stored
+        As for `TopicReducer`.
+    """
+    raw = edges_in(raw)
+    late, repeated, abandoned = _unknown(edges_in(late), raw)
+    late = _once(late)
+    if not len(late):
+        return Mended(None, late, repeated, abandoned)
+    before = partial_of(raw, semiring)
+    waiting = None
+    if still_open is not None:
+        # What is sent without attempts has no end that closes it: more of it may come.
+        single = late.filter(late.column("attempt").is_null()).column("exec")
+        new = single.filter(pc.invert(pc.is_in(single, before.keys)))
+        waiting = pa.concat_arrays([still_open, new.combine_chunks()])
+    after = _bare(partial_of(late, semiring))
+    live = None
+    if stored is not None:
+        # An entity that was taken for an input or output stays one, and paths go on from it.
+        keys = pa.concat_arrays([before.keys, after.keys])
+        live = keys.filter(pa.array(stored(keys)))
+    return Mended(repair(before, after, live, waiting, semiring), late, repeated, abandoned)
+
+
+def _unknown(late: pa.Table, raw: pa.Table) -> tuple[pa.Table, int, int]:
+    """Late messages without those that counted before it was forgotten that they had."""
+    told = pc.is_in(_keys(late), _keys(raw))
+    attempted = raw.filter(raw.column("attempt").is_valid())
+    other = pc.is_in(_keys(late, seq=False), _keys(attempted, seq=False))
+    retried = pc.and_(pc.is_in(late.column("exec"), attempted.column("exec")), pc.invert(other))
+    new = late.filter(pc.invert(pc.or_(told, retried))).combine_chunks()
+    return new, int(pc.sum(told).as_py() or 0), int(pc.sum(retried).as_py() or 0)
 
 
 def _once(late: pa.Table) -> pa.Table:
@@ -249,7 +296,8 @@ def _keys(messages: pa.Table, *, seq: bool = True) -> pa.ChunkedArray:
     return pc.binary_join_element_wise(*texts, "\n")
 
 
-def _edges(messages: pa.Table) -> pa.Table:
+def edges_in(messages: pa.Table) -> pa.Table:
+    """The messages that have edges."""
     return messages.filter(pc.equal(messages.column("kind"), EDGES))
 
 

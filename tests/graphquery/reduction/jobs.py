@@ -128,6 +128,7 @@ def full(
         np.array(types, dtype=np.int64),
         label,
         semiring,
+        source_roles=np.array([Role.KEPT if v in job.kept else 0 for v in sources], dtype=np.uint8),
     )
 
 

@@ -9,13 +9,22 @@ import argparse
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from graphquery.reduction import Final
+from semiring.base import Semiring
 from semiring.semirings import Counting, Polynomials, Tropical, Viterbi, Why
 from tests.graphquery.reduction.jobs import Job, random_job
 from tests.graphquery.reduction.oracle import Pair, job_labels, labels, recursive, swept
-from tests.graphquery.reduction.streams import edges_of, messages, random_evidence, through
+from tests.graphquery.reduction.streams import (
+    edges_of,
+    messages,
+    random_evidence,
+    through,
+    through_shards,
+)
 
 SEMIRINGS = (None, Counting(), Tropical(), Why(), Viterbi(), Polynomials())
 TOGETHER = 100
@@ -47,15 +56,34 @@ def run(seed: int) -> Case:
     parts = messages(job, evidence, rng, semiring)
     finals, last = through(parts, rng, semiring, hubs=hubs)
     where = f"seed {seed}, {evidence}, hubs {hubs}, {semiring}"
-    edges = edges_of(finals)
-    ends = [edge[:2] for edge in edges]
-    full = {edge[:2] for edge in job.edges}
-    expected = swept(full, job.effects, job.causes)
-    reduced = swept(ends, job.effects, job.causes)
-    assert reduced == expected, f"{where}: lost {expected - reduced}, new {reduced - expected}"
     assert len(last.state.edges) == 0, f"{where}: edges are left"
     assert len(last.state.keys) == 0, f"{where}: vertices are left"
     assert last.report.exact, f"{where}: {last.report.named}"
+    expected = swept({edge[:2] for edge in job.edges}, job.effects, job.causes)
+    reduced = compare(finals, job, expected, semiring, where, hubs=hubs)
+    shards = through_shards(parts, rng, semiring, hubs=hubs)
+    where += f", {shards.count} shards"
+    assert all(len(state.keys) == 0 for state in shards.states), f"{where}: vertices are left"
+    assert not shards.reported, f"{where}: {shards.reported}"
+    compare(shards.finals, job, expected, semiring, where, hubs=hubs)
+    return Case(seed, job, reduced, expected)
+
+
+def compare(
+    finals: list[Final],
+    job: Job,
+    expected: set[Pair],
+    semiring: Semiring[Any] | None,
+    where: str,
+    *,
+    hubs: bool,
+) -> set[Pair]:
+    """Hold final edges against the pairs that there are; return the pairs that they tell."""
+    edges = edges_of(finals)
+    ends = [edge[:2] for edge in edges]
+    full = {edge[:2] for edge in job.edges}
+    reduced = swept(ends, job.effects, job.causes)
+    assert reduced == expected, f"{where}: lost {expected - reduced}, new {reduced - expected}"
     assert len(ends) == len(set(ends)), f"{where}: an edge came out twice"
     vertices = {end for pair in ends for end in pair}
     if hubs:
@@ -69,7 +97,7 @@ def run(seed: int) -> Case:
         for pair, label in wanted.items():
             same = np.isclose(sums[pair], label) if semiring.name == "Viterbi" else None
             assert sums[pair] == label or same, f"{where}: another label of {pair}"
-    return Case(seed, job, reduced, expected)
+    return reduced
 
 
 def check(seeds: list[int]) -> list[Case]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from graphquery.reduction import Final, Partial, Reducer, merge
+from graphquery.reduction import Evidence, Final, Function, Partial, Reducer, merge
+from graphquery.reduction.functions import merge_functions
+from graphquery.reduction.resolution import step
+from graphquery.reduction.shares import Share, empty_share, split
 from semiring.base import Semiring
 from tests.graphquery.reduction.jobs import EVIDENCE, Job, counted, declared, full
 
@@ -63,6 +66,79 @@ def through(
         finals += reducer.take_final()
     last.seal()
     return finals + last.take_final(), last
+
+
+@dataclass
+class Shards:
+    """Shards of the second stage, stepped until nothing is told any more."""
+
+    count: int
+    semiring: Semiring[Any] | None
+    hubs: bool
+    sealed: bool = False
+
+    def __post_init__(self) -> None:
+        self.states = [empty_share(self.semiring) for _ in range(self.count)]
+        self.waiting: list[list[Share]] = [[] for _ in range(self.count)]
+        self.functions: dict[str, Function] = {}
+        self.finals: list[Final] = []
+        self.reported: list[Any] = []
+
+    def add(self, flushed: Partial) -> None:
+        for waiting, share in zip(self.waiting, split(flushed, self.count), strict=True):
+            waiting.append(share)
+        for name, function in flushed.functions.items():
+            known = [self.functions[name]] if name in self.functions else []
+            self.functions[name] = merge_functions([*known, function])
+
+    def step(self) -> bool:
+        """Whether anything was told."""
+        told: list[list[Share]] = [[] for _ in range(self.count)]
+        for shard in range(self.count):
+            parts = [self.states[shard], *self.waiting[shard]]
+            evidence = Evidence(sealed=self.sealed)
+            functions, hubs = self.functions, self.hubs
+            stepped = step(parts, shard, self.count, evidence, functions, self.semiring, hubs=hubs)
+            self.states[shard] = stepped.state
+            self.finals.append(stepped.final)
+            self.reported += [*stepped.excess.to_pylist(), *stepped.missing.to_pylist()]
+            for target, share in stepped.told.items():
+                told[target].append(share)
+        self.waiting = told
+        return any(told)
+
+    def seal(self) -> None:
+        self.sealed = True
+        while self.step():
+            pass
+
+
+def through_shards(
+    parts: list[Partial],
+    rng: np.random.Generator,
+    semiring: Semiring[Any] | None = None,
+    *,
+    hubs: bool = True,
+) -> Shards:
+    """Local reducers, random flushes, and shards that take steps at random moments."""
+    batch = int(rng.choice([1, 5, 1000]))
+    width = int(rng.integers(1, 4))
+    local = [Reducer(semiring, hubs=hubs, batch=batch, partial=True) for _ in range(width)]
+    shards = Shards(int(rng.integers(1, 5)), semiring, hubs)
+    often = float(rng.choice([0.05, 0.5]))
+    for part in parts:
+        reducer = local[int(rng.integers(width))]
+        reducer.add(part)
+        if rng.random() < often:
+            shards.add(reducer.flush())
+            shards.finals += reducer.take_final()
+        if rng.random() < often:
+            shards.step()
+    for reducer in local:
+        shards.add(reducer.flush())
+        shards.finals += reducer.take_final()
+    shards.seal()
+    return shards
 
 
 def random_evidence(rng: np.random.Generator) -> str:

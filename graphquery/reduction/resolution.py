@@ -1,0 +1,353 @@
+"""The second stage of the exact reduction, sharded by vertex: no reducer has the whole graph.
+
+A vertex is resolved when all edges that leave it have come and lead to vertices that stay: then it
+is known what it came from. Its shard tells that to the shards that asked for it, which put it in
+the place of their edges, and so on from inputs to outputs. What is told arrives with the next step
+(a superstep of Malewicz et al., *Pregel*, SIGMOD 2010), among vertices of one shard in the same.
+A vertex is eliminated when it is closed, as in `reduce`, or kept as a hub where that would add
+edges, so that the reduced graph is never larger than the full one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from graphquery.reduction.closure import Evidence, closed
+from graphquery.reduction.edges import Edges, joined, no_edges
+from graphquery.reduction.errors import CycleError
+from graphquery.reduction.functions import Function
+from graphquery.reduction.hashing import shard_of
+from graphquery.reduction.partial import Partial
+from graphquery.reduction.reduce import Final
+from graphquery.reduction.shares import Share, joined_shares
+from graphquery.reduction.vertices import Role, Vertices, has, unknown
+from semiring.base import Array, Semiring
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """What a step of a shard gives.
+
+    Parameters
+    ----------
+    state
+        What is open.
+    told
+        By shard, what is delivered to it before its next step; what is empty is left out.
+    final
+        Edges that will not change any more.
+    dead
+        How many edges were dropped since they lead to no output or come from no input.
+    excess, missing
+        Keys of vertices with more edges than declared, and of those sealed with fewer.
+    """
+
+    state: Share
+    told: dict[int, Share]
+    final: Final
+    dead: int
+    excess: pa.Array
+    missing: pa.Array
+
+
+def step(
+    parts: list[Share],
+    shard: int,
+    count: int,
+    evidence: Evidence,
+    functions: Mapping[str, Function],
+    semiring: Semiring[Any] | None = None,
+    *,
+    hubs: bool = True,
+) -> Stepped:
+    """Resolve what can be of one shard.
+
+    Parameters
+    ----------
+    parts
+        Its state, and what was delivered since its last step.
+    shard, count
+        Its number, and how many there are.
+    functions
+        What all shards together have counted of functions, of edges that were delivered before.
+
+    Raises
+    ------
+    CycleError
+        When an edge leads from a vertex to itself.
+
+    Notes
+    -----
+    O(edges · log edges) time for every pass; passes are as many as the longest chain of vertices
+    of the shard that get resolved.
+    """
+    return _Step(joined_shares(parts, semiring), shard, count, evidence, functions, hubs).run()
+
+
+class _Step:
+    def __init__(
+        self,
+        share: Share,
+        shard: int,
+        count: int,
+        evidence: Evidence,
+        functions: Mapping[str, Function],
+        hubs: bool,
+    ) -> None:
+        self.share, self.shard, self.hubs = share, shard, hubs
+        self.size = len(share.keys)
+        self.owner = shard_of(share.keys, count)
+        self.own = self.owner == shard
+        self.leaving, self.settled = share.leaving, share.settled
+        self.requests = _without(share.requests, share.cancelled, self.size).merged()
+        self.roles = share.vertices.roles.copy()
+        known = {name: functions.get(name, Function()) for name in share.functions}
+        sides = closed(Partial(share.keys, share.leaving, share.vertices, known), evidence)
+        self.sides = sides
+        self.final = sides.final & self.own
+        self.closed = sides.entering & sides.leaving & self.own
+        self.gone = np.zeros(self.size, dtype=np.bool_)
+        self.dead = 0
+        self.emitted: list[Edges] = []
+        self.told: list[tuple[int, Edges, Array]] = []
+        self.withdrawn = _pairs()
+
+    def run(self) -> Stepped:
+        semiring = self.leaving.semiring
+        answers, empty = self.share.answers, self.share.empty
+        grown = len(answers) + len(empty) > 0
+        while True:
+            self._replace(answers, empty)
+            more = self._bury()
+            answers, empty = self._resolve()
+            if not (len(answers) or len(empty) or more):
+                break
+            grown = True
+        if grown:
+            self._merge_settled()
+        told = self._deliveries(semiring)
+        excess = self.sides.excess & self.own & ~has(self.roles, Role.EXCESS)
+        missing = self.sides.missing & self.own & ~has(self.roles, Role.EXCESS)
+        self.roles[excess | missing] |= np.uint8(Role.EXCESS)
+        keys = self.share.keys
+        return Stepped(
+            self._state(semiring),
+            told,
+            self._finals(semiring),
+            self.dead,
+            keys.filter(pa.array(excess)),
+            keys.filter(pa.array(missing)),
+        )
+
+    def _replace(self, answers: Edges, empty: Array) -> None:
+        """Put what was answered in the place of edges to those that were asked."""
+        if not (len(answers) or len(empty)):
+            return
+        answered = np.zeros(self.size, dtype=np.bool_)
+        answered[answers.source] = True
+        answered[empty] = True
+        hit = ~self.settled & answered[self.leaving.dest]
+        asked = self.leaving.take(hit)
+        order = np.argsort(answers.source, kind="stable")
+        causes = answers.take(order)
+        number = np.bincount(causes.source, minlength=self.size)
+        starts = np.cumsum(number) - number
+        fan = number[asked.dest]
+        self.dead += int(np.count_nonzero(fan == 0))
+        left = np.repeat(np.arange(len(asked)), fan)
+        right = np.arange(len(left)) - np.repeat(np.cumsum(fan) - fan, fan)
+        right += starts[asked.dest][left]
+        label = None
+        if asked.label is not None and causes.label is not None:
+            label = asked.times(asked.label[left], causes.label[right])
+        made = Edges(asked.source[left], causes.dest[right], label, asked.semiring)
+        self.leaving = joined([self.leaving.take(~hit), made], asked.semiring)
+        self.settled = np.concatenate([self.settled[~hit], np.ones(len(made), dtype=np.bool_)])
+
+    def _bury(self) -> bool:
+        """Drop closed vertices that nothing came of; return whether that freed others."""
+        asked = self._marked(self.requests.dest)
+        buried = self.closed & ~self.final & ~asked & ~self.gone
+        if not buried.any():
+            return False
+        self.gone |= buried
+        rows = buried[self.leaving.source]
+        lost = Edges(self.leaving.source[rows], self.leaving.dest[rows])
+        waiting = lost.take(~self.settled[rows])
+        self.dead += len(lost)
+        self.leaving, self.settled = self.leaving.take(~rows), self.settled[~rows]
+        here = self.own[waiting.dest]
+        self.withdrawn = joined([self.withdrawn, waiting.take(~here)], None)
+        self.requests = _without(self.requests, waiting.take(here), self.size)
+        return bool(here.any())
+
+    def _resolve(self) -> tuple[Edges, Array]:
+        """Emit and answer what is resolved now; return the answers among vertices of the shard."""
+        open_ends = self._marked(self.leaving.source[~self.settled])
+        resolved = self.own & self.sides.leaving & ~open_ends & ~self.gone
+        inner = resolved & self.closed & ~self.final
+        rows = inner[self.leaving.source]
+        causes = self.leaving.take(rows).merged()
+        handed = np.zeros(self.size, dtype=np.bool_)
+        if inner.any():
+            self.leaving, self.settled = self.leaving.take(~rows), self.settled[~rows]
+            hub = self._hubs(inner, causes)
+            self.roles[hub] |= np.uint8(Role.HUB)
+            self.final |= hub
+            stay = hub[causes.source]
+            self.emitted.append(causes.take(stay))
+            causes = causes.take(~stay)
+            handed = inner & ~hub
+            self.gone |= inner
+        self._emit(resolved & self.final)
+        no_cause = self.sides.leaving & (self.share.vertices.leaving == 0)
+        itself = self.final & (no_cause | has(self.roles, Role.KEPT | Role.HUB))
+        return self._answer(handed, causes, itself)
+
+    def _hubs(self, inner: Array, causes: Edges) -> Array:
+        """Which vertices stay since eliminating them would add edges."""
+        if not self.hubs:
+            return np.zeros(self.size, dtype=np.bool_)
+        effects = np.bincount(self.requests.dest, minlength=self.size)
+        number = np.bincount(causes.source, minlength=self.size)
+        more: Array = inner & (effects * number > effects + number)
+        return more
+
+    def _emit(self, which: Array) -> None:
+        rows = which[self.leaving.source]
+        if rows.any():
+            self.emitted.append(self.leaving.take(rows).merged())
+            self.leaving, self.settled = self.leaving.take(~rows), self.settled[~rows]
+
+    def _answer(self, handed: Array, causes: Edges, itself: Array) -> tuple[Edges, Array]:
+        answered = handed | itself
+        rows = answered[self.requests.dest]
+        asked = self.requests.take(rows)
+        if not len(asked):
+            return no_edges(self.leaving.semiring), asked.source
+        self.requests = self.requests.take(~rows)
+        # Each shard is told once of a vertex, however many of its vertices asked.
+        pairs = Edges(self.owner[asked.source], asked.dest).merged()
+        vertices = np.unique(asked.dest[itself[asked.dest]])
+        ones = None
+        if causes.semiring is not None:
+            ones = causes.semiring.ones(len(vertices))
+        said = joined([causes, Edges(vertices, vertices, ones, causes.semiring)], causes.semiring)
+        here = no_edges(causes.semiring), np.empty(0, dtype=np.int64)
+        has_cause = self._marked(said.source)
+        for target in np.unique(pairs.source).tolist():
+            to = self._marked(pairs.dest[pairs.source == target])
+            empty = np.flatnonzero(to & ~has_cause)
+            if target == self.shard:
+                here = said.take(to[said.source]), empty
+            else:
+                self.told.append((target, said.take(to[said.source]), empty))
+        return here
+
+    def _marked(self, places: Array) -> Array:
+        marked = np.zeros(self.size, dtype=np.bool_)
+        marked[places] = True
+        return marked
+
+    def _merge_settled(self) -> None:
+        """Make parallel edges among those that are settled one."""
+        merged = self.leaving.take(self.settled).merged()
+        waiting = self.leaving.take(~self.settled)
+        self.leaving = joined([waiting, merged], self.leaving.semiring)
+        self.settled = np.arange(len(self.leaving)) >= len(waiting)
+
+    def _deliveries(self, semiring: Semiring[Any] | None) -> dict[int, Share]:
+        parts: dict[int, tuple[list[Edges], list[Array]]] = {}
+        for target, edges, empty in self.told:
+            answers, nothing = parts.setdefault(target, ([], []))
+            answers.append(edges)
+            nothing.append(empty)
+        to = self.owner[self.withdrawn.dest]
+        for target in np.unique(to).tolist():
+            parts.setdefault(target, ([], []))
+        none = [np.empty(0, dtype=np.int64)]
+        return {
+            target: self._delivery(
+                joined(answers, semiring),
+                np.concatenate(none + nothing),
+                self.withdrawn.take(to == target),
+            )
+            for target, (answers, nothing) in parts.items()
+        }
+
+    def _delivery(self, answers: Edges, empty: Array, cancelled: Edges) -> Share:
+        needed = self._marked(answers.source) | self._marked(answers.dest)
+        needed |= self._marked(empty) | self._marked(cancelled.source)
+        needed |= self._marked(cancelled.dest)
+        numbers = np.cumsum(needed) - 1
+        said = np.uint8(Role.KEPT | Role.HUB | Role.EXCESS)
+        roles = np.where(self._marked(answers.dest), self.roles & said, np.uint8(0))
+        nothing = no_edges(answers.semiring)
+        return Share(
+            self.share.keys.filter(pa.array(needed)),
+            replace(unknown(int(needed.sum())), roles=roles[needed]),
+            (),
+            nothing,
+            np.empty(0, dtype=np.bool_),
+            cancelled=cancelled.renumbered(numbers),
+            answers=answers.renumbered(numbers),
+            empty=numbers[empty],
+        )
+
+    def _finals(self, semiring: Semiring[Any] | None) -> Final:
+        edges = joined(self.emitted, semiring)
+        loops = edges.source == edges.dest
+        if loops.any():
+            raise cycle_through(self.share.keys, np.unique(edges.source[loops]))
+        present = self._marked(edges.source) | self._marked(edges.dest)
+        numbers = np.cumsum(present) - 1
+        keys = self.share.keys.filter(pa.array(present))
+        return Final(keys, edges.renumbered(numbers), self.roles[present])
+
+    def _state(self, semiring: Semiring[Any] | None) -> Share:
+        known = self.share.vertices
+        # Whoever reads an input says again that it is one: it may be forgotten in between.
+        is_input = self.final & self.sides.leaving & (known.leaving == 0)
+        is_input &= ~has(self.roles, Role.KEPT)
+        needed = self.own & ~self.closed & ~is_input
+        for edges in (self.leaving, self.requests):
+            needed |= self._marked(edges.source) | self._marked(edges.dest)
+        numbers = np.cumsum(needed) - 1
+        vertices: Vertices = replace(known, roles=self.roles).take(needed)
+        return Share(
+            self.share.keys.filter(pa.array(needed)),
+            vertices,
+            self.share.functions,
+            self.leaving.renumbered(numbers),
+            self.settled,
+            self.requests.renumbered(numbers),
+            answers=no_edges(semiring),
+        )
+
+
+def cycle_through(keys: pa.Array, places: Array) -> CycleError:
+    """The error of vertices that a cycle leads through."""
+    names = ", ".join(map(str, keys.take(pa.array(places[:5])).to_pylist()))
+    return CycleError(
+        f"The edges have a cycle through {names}: nothing can be the cause of itself.\n"
+        "Give versions of an entity that is written again identifiers of their own."
+    )
+
+
+def _pairs() -> Edges:
+    nothing = np.empty(0, dtype=np.int64)
+    return Edges(nothing, nothing)
+
+
+def _without(edges: Edges, taken: Edges, size: int) -> Edges:
+    """Edges but those of another set; without labels."""
+    if not len(taken) or not len(edges):
+        return edges
+    span = max(size, 1)
+    gone = np.isin(edges.source * span + edges.dest, taken.source * span + taken.dest)
+    return edges.take(~gone)
