@@ -8,6 +8,9 @@ from typing import Any
 import click
 
 from lipstick.cli.errors import Failure, reported
+from lipstick.cli.events_demo import demo
+from lipstick.cli.events_emit import emit
+from lipstick.cli.events_spark import chosen, reduce_folder, spark_options, tell_topics
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
 
@@ -15,6 +18,10 @@ from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, cou
 @click.group()
 def events() -> None:
     """Reduce streams of provenance events to who came from whom."""
+
+
+events.add_command(demo)
+events.add_command(emit)
 
 
 @events.command()
@@ -57,6 +64,7 @@ def events() -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Where refused lines go.  [default: STORE.dead.jsonl]",
 )
+@spark_options
 def reduce(
     paths: tuple[Path, ...],
     store: Path,
@@ -68,15 +76,33 @@ def reduce(
     lateness: float | None,
     workers: int,
     dead: Path | None,
+    **given: Any,
 ) -> None:
     """Reduce the events in files, or folders of them, into a store.
 
     The files are all there is: what is open at their end is closed. A run that was stopped is
-    completed by the same command. Exit code 1 if the graph may lack pairs.
+    completed by the same command. With --spark a folder of messages is reduced by a streaming job.
+    Exit code 1 if the graph may lack pairs.
     """
     from graphquery.reduction.reducer import BATCH
     from lipstick.events.files import Settings, reduce_files
 
+    spark = chosen(given)
+    if spark is not None:
+        if len(paths) != 1 or source != "messages" or batch is not None or dead is not None:
+            raise click.UsageError("--spark takes one folder of messages, without --batch, --dead.")
+        with reported():
+            topics, refused = reduce_folder(
+                paths[0],
+                store,
+                spark,
+                semiring=_semiring(labels),
+                hubs=hubs,
+                lateness=_micros(lateness),
+                workers=workers,
+            )
+        _conclude(topics, refused, _letters(store))
+        return
     with reported():
         settings = Settings(
             format=source,
@@ -84,12 +110,19 @@ def reduce(
             semiring=_semiring(labels),
             hubs=hubs,
             batch=batch or BATCH,
-            lateness=None if lateness is None else round(lateness * 1_000_000),
+            lateness=_micros(lateness),
             workers=workers,
         )
         outcome = reduce_files(paths, store, settings, dead=dead)
+    if outcome.unfinished:
+        click.echo(f"runs that no event ends: {', '.join(outcome.unfinished)}", err=True)
+    _conclude(outcome.topics, outcome.dead, dead or _letters(store))
+
+
+def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
+    """Say what became of every topic; exit code 1 if pairs may be lacking."""
     exact = True
-    for name, progress in outcome.topics.items():
+    for name, progress in topics.items():
         report = progress.report
         click.echo(
             f"{name}: {counted(report.received, 'edge')} in, {report.kept:,} kept, "
@@ -108,11 +141,8 @@ def reduce(
         if not progress.exact:
             exact = False
             click.echo(f"  not as declared: {', '.join(report.named)}", err=True)
-    if outcome.dead:
-        place = dead or store.parent / f"{store.name}.dead.jsonl"
-        click.echo(f"{counted(outcome.dead, 'refused line')}, in {place}", err=True)
-    if outcome.unfinished:
-        click.echo(f"runs that no event ends: {', '.join(outcome.unfinished)}", err=True)
+    if refused:
+        click.echo(f"{counted(refused, 'refused line')}, in {letters}", err=True)
     if not exact:
         raise SystemExit(1)
 
@@ -134,6 +164,7 @@ def reduce(
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
 @click.option("--close", is_flag=True, help="Read what is there, close everything, and end.")
+@spark_options
 def serve(
     folder: Path,
     store: Path,
@@ -141,37 +172,39 @@ def serve(
     lateness: float | None,
     workers: int,
     close: bool,
+    **given: Any,
 ) -> None:
     """Reduce the messages that keep arriving in a FOLDER, until interrupted.
 
-    Started again, it goes on where it was; files that were read must stay.
+    Started again, it goes on where it was; files that were read must stay. With --spark a
+    streaming job does it.
     """
     from lipstick.events import Follower, Settings
 
-    settings = Settings(
-        lateness=None if lateness is None else round(lateness * 1_000_000), workers=workers
-    )
+    spark = chosen(given)
+    if spark is not None:
+        with reported():
+            reduce_folder(
+                folder,
+                store,
+                spark,
+                interval=None if close else interval,
+                close=close,
+                lateness=_micros(lateness),
+                workers=workers,
+            )
+        return
+    settings = Settings(lateness=_micros(lateness), workers=workers)
     with reported(), Follower(folder, store, settings) as follower:
         try:
             for step in follower.steps(interval):
                 if step.files:
-                    _tell(step.topics, f"{counted(step.files, 'file')}, lag {step.lag:.1f} s")
+                    tell_topics(step.topics, f"{counted(step.files, 'file')}, lag {step.lag:.1f} s")
                 if close:
-                    _tell(follower.close().topics, "closed")
+                    tell_topics(follower.close().topics, "closed")
                     break
         except KeyboardInterrupt:
             click.echo("stopped", err=True)
-
-
-def _tell(topics: dict[str, Any], what: str) -> None:
-    """A line of progress for every topic."""
-    for name, progress in topics.items():
-        report = progress.report
-        ratio = f"{report.received / report.kept:.2f}" if report.kept else "-"
-        click.echo(
-            f"{name}: {report.received:,} edges in, {report.kept:,} kept, ratio {ratio}, "
-            f"state {counted(report.open_edges, 'edge')}; {what}"
-        )
 
 
 @events.command()
@@ -244,6 +277,14 @@ def trace(store: Path, entity: str, forward: bool) -> None:
         found = graph.descendants(entity) if forward else graph.lineage(entity)
     for each in found:
         click.echo(each)
+
+
+def _micros(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000_000)
+
+
+def _letters(store: Path) -> Path:
+    return store.parent / f"{store.name}.dead.jsonl"
 
 
 def _semiring(name: str | None) -> Any:

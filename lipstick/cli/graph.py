@@ -203,6 +203,7 @@ def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
 
     from lipstick.cli.nodes import UNKNOWN, node_rows, summary, told
 
+    opened.check_deletable()
     before = opened.graph
     after = before.delete(nodes)
     if answer.format in (SVG, HTML):
@@ -251,6 +252,7 @@ def _changes(
 @click.argument("others", metavar="OTHER...", nargs=-1, required=True)
 def depends(opened: Opened, answer: Answer, node: str, others: tuple[str, ...]) -> None:
     """Whether NODE would be gone without the OTHERs, taken together."""
+    opened.check_deletable()
     found = opened.graph.depends(node, others)
     if answer.format == JSON:
         answer.send_json({"node": node, "on": list(others), "depends": found})

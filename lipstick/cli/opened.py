@@ -30,6 +30,12 @@ class Opened:
     snapshot: Snapshot
     graph: ProvenanceGraph
 
+    def check_deletable(self) -> None:
+        """Raise where the graph does not say what deletions do."""
+        from lipstick.events.store import check_deletable
+
+        check_deletable(self.snapshot)
+
 
 def graph_command(*more_formats: str) -> Callable[[Command], Command]:
     """Make a function of an `Opened`, an `Answer` and its own arguments a command about a graph.
@@ -126,6 +132,8 @@ def open_graph(
     modules = graph.modules if zoom_out_all else zoom_out
     if modules:
         graph = graph.zoom_out(modules)
+    opened = Opened(snapshot, graph)
     if delete:
-        graph = graph.delete(delete)
-    return Opened(snapshot, graph)
+        opened.check_deletable()
+        return Opened(snapshot, graph.delete(delete))
+    return opened

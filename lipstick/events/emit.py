@@ -19,6 +19,7 @@ from typing import Any, TextIO
 
 VERSION = 1
 _BUFFER = 1 << 16
+ROLL = 64 << 20
 _texts = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -36,13 +37,22 @@ class Emitter:
         The computation.
     worker
         What the process is called in messages; by default the host and the number of the process.
+    roll
+        Characters after which a file appears, and another begins.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], topic: str, *, worker: str | None = None
+        self,
+        folder: str | os.PathLike[str],
+        topic: str,
+        *,
+        worker: str | None = None,
+        roll: int = ROLL,
     ) -> None:
         self.folder = Path(folder)
         self.topic = topic
+        self.roll = roll
+        self._size = 0
         self._worker = worker
         self._file: TextIO | None = None
         self._owner: int | None = None
@@ -50,10 +60,16 @@ class Emitter:
         self._head = ""
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"folder": self.folder, "topic": self.topic, "worker": self._worker}
+        return {
+            "folder": self.folder,
+            "topic": self.topic,
+            "worker": self._worker,
+            "roll": self.roll,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        Emitter.__init__(self, state["folder"], state["topic"], worker=state["worker"])
+        folder, topic = state["folder"], state["topic"]
+        Emitter.__init__(self, folder, topic, worker=state["worker"], roll=state["roll"])
 
     def __enter__(self) -> Emitter:
         return self
@@ -112,6 +128,14 @@ class Emitter:
             f'"event_time":{_now()},"edges":[{",".join(edges)}],"counts":{{{counts}}}'
         )
 
+    def send(self, function: str, execution: str, edges: str) -> None:
+        """Emit edges that are a JSON list already, as one message of an execution that is over."""
+        own = _texts(execution)
+        self._write(
+            f'"kind":"edges","exec":{own},"seq":0,"function":{_texts(function)},'
+            f'"event_time":{_now()},"edges":{edges}'
+        )
+
     def execution(self, function: str, execution: str, attempt: int = 0) -> Execution:
         """Begin an execution that may be tried again, to be used as a context.
 
@@ -157,14 +181,16 @@ class Emitter:
 
     def _write(self, rest: str) -> None:
         if self._file is None or self._owner != os.getpid():
-            self._open()
+            self._open()  # one that another process has open is that process's to close
         assert self._file is not None
-        self._file.write(f"{self._head}{rest}}}\n")
+        self._size += self._file.write(f"{self._head}{rest}}}\n")
+        if self._size >= self.roll:
+            self.close()
 
     def _open(self) -> None:
         """A file that readers of the folder do not see yet."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._owner = os.getpid()
+        self._owner, self._size = os.getpid(), 0
         worker = self._worker or f"{socket.gethostname()}-{self._owner}"
         self._name = f"{worker}-{uuid.uuid4().hex[:12]}.jsonl"
         hidden = self.folder / f".{self._name}.tmp"
@@ -200,6 +226,51 @@ class Execution:
         if keep:
             counts += ',"keep":true'
         self._send(edges, f"{{{counts}}}")
+
+    def derive(
+        self,
+        edges: Iterable[tuple[str, str]],
+        *,
+        readers: int | None = None,
+        causes: int | None = None,
+        inputs: bool = False,
+        keep: bool = False,
+    ) -> None:
+        """Emit that entities were derived from others, each edge once.
+
+        Where all of what an execution generated does not come from all that it used, this says
+        which from which, and takes the place of `use` and `generate`.
+
+        Parameters
+        ----------
+        edges
+            Pairs of the entity that was derived and its origin.
+        causes
+            From how many entities each was derived; None where that is not known.
+        readers, inputs, keep
+            See `Emitter.record`; of all entities that were derived, and all origins.
+        """
+        pairs = [[derived, origin, "wasDerivedFrom"] for derived, origin in edges]
+        self.send_derived(_texts(pairs)[1:-1], readers, causes, inputs=inputs, keep=keep)
+
+    def send_derived(
+        self,
+        edges: str,
+        readers: int | None = None,
+        causes: int | None = None,
+        *,
+        inputs: bool = False,
+        keep: bool = False,
+    ) -> None:
+        """The same of edges that are JSON already, with commas between."""
+        declared = {
+            "readers": readers,
+            "causes": causes,
+            "used_causes": 0 if inputs else None,
+            "keep": keep or None,
+        }
+        known = {name: value for name, value in declared.items() if value is not None}
+        self._send([edges] if edges else [], _texts(known))
 
     def __enter__(self) -> Execution:
         return self

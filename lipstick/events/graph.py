@@ -78,6 +78,15 @@ class ReducedGraph:
         found = graph.descendants([self.node(entity)])
         return self._ends(found.ids, graph.storage.outgoing.offsets)
 
+    @property
+    def effects(self) -> list[str]:
+        """Entities that came from others and that nothing came of: the outputs."""
+        storage = self.graph.storage
+        has_cause = np.diff(storage.incoming.offsets) > 0
+        is_last = np.diff(storage.outgoing.offsets) == 0
+        names: list[str] = self._keys_of(np.flatnonzero(has_cause & is_last)).to_pylist()
+        return names
+
     def paths(self, source: str, target: str, limit: int = 10) -> list[list[str]]:
         """Paths from an entity to what came of it, the shortest first, as identifiers."""
         found = self.graph.paths(self.node(source), self.node(target), limit)

@@ -91,13 +91,16 @@ class Counts:
     Parameters
     ----------
     readers
-        Of edges: how many edges will enter each entity generated here. 0 makes outputs of them.
+        Of edges: how many edges will enter each entity generated or derived here. 0 makes outputs
+        of them.
     causes
-        Of edges: how many will leave each entity generated here; 1 if its generation is all.
+        Of edges: how many will leave each entity generated or derived here; 1 if its generation
+        is all.
     used_causes
-        Of edges: how many leave each entity used here. 0 says that they are inputs.
+        Of edges: how many leave each entity used here, or derived from. 0 says that they are
+        inputs.
     keep
-        Of edges: the entities generated here stay, although they may be read again.
+        Of edges: the entities generated or derived here stay, although they may be read again.
     read_by
         Of edges: the functions that read what this function generates.
     uses, generations

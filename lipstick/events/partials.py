@@ -72,28 +72,30 @@ def _edges(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Parti
         label = None if label is None else label[passing]
     types = kinds.to_numpy(zero_copy_only=False).astype(np.int64)
     is_used, is_generated = types == EdgeType.USED, types == EdgeType.GENERATED
+    is_derived = types == EdgeType.DERIVED
 
-    def of_ends(at_used: str | None, at_generated: str | None) -> Array:
+    def of_ends(used: str | None, generated: str | None, derived: str | None) -> Array:
         """What messages declare of an end of their edges, by the edges' relation."""
         declared = np.full(len(owner), UNKNOWN, dtype=np.int64)
-        for name, where in ((at_used, is_used), (at_generated, is_generated)):
-            if name is not None:
+        for name, where in ((used, is_used), (generated, is_generated), (derived, is_derived)):
+            if name is not None and where.any():
                 declared[where] = _counts(messages, name)[owner[where]]
         return declared
 
     keep = pc.struct_field(messages.column("counts").combine_chunks(), "keep")
-    kept = pc.fill_null(keep, False).to_numpy(zero_copy_only=False)[owner] & is_generated
+    kept = pc.fill_null(keep, False).to_numpy(zero_copy_only=False)[owner]
+    kept &= is_generated | is_derived
     partial = Partial.of_edges(
         source,
         dest,
         types,
         label,
         semiring,
-        source_entering=of_ends("generations", "readers"),
-        source_leaving=of_ends("uses", "causes"),
+        source_entering=of_ends("generations", "readers", "readers"),
+        source_leaving=of_ends("uses", "causes", "causes"),
         source_roles=np.where(kept, Role.KEPT, 0).astype(np.uint8),
-        dest_entering=of_ends(None, "generations"),
-        dest_leaving=of_ends("used_causes", "uses"),
+        dest_entering=of_ends(None, "generations", None),
+        dest_leaving=of_ends("used_causes", "uses", "used_causes"),
     )
     yield _scoped(partial, messages, owner, is_used, is_generated)
 

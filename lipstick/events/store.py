@@ -17,7 +17,7 @@ from graphquery.model import EdgeSet, Kind, Segment
 from graphquery.reduction import Final, Role
 from graphquery.reduction.reducer import final_table
 from graphquery.store import Snapshot, Transaction, Writer
-from lipstick.events.errors import EventsError
+from lipstick.events.errors import EventsError, ReducedAwayError
 from lipstick.events.index import NodeIndex
 from semiring.base import Array
 
@@ -69,6 +69,13 @@ class ReducedWriter:
         known: dict[str, Any] = self.topics.get(name, {})
         return known
 
+    @property
+    def stream(self) -> dict[str, Any] | None:
+        """What the store says of the job that writes it; None if that is none."""
+        record: Any = self._writer.record(RECORD, None) or {}
+        stream: dict[str, Any] | None = record.get("stream")
+        return stream
+
     def has(self, keys: pa.Array) -> Array:
         """Boolean array: which of some entities are nodes of the store."""
         known: Array = self._index.find(keys) >= 0
@@ -100,33 +107,55 @@ class ReducedWriter:
         known = self.topic(topic)
         if batch is not None and known.get("batch") is not None and known["batch"] >= batch:
             return False
-        table = final_table(list(finals))
+        self.write_all({topic: (finals, {**(told or {}), "batch": batch})})
+        return True
+
+    def write_all(
+        self,
+        topics: Mapping[str, tuple[Sequence[Final], Mapping[str, Any]]],
+        stream: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write final edges of several topics in one commit.
+
+        Parameters
+        ----------
+        topics
+            Of each its final edges, and what to note of it as JSON.
+        stream
+            What to note of the job that writes all of them.
+        """
+        added: list[str] = []
         with self._writer.transaction() as transaction:
-            number = self._writer.version + 1
-            added = self._add_nodes(transaction, topic, number, finals) if len(table) else []
+            record: Any = self._writer.record(RECORD, None) or {"format": FORMAT, "topics": {}}
+            noted = dict(record["topics"])
             try:
-                if len(table):
-                    self._add_edges(transaction, table)
-                record: Any = self._writer.record(RECORD, None) or {"format": FORMAT, "topics": {}}
-                topics = dict(record["topics"])
-                topics[topic] = {
-                    **known,
-                    **(told or {}),
-                    "batch": batch,
-                    "edges": known.get("edges", 0) + len(table),
-                    "labels": known.get("labels", []) + _labels(transaction, table),
-                }
-                transaction.put(RECORD, {"format": FORMAT, "topics": topics})
+                for topic, (finals, told) in topics.items():
+                    known = noted.get(topic, {})
+                    table = final_table(list(finals))
+                    if len(table):
+                        added += self._add_nodes(transaction, topic, finals)
+                        self._add_edges(transaction, table)
+                    noted[topic] = {
+                        **known,
+                        **told,
+                        "edges": known.get("edges", 0) + len(table),
+                        "labels": known.get("labels", []) + _labels(transaction, table),
+                    }
+                said = {"format": FORMAT, "topics": noted}
+                before = record.get("stream") if stream is None else stream
+                if before is not None:
+                    said["stream"] = before
+                transaction.put(RECORD, said)
                 transaction.commit()
             except BaseException:
                 self._forget(added)
                 raise
-        return True
 
     def _add_nodes(
-        self, transaction: Transaction, topic: str, number: int, finals: Sequence[Final]
+        self, transaction: Transaction, topic: str, finals: Sequence[Final]
     ) -> list[str]:
         """Add the vertices that are not stored yet; return the names of their segments."""
+        number = self._writer.version + 1
         keys, kinds = _kinds(finals)
         new = self._index.find(keys) < 0
         added = []
@@ -210,6 +239,22 @@ def check_reduced(snapshot: Snapshot, *, empty: bool = False) -> Mapping[str, An
     return topics
 
 
+def check_deletable(snapshot: Snapshot) -> None:
+    """Raise where a deletion cannot be answered from a store, since it has reduced events.
+
+    Raises
+    ------
+    ReducedAwayError
+        A reduced graph says who came from whom, not by which operations.
+    """
+    if RECORD in snapshot.records:
+        raise ReducedAwayError(
+            f"The graph in {snapshot.root} is reduced: what is left without some of its nodes "
+            "depends on the operations that were dropped.\nAsk for descendants or paths to see "
+            "what may be affected."
+        )
+
+
 def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
     """All vertices of some final edges, each once, and what each is."""
     chunks = [final.keys for final in finals]
@@ -223,6 +268,9 @@ def _kinds(finals: Sequence[Final]) -> tuple[pa.Array, Array]:
         start += len(final.keys)
         is_effect[own[final.edges.source]] = True
         is_hub[own] |= (final.roles & np.uint8(Role.HUB)) > 0
+        # What is kept may have causes that come later; repaired edges say so of all their ends.
+        kept = final.roles & np.uint8(Role.KEPT | Role.EXCESS)
+        is_effect[own] |= kept == np.uint8(Role.KEPT)
     kinds = np.where(is_effect, OUTPUTS, INPUTS)
     return keys, np.where(is_hub, HUBS, kinds)
 

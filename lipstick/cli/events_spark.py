@@ -1,0 +1,128 @@
+"""Streams of events reduced by Spark: the options of ``reduce`` and ``serve``, and what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from lipstick.cli.output import counted
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """How Spark reduces; see `lipstick.events.stream.batches.StreamSettings`."""
+
+    master: str
+    shards: int
+    partitioning: str
+    log: bool
+    files_per_batch: int | None
+
+
+def spark_options(command: C) -> C:
+    """The options of a job of Spark, as the parameter `spark`; None without ``--spark``."""
+    for option in reversed(
+        (
+            click.option("--spark", "master", metavar="MASTER", help="Reduce by a streaming job."),
+            click.option(
+                "--shards",
+                type=click.IntRange(min=1),
+                default=2,
+                show_default=True,
+                help="Tasks of a batch. These options are for --spark.",
+            ),
+            click.option(
+                "--partitioning",
+                type=click.Choice(["execution", "function", "worker", "source"]),
+                default="execution",
+                show_default=True,
+                help="Of local reducers.",
+            ),
+            click.option(
+                "--log/--no-log", default=True, help="Keep messages to repair late ones from."
+            ),
+            click.option("--files-per-batch", type=click.IntRange(min=1)),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def chosen(given: dict[str, Any]) -> SparkOptions | None:
+    """Take the options of Spark out of all that were given."""
+    names = ("master", "shards", "partitioning", "log", "files_per_batch")
+    own = {name: given.pop(name) for name in names}
+    return SparkOptions(**own) if own["master"] is not None else None
+
+
+def reduce_folder(
+    folder: Path,
+    store: Path,
+    options: SparkOptions,
+    *,
+    interval: float | None = None,
+    close: bool = True,
+    **settings: Any,
+) -> tuple[dict[str, Any], int]:
+    """Reduce a folder of messages by a streaming job.
+
+    Parameters
+    ----------
+    interval
+        Seconds between batches, until interrupted; None: what is there.
+    close
+        Whether nothing more is to come then.
+    settings
+        Of `StreamSettings`.
+
+    Returns
+    -------
+    tuple
+        The progress of every topic, and how many lines were refused.
+    """
+    from pyspark.sql import SparkSession
+
+    from lipstick.events.stream.batches import BatchProgress, StreamSettings
+    from lipstick.events.stream.spark import StreamReduction, files_of
+
+    def tell(done: BatchProgress) -> None:
+        lag = "" if done.lag is None else f", lag {done.lag:.1f} s"
+        tell_topics(done.topics, f"batch {done.batch}{lag}")
+
+    builder = SparkSession.builder.master(options.master).appName("lipstick events")
+    spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    given = StreamSettings(
+        shards=options.shards, partitioning=options.partitioning, log=options.log, **settings
+    )
+    try:
+        with StreamReduction(store, given) as reduction:
+            frame = files_of(spark, folder, files_per_batch=options.files_per_batch)
+            query = reduction.start(frame, interval=interval, tell=tell)
+            try:
+                reduction.wait(query)
+            except KeyboardInterrupt:
+                query.stop()
+                click.echo("stopped", err=True)
+            if close:
+                reduction.close()
+            return reduction.batches.progress, reduction.batches.dead
+    finally:
+        spark.stop()
+
+
+def tell_topics(topics: dict[str, Any], what: str) -> None:
+    """A line of progress for every topic."""
+    for name, progress in topics.items():
+        report = progress.report
+        ratio = f"{report.received / report.kept:.2f}" if report.kept else "-"
+        click.echo(
+            f"{name}: {report.received:,} edges in, {report.kept:,} kept, ratio {ratio}, "
+            f"state {counted(report.open_edges, 'edge')}; {what}"
+        )

@@ -1,0 +1,440 @@
+"""A job's batches, each one commit of the store with the number of the batch and the state in it.
+
+A batch that comes again after its commit changes nothing. One that was stopped before begins again
+from the state of the last commit: files it had written are not named by any commit, and go.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from graphquery.reduction import Report
+from graphquery.store import Store, Writer
+from lipstick.events.attempts import OVERLAP
+from lipstick.events.errors import EventsError
+from lipstick.events.letters import append_letters, read_letters
+from lipstick.events.message import SCHEMA
+from lipstick.events.parse import DeadLetter
+from lipstick.events.store import ReducedWriter
+from lipstick.events.stream.gathered import Gathered, added, gather
+from lipstick.events.stream.plan import EXECUTION, PARTITIONINGS, STATE, BatchPlan, TopicPlan
+from lipstick.events.stream.rows import Row
+from lipstick.events.stream.settling import Settling
+from lipstick.events.stream.wire import concatenated, table_bytes, table_of
+from lipstick.events.topic import Progress, mend
+from lipstick.events.watermark import Watermark
+from semiring.base import Semiring
+
+SMALL = 8 << 20
+"""Bytes of a topic's open state that are resolved to the end after every batch, in the driver: a
+step of a job costs more than that. What is more is resolved on with the next batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSettings:
+    """How a stream is reduced.
+
+    Parameters
+    ----------
+    semiring, hubs, lateness, overlap, workers
+        As for `lipstick.events.Settings`.
+    shards
+        How many shards executions and vertices are dealt out to: the tasks of a batch.
+    partitioning
+        Of local reducers: by ``execution`` (random, as the paper calls it), ``function``
+        (horizontal) or ``worker`` (vertical), which takes another shuffle, or ``source``: as the
+        messages come, without a shuffle. Then the stream has a column `partition`, and all
+        messages of an execution have one value in it.
+    log
+        Whether messages that count are kept, to repair late ones from. Otherwise late ones are
+        reported, with the lines that were refused.
+    """
+
+    semiring: Semiring[Any] | None = None
+    hubs: bool = True
+    lateness: int | None = None
+    overlap: int = OVERLAP
+    workers: int = 1
+    shards: int = 2
+    partitioning: str = EXECUTION
+    log: bool = True
+
+    def __post_init__(self) -> None:
+        if self.partitioning not in PARTITIONINGS:
+            raise EventsError(
+                f"{self.partitioning!r} is no partitioning: they are {', '.join(PARTITIONINGS)}."
+            )
+
+    def document(self) -> dict[str, Any]:
+        """The settings as JSON, to see that a job that goes on is the same."""
+        labels = None if self.semiring is None else self.semiring.name
+        named = ("hubs", "lateness", "overlap", "workers", "shards", "partitioning", "log")
+        return {name: getattr(self, name) for name in named} | {"labels": labels}
+
+
+@dataclass(frozen=True, slots=True)
+class BatchProgress:
+    """What a batch did.
+
+    Parameters
+    ----------
+    batch
+        Its number.
+    topics
+        The progress of every topic so far.
+    received, bytes
+        Edges of this batch, and bytes read.
+    seconds
+        How long it took.
+    lag
+        Seconds from when the oldest of what it read was written to its commit; None if that is
+        not known.
+    """
+
+    batch: int
+    topics: dict[str, Progress]
+    received: int
+    bytes: int
+    seconds: float
+    lag: float | None
+
+
+@dataclass
+class Batches:
+    """The store of a job, and how far the job is; to be used as a context.
+
+    Parameters
+    ----------
+    store
+        The folder of a store; made if there is none.
+    settings
+        The same for all batches.
+    folder
+        Of the job's own files; by default beside the store. Workers read and write it.
+
+    Raises
+    ------
+    EventsError
+        When the store has something else, or was written with other settings.
+    """
+
+    store: Path
+    settings: StreamSettings
+    folder: Path
+    labels: tuple[int, ...] = ()
+    query: str | None = None
+    batch: int = -1
+    topics: dict[str, TopicPlan] = field(default_factory=dict)
+    dead: int = 0
+    _refused: set[tuple[str, int]] | None = field(default=None, init=False)
+    _writer: Writer = field(init=False)
+    _reduced: ReducedWriter = field(init=False)
+
+    def __enter__(self) -> Batches:
+        exists = (self.store / "format.json").exists()
+        made = Store.open(self.store) if exists else Store.create(self.store)
+        self._writer = made.writer()
+        self._writer.__enter__()
+        try:
+            self._reduced = ReducedWriter(self._writer)
+            self._go_on()
+            self._sweep()
+        except BaseException:
+            self._writer.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+
+    @property
+    def letters(self) -> Path:
+        """The file of lines that were refused."""
+        return self.store.parent / f"{self.store.name}.dead.jsonl"
+
+    def plan(self, batch: int) -> BatchPlan:
+        """What the tasks of a batch are told."""
+        given = self.settings
+        return BatchPlan(
+            str(self.folder.absolute()),
+            batch,
+            given.shards,
+            self.labels or tuple(range(given.shards)),
+            given.partitioning,
+            given.log,
+            given.overlap,
+            given.semiring,
+            given.hubs,
+            self.topics,
+        )
+
+    def begin(self, query: str) -> None:
+        """Say by which query batches are numbered.
+
+        Raises
+        ------
+        EventsError
+            When the store has batches of another.
+        """
+        if self.query is not None and self.query != query:
+            raise EventsError(
+                f"The store {self.store} has batches of another checkpoint: those of this one have "
+                "the same numbers.\nGo on with its checkpoint, or reduce into another store."
+            )
+        self.query = query
+
+    def commit(self, batch: int, received: Iterable[Row]) -> BatchProgress | None:
+        """Commit what the tasks of a batch gave; None if it was committed before."""
+        if batch <= self.batch:
+            return None
+        began = time.time()
+        plan = self.plan(batch)
+        before = sum(known.edges for known in self.topics.values())
+        gathered = gather(plan, received)
+        for topic in gathered.topics:
+            if topic not in self.topics and self._reduced.topic(topic):
+                raise EventsError(
+                    f"The store has topic {topic} already, from files: its edges would come in "
+                    "twice.\nReduce into another store, or give new events another topic."
+                )
+        self._refuse(gathered.letters)
+        for topic in list(gathered.topics):
+            self._advance(gathered, topic)
+            self._settle(plan, gathered, topic, small=SMALL)
+        self._write(batch, gathered)
+        now = time.time()
+        lag = None if gathered.oldest is None else max(0.0, now - gathered.oldest / 1e6)
+        came = sum(known.edges for known in self.topics.values()) - before
+        return BatchProgress(batch, self.progress, came, gathered.bytes, now - began, lag)
+
+    def close(self, step: Callable[[BatchPlan], Iterable[Row]] | None = None) -> BatchProgress:
+        """Say that nothing more is to come: everything that is open is closed and committed.
+
+        Parameters
+        ----------
+        step
+            Takes a step of all shards, where there is more than one process should hold.
+        """
+        began = time.time()
+        self.topics = {name: replace(known, sealed=True) for name, known in self.topics.items()}
+        gathered = Gathered(dict(self.topics))
+        going = step is not None
+        while going and step is not None:
+            going = any(_size(known) > 8 * SMALL for known in gathered.topics.values())
+            if going:
+                plan = self.plan(self.batch).with_topics(gathered.topics)
+                stepped = gather(plan, step(plan))
+                for topic, finals in stepped.finals.items():
+                    gathered.finals.setdefault(topic, []).extend(finals)
+                gathered.files |= stepped.files
+                going = any(known.told for known in stepped.topics.values())
+                gathered.topics = stepped.topics
+        for topic in list(gathered.topics):
+            self._settle(self.plan(self.batch), gathered, topic, small=None)
+        self._write(self.batch, gathered, complete=True)
+        return BatchProgress(self.batch, self.progress, 0, 0, time.time() - began, None)
+
+    @property
+    def progress(self) -> dict[str, Progress]:
+        """The progress of every topic."""
+        return {name: progress_of(known) for name, known in self.topics.items()}
+
+    def _advance(self, gathered: Gathered, topic: str) -> None:
+        """Take the watermark on, and see whether as many edges have come as a seal says."""
+        known = gathered.topics[topic]
+        given = self.settings
+        if given.lateness is not None:
+            watermark = Watermark(given.lateness, given.workers, known.latest)
+            times = [time for time in (known.watermark, watermark.time) if time is not None]
+            known = replace(known, watermark=max(times, default=None))
+        if known.due is not None and known.edges >= known.due:
+            known = replace(known, sealed=True)
+        gathered.topics[topic] = known
+
+    def _settle(self, plan: BatchPlan, gathered: Gathered, topic: str, small: int | None) -> None:
+        """Repair late messages, and resolve a topic to the end if it is small."""
+        late = gathered.late.pop(topic, [])
+        known = gathered.topics[topic]
+        if late and not self.settings.log:
+            gathered.topics[topic] = self._report(known, late)
+            late = []
+        known = gathered.topics[topic]
+        going = bool(known.told) or known != self.topics.get(topic) or small is None
+        if not late and (not going or (small is not None and _size(known) > small)):
+            return
+        settling = Settling(plan, known)
+        if late:
+            self._mend(plan, gathered, topic, settling, late)
+        settling.settle()
+        if small is None:
+            settling.check_resolved()
+        gathered.finals.setdefault(topic, []).extend(settling.finals)
+        gathered.files |= known.files
+        gathered.topics[topic] = settling.write()
+
+    def _mend(
+        self,
+        plan: BatchPlan,
+        gathered: Gathered,
+        topic: str,
+        settling: Settling,
+        late: list[pa.Table],
+    ) -> None:
+        known = settling.known
+        was_sealed = self.topics.get(topic, TopicPlan()).sealed
+        raw = self._logged(plan, topic)
+        final = [each.keys for each in gathered.finals.get(topic, [])]
+        fresh = pa.chunked_array(final, pa.string())
+
+        def stored(keys: pa.Array) -> Any:
+            return self._reduced.has(keys) | pc.is_in(keys, fresh).to_numpy(zero_copy_only=False)
+
+        still_open = None if was_sealed else settling.open_keys
+        mended = mend(concatenated(late, SCHEMA), raw, still_open, stored, plan.semiring)
+        number = len(mended.late)
+        settling.known = added(
+            known,
+            repeated=mended.repeated,
+            abandoned=mended.abandoned,
+            late=number,
+            repaired=number,
+        )
+        if mended.added is not None:
+            received = pc.sum(pc.list_value_length(mended.late.column("edges"))).as_py() or 0
+            settling.known = added(settling.known, received=received)
+            plan.write_log(table_bytes(mended.late), topic, "late")
+            settling.deliver(mended.added)
+
+    def _report(self, known: TopicPlan, late: list[pa.Table]) -> TopicPlan:
+        """Put late messages with the lines that were refused."""
+        messages = concatenated(late, SCHEMA).to_pylist()
+        letters = []
+        for row in messages:
+            said = {name: value for name, value in row.items() if value is not None}
+            said["counts"] = {k: v for k, v in (row["counts"] or {}).items() if v is not None}
+            text = json.dumps(said)
+            reason = "late, and messages that counted are not kept to repair it from"
+            letters.append(DeadLetter(f"late: {text}", 0, reason, text))
+        self._refuse(letters)
+        return added(known, late=len(messages))
+
+    def _logged(self, plan: BatchPlan, topic: str) -> pa.Table:
+        files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
+        return concatenated((table_of(file.read_bytes()) for file in files), SCHEMA)
+
+    def _refuse(self, letters: list[DeadLetter]) -> None:
+        if not letters:
+            return
+        if self._refused is None:  # a job before this one may have been stopped
+            self._refused = {(each.origin, each.line) for each in read_letters(self.letters)}
+        new = {(each.origin, each.line): each for each in letters}
+        new = {place: each for place, each in new.items() if place not in self._refused}
+        append_letters(self.letters, new.values())
+        self._refused |= set(new)
+        self.dead += len(new)
+
+    def _write(self, batch: int, gathered: Gathered, *, complete: bool = False) -> None:
+        before = {name for known in self.topics.values() for name in known.files}
+        topics = {}
+        for name, known in list(gathered.topics.items()):
+            finals = gathered.finals.get(name, [])
+            if known == self.topics.get(name) and not finals and not complete:
+                continue
+            now = added(known, kept=sum(len(final.edges) for final in finals))
+            gathered.topics[name] = now
+            progress = progress_of(now)
+            told = {
+                "batch": batch,
+                "progress": asdict(progress),
+                "exact": progress.exact,
+                "complete": complete or known.sealed,
+                "stream": now.document(),
+            }
+            topics[name] = (finals, told)
+        stream = {
+            "batch": batch,
+            "query": self.query,
+            "settings": self.settings.document(),
+            "dead": self.dead,
+        }
+        self._reduced.write_all(topics, stream)
+        self.batch, self.topics = batch, gathered.topics
+        needed = {name for known in self.topics.values() for name in known.files}
+        for name in (before | gathered.files) - needed:
+            (self.folder / STATE / name).unlink(missing_ok=True)
+
+    def _go_on(self) -> None:
+        """Read how far the store is."""
+        (self.folder / STATE).mkdir(parents=True, exist_ok=True)
+        stream = self._reduced.stream
+        if stream is None:
+            if self._reduced.topics:
+                raise EventsError(
+                    f"The store {self.store} has events that were reduced without Spark.\n"
+                    "Reduce into another store."
+                )
+            return
+        if stream["settings"] != self.settings.document():
+            raise EventsError(
+                f"The store {self.store} was reduced with other settings: {stream['settings']}.\n"
+                "Go on with those, or reduce into another store."
+            )
+        self.batch, self.query, self.dead = stream["batch"], stream["query"], stream["dead"]
+        self.topics = {
+            name: TopicPlan.of(topic["stream"])
+            for name, topic in self._reduced.topics.items()
+            if "stream" in topic
+        }
+
+    def _sweep(self) -> None:
+        """Remove what batches have written that were not committed."""
+        needed = {name for known in self.topics.values() for name in known.files}
+        for file in (self.folder / STATE).iterdir():
+            if file.name not in needed:
+                file.unlink()
+        for file in self.folder.glob("log/*/*"):
+            if file.name.startswith(".") or int(file.name.partition("-")[0]) > self.batch:
+                file.unlink()
+
+    def forget_log(self) -> None:
+        """Remove the messages that were kept: late ones cannot be repaired any more."""
+        shutil.rmtree(self.folder / "log", ignore_errors=True)
+
+
+def progress_of(known: TopicPlan) -> Progress:
+    """What became of a topic's messages."""
+    counts = known.counts
+    edges, vertices, _ = (sum(size[n] for size in known.sizes.values()) for n in range(3))
+    names = ("received", "kept", "dead", "peak_edges", "peak_vertices", "peak_bytes")
+    report = Report(
+        **{name: counts.get(name, 0) for name in (*names, "excess", "missing")},
+        open_edges=edges,
+        open_vertices=vertices,
+        named=known.named,
+    )
+    told = ("messages", "repeated", "abandoned", "late", "repaired")
+    return Progress(
+        report,
+        **{name: counts.get(name, 0) for name in told},
+        waiting=sum(known.waiting.values()),
+        sealed=known.sealed,
+    )
+
+
+def _size(known: TopicPlan) -> int:
+    return sum(size[2] for size in known.sizes.values())

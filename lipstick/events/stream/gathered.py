@@ -1,0 +1,166 @@
+"""What the tasks of a batch told, put together with what was known of each topic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pyarrow as pa
+
+from graphquery.reduction import Final, Function
+from graphquery.reduction.functions import merge_functions
+from lipstick.events.errors import EventsError
+from lipstick.events.parse import DeadLetter
+from lipstick.events.stream import rows
+from lipstick.events.stream.plan import BatchPlan, TopicPlan, functions_of
+from lipstick.events.stream.rows import Row
+from lipstick.events.stream.wire import final_of, table_of, unpacked
+
+NAMED = 10
+_PEAKS = ("peak_edges", "peak_vertices", "peak_bytes")
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What a batch gave.
+
+    Parameters
+    ----------
+    topics
+        How far each is now; those that the batch says nothing of are as they were.
+    finals, late
+        Of each topic its final edges, and its messages that came late.
+    letters
+        Lines that are no messages.
+    oldest, bytes
+        When the oldest of what was read was written, and how much it was.
+    files
+        That were written.
+    """
+
+    topics: dict[str, TopicPlan]
+    finals: dict[str, list[Final]] = field(default_factory=dict)
+    late: dict[str, list[pa.Table]] = field(default_factory=dict)
+    letters: list[DeadLetter] = field(default_factory=list)
+    oldest: int | None = None
+    bytes: int = 0
+    files: set[str] = field(default_factory=set)
+
+
+def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
+    """Put together what tasks told.
+
+    Raises
+    ------
+    EventsError
+        When two tasks had messages of one partition of the source.
+    """
+    gathered = Gathered(dict(plan.topics))
+    peaks: dict[str, dict[str, int]] = {}
+    resolved: dict[str, dict[int, dict[str, Any]]] = {}
+    decided: set[tuple[str, int]] = set()
+    for row in received:
+        known = gathered.topics.get(row.topic, TopicPlan())
+        if row.kind == rows.LETTER:
+            gathered.letters.append(DeadLetter(**json.loads(row.data)))
+        elif row.kind == rows.READ:
+            _read(gathered, json.loads(row.data))
+        elif row.kind == rows.FINAL:
+            final = final_of(unpacked(row.data), plan.semiring)
+            gathered.finals.setdefault(row.topic, []).append(final)
+        elif row.kind == rows.LATE:
+            gathered.late.setdefault(row.topic, []).append(table_of(row.data))
+        elif row.kind == rows.DECIDED:
+            if (row.topic, row.shard) in decided:
+                raise EventsError(
+                    f"Two tasks have read partition {row.shard} of the source at the same time.\n"
+                    "Read each partition in one task, or partition by execution."
+                )
+            decided.add((row.topic, row.shard))
+            gathered.topics[row.topic] = _decided(known, row.shard, json.loads(row.data), gathered)
+        elif row.kind == rows.REDUCED:
+            gathered.topics[row.topic] = _reduced(known, json.loads(row.data))
+        elif row.kind == rows.RESOLVED:
+            resolved.setdefault(row.topic, {})[row.shard] = json.loads(row.data)
+    for topic, shards in resolved.items():
+        known = gathered.topics.get(topic, TopicPlan())
+        gathered.topics[topic] = _resolved(known, shards, gathered)
+        peaks[topic] = {name: sum(said[name] for said in shards.values()) for name in _PEAKS}
+    for topic, now in peaks.items():
+        gathered.topics[topic] = with_peaks(gathered.topics[topic], now)
+    return gathered
+
+
+def added(known: TopicPlan, named: Iterable[str] = (), **counts: int) -> TopicPlan:
+    """A topic with greater counts, and more vertices that were not as declared."""
+    sums = {name: known.counts.get(name, 0) + number for name, number in counts.items()}
+    names = tuple(dict.fromkeys([*known.named, *named]))[:NAMED]
+    return replace(known, counts={**known.counts, **sums}, named=names)
+
+
+def with_peaks(known: TopicPlan, now: Mapping[str, int]) -> TopicPlan:
+    """A topic of which so much was held at a time."""
+    peaks = {name: max(known.counts.get(name, 0), number) for name, number in now.items()}
+    return replace(known, counts={**known.counts, **peaks})
+
+
+def _read(gathered: Gathered, said: Mapping[str, Any]) -> None:
+    gathered.bytes += said["bytes"]
+    times = [time for time in (gathered.oldest, said["oldest"]) if time is not None]
+    gathered.oldest = min(times, default=None)
+
+
+def _decided(
+    known: TopicPlan, partition: int, said: Mapping[str, Any], gathered: Gathered
+) -> TopicPlan:
+    files = {name for name in (said["held"], *said["done"]) if name is not None}
+    gathered.files |= files
+    held = {place: name for place, name in known.held.items() if place != partition}
+    if said["held"] is not None:
+        held[partition] = said["held"]
+    latest = dict(known.latest)
+    for worker, time in said["latest"].items():
+        latest[worker] = max(latest.get(worker, time), time)
+    known = replace(
+        known,
+        held=held,
+        done={**known.done, partition: tuple(said["done"])},
+        waiting={**known.waiting, partition: said["waiting"]},
+        latest=latest,
+    )
+    names = ("repeated", "abandoned", "messages")
+    return added(known, **{name: said[name] for name in names})
+
+
+def _reduced(known: TopicPlan, said: Mapping[str, Any]) -> TopicPlan:
+    functions: dict[str, Function] = dict(known.functions)
+    for name, function in functions_of(said["functions"]).items():
+        before = [functions[name]] if name in functions else []
+        functions[name] = merge_functions([*before, function])
+    due = known.due if said["due"] is None else said["due"]
+    edges = known.edges + said["received"]
+    known = replace(known, functions=functions, due=due, edges=edges)
+    names = ("received", "dead", "excess", "emitted")
+    return added(known, said["named"], **{name: said[name] for name in names})
+
+
+def _resolved(
+    known: TopicPlan, shards: Mapping[int, Mapping[str, Any]], gathered: Gathered
+) -> TopicPlan:
+    """What shards that took a step have now; what had been told to them is done with."""
+    opened = {place: name for place, name in known.open.items() if place not in shards}
+    sizes = {place: size for place, size in known.sizes.items() if place not in shards}
+    told = {place: names for place, names in known.told.items() if place not in shards}
+    for shard, said in shards.items():
+        if said["open"] is not None:
+            opened[shard] = said["open"]
+            sizes[shard] = tuple(said["size"])
+            gathered.files.add(said["open"])
+        for to, name in said["told"].items():
+            told[int(to)] = (*told.get(int(to), ()), name)
+            gathered.files.add(name)
+        counts = {name: said[name] for name in ("dead", "excess", "missing")}
+        known = added(known, said["named"], **counts)
+    return replace(known, open=opened, sizes=sizes, told=told)

@@ -1,0 +1,114 @@
+"""Steps between batches, in one process where what is told is little."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from graphquery.reduction import Final
+from graphquery.reduction.hashing import shard_of
+from graphquery.reduction.resolution import cycle_through
+from graphquery.reduction.shares import Share, split
+from lipstick.events.stream.gathered import added, with_peaks
+from lipstick.events.stream.plan import BatchPlan, TopicPlan
+from lipstick.events.stream.resolving import stored_parts, take_step, write_share
+
+
+class Settling:
+    """The shards of a topic in memory.
+
+    Parameters
+    ----------
+    plan
+        Of the batch.
+    known
+        Of the topic.
+    """
+
+    def __init__(self, plan: BatchPlan, known: TopicPlan) -> None:
+        self._plan = plan
+        self.known = known
+        self.finals: list[Final] = []
+        self._parts: dict[int, list[Share]] = {}
+        self._told: dict[int, list[Share]] = {}
+        for shard in range(plan.shards):
+            parts = stored_parts(plan, replace(known, told={}), shard)
+            told = stored_parts(plan, replace(known, open={}), shard)
+            if parts:
+                self._parts[shard] = parts
+            if told:
+                self._told[shard] = told
+
+    @property
+    def open_keys(self) -> pa.Array:
+        """Identifiers of open vertices."""
+        keys = [pa.array([], pa.string())]
+        for shard, parts in self._parts.items():
+            for part in parts:
+                own = shard_of(part.keys, self._plan.shards) == shard
+                keys.append(part.keys.filter(pa.array(own)))
+        return pa.concat_arrays(keys)
+
+    def deliver(self, partial: Any) -> None:
+        """Give a partial graph to the shards of its vertices."""
+        for shard, share in enumerate(split(partial, self._plan.shards)):
+            if not share.is_empty:
+                self._told.setdefault(shard, []).append(share)
+
+    def settle(self) -> None:
+        """Take steps until nothing is told any more."""
+        going = True
+        while going:
+            going = self._step()
+
+    def _step(self) -> bool:
+        told, self._told = self._told, {}
+        both = {shard: [*self._parts.get(shard, []), *told.get(shard, [])] for shard in
+                sorted({*self._parts, *told})}  # fmt: skip
+        peaks = dict.fromkeys(("peak_edges", "peak_vertices", "peak_bytes"), 0)
+        for shard, parts in both.items():
+            for part in parts:
+                peaks["peak_edges"] += len(part.leaving)
+                peaks["peak_vertices"] += len(part.keys)
+                peaks["peak_bytes"] += part.nbytes
+            stepped = take_step(self._plan, self.known, shard, parts)
+            self._parts[shard] = [stepped.state]
+            if len(stepped.final.edges):
+                self.finals.append(stepped.final)
+            for target, share in stepped.told.items():
+                self._told.setdefault(target, []).append(share)
+            names = [*stepped.excess.to_pylist(), *stepped.missing.to_pylist()]
+            counts = {"excess": len(stepped.excess), "missing": len(stepped.missing)}
+            self.known = added(self.known, map(str, names), dead=stepped.dead, **counts)
+        self.known = with_peaks(self.known, peaks)
+        return bool(self._told)
+
+    def check_resolved(self) -> None:
+        """Raise where a topic that is over has edges left.
+
+        Raises
+        ------
+        CycleError
+            Naming vertices of the cycle, or that lead to it.
+        """
+        for parts in self._parts.values():
+            for part in parts:
+                if len(part.leaving):
+                    raise cycle_through(part.keys, part.leaving.source[:5])
+
+    def write(self) -> TopicPlan:
+        """Write what is open; return what is known of the topic then."""
+        opened: dict[int, str] = {}
+        sizes: dict[int, tuple[int, int, int]] = {}
+        for shard, (state,) in ((s, p) for s, p in self._parts.items() if len(p) == 1):
+            if not state.is_empty:
+                opened[shard] = write_share(self._plan, state, "open")
+                sizes[shard] = (len(state.leaving), len(state.keys), state.nbytes)
+        told: Mapping[int, tuple[str, ...]] = {
+            shard: tuple(write_share(self._plan, share, "told") for share in shares)
+            for shard, shares in self._told.items()
+        }
+        return replace(self.known, open=opened, sizes=sizes, told=told)

@@ -1,0 +1,343 @@
+"""The streaming job: frames of messages, reduced by Spark's tasks, a commit a micro-batch.
+
+Workers have numpy and pyarrow and not this distribution: what they run is pickled by value.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyspark import TaskContext, cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+
+import graphquery.errors as graph_errors
+import graphquery.reduction as reduction_package
+import lipstick.events as events_package
+import semiring as semiring_package
+from lipstick.events.errors import EventsError
+from lipstick.events.stream.batches import Batches, BatchProgress, StreamSettings
+from lipstick.events.stream.cutting import cut
+from lipstick.events.stream.local import decide, reduce_local
+from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
+from lipstick.events.stream.resolving import resolve
+from lipstick.events.stream.rows import DDL, Row, batches_of, rows_of
+from semiring.base import Semiring
+
+for _module in (semiring_package, graph_errors, reduction_package, events_package):
+    cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
+
+_FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+_FOREVER = "36500d"
+"""Spark ignores files a week older than the newest it has seen, and says nothing of them."""
+
+
+def files_of(
+    spark: SparkSession,
+    folder: str | os.PathLike[str],
+    *,
+    files_per_batch: int | None = None,
+    bytes_per_batch: int | None = None,
+) -> DataFrame:
+    """The files of messages that are in a folder, and keep arriving, as a streaming frame.
+
+    Parameters
+    ----------
+    folder
+        With folders in it, if there are some. Files must be whole when they appear, stay, and be
+        smaller than 2 GiB each.
+    files_per_batch, bytes_per_batch
+        How much a batch reads at most; all there is where neither is given.
+    """
+    reader = spark.readStream.format("binaryFile").schema(_FILES)
+    reader = reader.option("recursiveFileLookup", True).option("maxFileAge", _FOREVER)
+    if files_per_batch is not None:
+        reader = reader.option("maxFilesPerTrigger", files_per_batch)
+    if bytes_per_batch is not None:
+        reader = reader.option("maxBytesPerTrigger", bytes_per_batch)
+    return reader.load(os.fspath(folder)).select(
+        F.col("content").alias("value"),
+        F.col("path").alias("origin"),
+        F.lit(1).cast("bigint").alias("line"),
+        F.unix_micros("modificationTime").alias("time"),
+    )
+
+
+def messages_of(frame: DataFrame, column: str = "value") -> DataFrame:
+    """Messages in a column of a streaming frame, for example of Kafka.
+
+    Parameters
+    ----------
+    frame
+        Where it has columns `topic`, `partition`, `offset` and `timestamp`, as Kafka's has, bad
+        messages are named by them.
+    column
+        Texts or bytes: a message each, or lines of messages.
+
+    Raises
+    ------
+    EventsError
+        When there is no such column, or it has something else.
+    """
+    kinds = dict(frame.dtypes)
+    if kinds.get(column) not in {"string", "binary"}:
+        raise EventsError(
+            f"The stream has no column {column!r} of texts or bytes; it has "
+            f"{', '.join(f'{name} ({kind})' for name, kind in kinds.items())}.\n"
+            "Name the column that messages are in."
+        )
+    partition = F.col("partition").cast("int") if "partition" in kinds else None
+    topic = F.col("topic").cast("string") if "topic" in kinds else F.lit("stream")
+    origin = topic if partition is None else F.concat_ws("/", topic, partition)
+    line = F.col("offset").cast("bigint") if "offset" in kinds else F.lit(0).cast("bigint")
+    no_time = F.lit(None).cast("bigint")
+    time = F.unix_micros("timestamp") if kinds.get("timestamp") == "timestamp" else no_time
+    columns = [
+        F.col(column).cast("binary").alias("value"),
+        origin.alias("origin"),
+        line.alias("line"),
+        time.alias("time"),
+    ]
+    if partition is not None:
+        columns.append(partition.alias("partition"))
+    return frame.select(*columns)
+
+
+class StreamReduction:
+    """Reduces streaming frames into a store, to be used as a context.
+
+    Parameters
+    ----------
+    store
+        The folder of a store; made if there is none.
+    settings
+        The same whenever the reduction goes on.
+    folder
+        Of the job's own files, the checkpoint among them; by default beside the store. All workers
+        read and write it.
+
+    Raises
+    ------
+    EventsError
+        When the store has something else, or was written with other settings.
+    """
+
+    def __init__(
+        self,
+        store: str | os.PathLike[str],
+        settings: StreamSettings | None = None,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+    ) -> None:
+        place = Path(store)
+        own = Path(folder) if folder is not None else place.parent / f"{place.name}.stream"
+        self.batches = Batches(place, settings or StreamSettings(), own)
+        self._spark: SparkSession | None = None
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> StreamReduction:
+        self.batches.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.batches.__exit__(kind, error, trace)
+
+    def start(
+        self,
+        frame: DataFrame,
+        *,
+        interval: float | None = None,
+        tell: Callable[[BatchProgress], None] | None = None,
+    ) -> StreamingQuery:
+        """Start the job.
+
+        Parameters
+        ----------
+        frame
+            Of `files_of` or `messages_of`.
+        interval
+            Seconds between batches; None: what is there is reduced, and the job ends.
+        tell
+            Is called after every batch.
+
+        Raises
+        ------
+        EventsError
+            When the frame is no stream, of Spark Connect, or without partitions to go by.
+        """
+        _check(frame, self.batches.settings)
+        self._spark = frame.sparkSession
+        self.batches.labels = _labels(self._spark, self.batches.settings.shards)
+
+        def run(micro_batch: DataFrame, number: int) -> None:
+            try:
+                self._run(micro_batch, number, tell)
+            except BaseException as error:
+                self._error = error
+                raise
+
+        writer = frame.writeStream.foreachBatch(run)
+        writer = writer.option("checkpointLocation", str(self.batches.folder / "checkpoint"))
+        if interval is None:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=f"{round(interval * 1000)} milliseconds").start()
+
+    def wait(self, query: StreamingQuery) -> None:
+        """Wait for a job to end.
+
+        Raises
+        ------
+        LipstickError
+            Where one ended it, as it was raised.
+        """
+        try:
+            query.awaitTermination()
+        except Exception:
+            if self._error is not None:
+                raise self._error from None
+            raise
+
+    def close(self) -> BatchProgress:
+        """Say that nothing more is to come, when the job has ended: all is closed and committed."""
+        return self.batches.close(self._step if self._spark is not None else None)
+
+    def _run(
+        self, frame: DataFrame, number: int, tell: Callable[[BatchProgress], None] | None
+    ) -> None:
+        context = frame.sparkSession.sparkContext
+        query = context.getLocalProperty("sql.streaming.queryId")
+        if query is None:
+            raise EventsError("Spark does not say which query a batch is of.")
+        self.batches.begin(query)
+        if number <= self.batches.batch:
+            return
+        told = _collected(job(frame, self.batches.plan(number)))
+        progress = self.batches.commit(number, told)
+        if tell is not None and progress is not None:
+            tell(progress)
+
+    def _step(self, plan: BatchPlan) -> Iterable[Row]:
+        assert self._spark is not None
+        frame = self._spark.range(0, plan.shards, 1, plan.shards)
+        return _collected(frame.mapInArrow(shipped(_step, plan), DDL))
+
+
+def job(frame: DataFrame, plan: BatchPlan) -> DataFrame:
+    """What the tasks of a batch do, as one frame: up to three shuffles, of few large rows.
+
+    Messages go to the partition of their execution, which knows what came before; by function or
+    worker, those that count go to another; and what local reducers leave goes to the shards of its
+    vertices.
+    """
+    stages = {SOURCE: (_cut_whole,), EXECUTION: (_cut, _decide_whole)}
+    first, *others = stages.get(plan.partitioning, (_cut, _decide, _reduce))
+    frame = frame.mapInArrow(shipped(first, plan), DDL)
+    for stage in (*others, _resolve):
+        frame = frame.repartition(plan.shards, "to").mapInArrow(shipped(stage, plan), DDL)
+    return frame
+
+
+Arrow: TypeAlias = Iterator[pa.RecordBatch]
+Stage: TypeAlias = Callable[[BatchPlan, Arrow], Iterator[Row]]
+
+
+def _cut(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    return cut(plan, batches, _task())
+
+
+def _cut_whole(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    return reduce_local(plan, decide(plan, cut(plan, batches, _task())))
+
+
+def _decide(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    return decide(plan, rows_of(batches))
+
+
+def _decide_whole(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    return reduce_local(plan, decide(plan, rows_of(batches)))
+
+
+def _reduce(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    return reduce_local(plan, rows_of(batches))
+
+
+def _resolve(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    return resolve(plan, _task(), rows_of(batches))
+
+
+def _step(plan: BatchPlan, batches: Arrow) -> Iterator[Row]:
+    del batches
+    return resolve(plan, _task(), ())
+
+
+def shipped(stage: Stage, plan: BatchPlan) -> Callable[[Arrow], Arrow]:
+    """A stage for workers that do not have this project.
+
+    Its code is pickled once a process, since that takes longer than a small batch; what changes
+    from batch to batch is plain values.
+    """
+    code, document = _pickled(stage, plan.semiring), plan.document()
+
+    def run(batches: Arrow) -> Arrow:
+        return pickle.loads(code)(document, batches)  # type: ignore[no-any-return]
+
+    return run
+
+
+@cache
+def _pickled(stage: Stage, semiring: Semiring[Any] | None) -> bytes:
+    def run(document: dict[str, Any], batches: Arrow) -> Arrow:
+        return batches_of(stage(BatchPlan.of(document, semiring), batches))
+
+    data: bytes = cloudpickle.dumps(run)  # type: ignore[no-untyped-call]
+    return data
+
+
+def _task() -> int:
+    context = TaskContext.get()
+    assert context is not None
+    return context.partitionId()
+
+
+def _collected(frame: DataFrame) -> list[Row]:
+    return [Row(*row) for row in frame.collect()]
+
+
+def _labels(spark: SparkSession, count: int) -> tuple[int, ...]:
+    """Of every partition a number that Spark's hash partitioning puts there."""
+    numbers = spark.range(64 * count).select(F.col("id").cast("int").alias("id"))
+    placed = numbers.select("id", F.pmod(F.hash("id"), F.lit(count)).alias("place"))
+    least = placed.groupBy("place").agg(F.min("id").alias("id")).collect()
+    labels = {int(row["place"]): int(row["id"]) for row in least}
+    return tuple(labels[place] for place in range(count))
+
+
+def _check(frame: DataFrame, settings: StreamSettings) -> None:
+    if not isinstance(frame, DataFrame) or not hasattr(frame, "_jdf"):
+        raise EventsError(
+            "A stream over Spark Connect is reduced by a function that runs in the server, without "
+            "this store.\nStart the job from a classic session."
+        )
+    if not frame.isStreaming:
+        raise EventsError("The frame is no stream.\nReduce files with `reduce_files`.")
+    needed = {"value", "origin", "line", "time"}
+    if not needed <= set(frame.columns):
+        raise EventsError("The frame has other columns.\nMake it with `files_of` or `messages_of`.")
+    if settings.partitioning == SOURCE and "partition" not in frame.columns:
+        raise EventsError(
+            "The stream has no column `partition` to go by.\nPartition by execution, or give every "
+            "message the number of a partition that has all messages of its execution."
+        )
