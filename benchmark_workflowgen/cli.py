@@ -10,6 +10,7 @@ from rich.table import Table
 
 from benchmark_workflowgen.capture_cost import main as capture_cost
 from benchmark_workflowgen.cluster.command import cluster
+from benchmark_workflowgen.events.command import events
 from benchmark_workflowgen.federation.command import federation
 from benchmark_workflowgen.graph_cost import main as graph_cost
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
@@ -116,3 +117,4 @@ main.add_command(graph_cost, "graph-cost")
 main.add_command(cluster)
 main.add_command(federation)
 main.add_command(streams)
+main.add_command(events)

@@ -1,0 +1,1 @@
+"""The experiments of Suriarachchi, Withana and Plale measured again: streams of events, reduced."""

@@ -1,0 +1,163 @@
+"""``python -m benchmark_workflowgen events``: the figures of the paper measured again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from benchmark_workflowgen.events import accuracy, partitions, queries
+from benchmark_workflowgen.events.jobs import hashtag_count
+
+Rows = list[dict[str, Any]]
+
+
+def grid() -> dict[str, Any]:
+    """The parameters of presets/events.toml, with the paper's figures."""
+    text = files("benchmark_workflowgen").joinpath("presets", "events.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def accuracy_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """Recall and precision under disorder."""
+    del folder
+    executions = hashtag_count(given["tweets"], given["workers"])
+    return [
+        row
+        for displacement in given["displacements"]
+        for fraction in given["fractions"]
+        for row in accuracy.measure(executions, fraction, displacement, given["seed"])
+    ]
+
+
+def partition_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """Edges emitted by local reducers."""
+    del folder
+    executions = hashtag_count(given["tweets"], given["workers"])
+    return [
+        partitions.measure(executions, name, size, given["workers"])
+        for name in partitions.PARTITIONINGS
+        for size in given["batches"]
+    ]
+
+
+def ratio_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """Table I, for shares of tweets without hashtags."""
+    del folder
+    rows: Rows = []
+    for bare in given["bare"]:
+        executions = hashtag_count(given["tweets"], given["workers"], bare=bare)
+        for row in partitions.table_one(executions, given["batch"], given["workers"]):
+            rows.append({"tweets without tags": bare} | row)
+    return rows
+
+
+def query_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """Questions to the full and the reduced graph."""
+    executions = hashtag_count(given["tweets"], 4)
+    return queries.measure(executions, folder, given["questions"])
+
+
+def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """The streaming job over so many cores, in so many shards, by every partitioning."""
+    from benchmark_workflowgen.events import streamed
+
+    source = folder / "in"
+    streamed.emitted(given["tweets"], source, given["files"])
+    rows: Rows = []
+    for master in given["masters"]:
+        with streamed.session(master) as spark:
+            for partitioning in given["partitionings"]:
+                for warm in (True, False):
+                    row = streamed.reduced(
+                        spark,
+                        source,
+                        folder / "out",
+                        given["files_per_batch"],
+                        partitioning=partitioning,
+                        shards=given["shards"],
+                        log=given["log"],
+                    )
+                    if not warm:
+                        rows.append({"master": master, "partitioning": partitioning} | row)
+    return rows
+
+
+def overhead_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """What emitting costs a job of Spark."""
+    from benchmark_workflowgen.events import streamed
+
+    with streamed.session(given["master"]) as spark:
+        return [streamed.overhead(spark, given["tweets"], folder, given["rounds"])]
+
+
+def latency_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """From a file's end to its commit."""
+    from benchmark_workflowgen.events import streamed
+
+    source = folder / "in"
+    streamed.emitted(given["tweets"], source, given["files"])
+    with streamed.session(given["master"]) as spark:
+        return [streamed.latency(spark, source, folder / "out", given["interval"])]
+
+
+EXPERIMENTS: dict[str, Callable[[dict[str, Any], Path], Rows]] = {
+    "accuracy": accuracy_rows,
+    "partitions": partition_rows,
+    "ratio": ratio_rows,
+    "queries": query_rows,
+    "speed": speed_rows,
+    "overhead": overhead_rows,
+    "latency": latency_rows,
+}
+
+
+@click.command("events")
+@click.option("--only", multiple=True, type=click.Choice(list(EXPERIMENTS)))
+@click.option("--tweets", type=click.IntRange(min=100), help="In place of the preset's.")
+@click.option("--master", help="Of Spark, in place of the preset's.")
+@click.option("--output", type=click.Path(path_type=Path), help="A file for the results, JSON.")
+def events(
+    only: Sequence[str], tweets: int | None, master: str | None, output: Path | None
+) -> None:
+    """Streams of provenance events reduced, by the preset `events`, beside the paper's figures."""
+    parameters = grid()
+    results: dict[str, Rows] = {}
+    for name, measure in EXPERIMENTS.items():
+        if only and name not in only:
+            continue
+        given = parameters[name]
+        if tweets is not None:
+            given["tweets"] = tweets
+        if master is not None and "master" in given:
+            given["master"] = master
+        if master is not None and "masters" in given:
+            given["masters"] = [master]
+        folder = Path(tempfile.mkdtemp())
+        try:
+            results[name] = measure(given, folder)
+        finally:
+            shutil.rmtree(folder)
+        shown(results[name], f"{given['title']}. In the paper: {given['paper']}")
+        if output is not None:
+            output.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def shown(rows: Rows, title: str) -> None:
+    """Print rows as a table."""
+    table = Table(title=title, title_justify="left")
+    for name in rows[0]:
+        table.add_column(name, justify="right")
+    for row in rows:
+        values = (f"{v:,}" if isinstance(v, int) else str(v) for v in row.values())
+        table.add_row(*values)
+    Console(width=180).print(table)

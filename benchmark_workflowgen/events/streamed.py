@@ -1,0 +1,129 @@
+"""The streaming job and emitting on Spark: edges a second, latency, peak state, overhead."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+from lipstick.events import Emitter, hashtags
+from lipstick.events.stream.batches import BatchProgress, StreamSettings
+from lipstick.events.stream.spark import StreamReduction, files_of
+
+
+@contextmanager
+def session(master: str) -> Iterator[SparkSession]:
+    """A session of Spark for a measurement."""
+    builder = SparkSession.builder.master(master).appName("events")
+    for name, value in (
+        ("spark.ui.enabled", "false"),
+        ("spark.ui.showConsoleProgress", "false"),
+        ("spark.driver.memory", "2g"),
+    ):
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+def emitted(tweets: int, folder: Path, files: int) -> int:
+    """Write the events of a hashtag count into files of about one size; return how many edges."""
+    from benchmark_workflowgen.events.jobs import batches, edges_of, hashtag_count
+
+    executions = hashtag_count(tweets, 4)
+    number = len(edges_of(executions))
+    for place, group in enumerate(batches(executions, -(-number // files))):
+        with Emitter(folder, "hashtags", worker=f"w{place}") as emitter:
+            for each in group:
+                emitter.record(
+                    each.function,
+                    each.name,
+                    each.uses,
+                    each.generates,
+                    readers=each.readers,
+                    inputs=each.inputs,
+                )
+    return number
+
+
+def reduced(
+    spark: SparkSession, source: Path, folder: Path, files_per_batch: int, **settings: Any
+) -> dict[str, Any]:
+    """Reduce a folder of events by the streaming job; times from its start to its last commit."""
+    done: list[BatchProgress] = []
+    began = time.perf_counter()
+    with StreamReduction(folder / "store", StreamSettings(**settings)) as reduction:
+        frame = files_of(spark, source, files_per_batch=files_per_batch)
+        reduction.wait(reduction.start(frame, tell=done.append))
+        ran = time.perf_counter() - began
+        closed = reduction.close()
+    took = time.perf_counter() - began
+    report = closed.topics["hashtags"].report
+    shutil.rmtree(folder)
+    return {
+        "edges": report.received,
+        "batches": len(done),
+        "kept": report.kept,
+        "seconds": round(took, 2),
+        "edges a second": round(report.received / took),
+        "closing": round(took - ran, 2),
+        "commit": round(statistics.median(each.seconds for each in done), 3),
+        "peak bytes": report.peak_bytes,
+    }
+
+
+def overhead(spark: SparkSession, tweets: int, folder: Path, rounds: int) -> dict[str, Any]:
+    """The hashtag count with and without its events, by turns; medians."""
+    path = folder / "tweets.parquet"
+    pq.write_table(hashtags.tweets(tweets), path, row_group_size=max(1, tweets // 4))
+    times: dict[bool, list[float]] = {False: [], True: []}
+    for turn in range(rounds + 1):
+        for emits in (False, True):
+            emitter = Emitter(folder / f"events{turn}", "hashtags") if emits else None
+            began = time.perf_counter()
+            hashtags.count_on_spark(spark, path, emitter).collect()
+            if turn:  # the first warms up
+                times[emits].append(time.perf_counter() - began)
+    plain, emitting = (statistics.median(times[each]) for each in (False, True))
+    return {
+        "tweets": tweets,
+        "plain seconds": round(plain, 3),
+        "emitting seconds": round(emitting, 3),
+        "ratio": round(emitting / plain, 3),
+    }
+
+
+def latency(spark: SparkSession, source: Path, folder: Path, interval: float) -> dict[str, Any]:
+    """Files that appear while the job runs: seconds from a file's end to its commit."""
+    lags: list[float] = []
+
+    def tell(done: BatchProgress) -> None:
+        if done.lag is not None:
+            lags.append(done.lag)
+
+    arriving = folder / "arriving"
+    arriving.mkdir(parents=True)
+    with StreamReduction(folder / "store") as reduction:
+        query = reduction.start(files_of(spark, arriving), interval=interval, tell=tell)
+        for file in sorted(source.iterdir()):
+            (arriving / f".{file.name}").write_bytes(file.read_bytes())
+            (arriving / f".{file.name}").rename(arriving / file.name)
+            time.sleep(interval)
+        query.processAllAvailable()
+        query.stop()
+    shutil.rmtree(folder)
+    return {
+        "batches": len(lags),
+        "median": round(statistics.median(lags), 2),
+        "most": round(max(lags), 2),
+    }
