@@ -29,6 +29,37 @@ def key_columns(keys: Keys) -> tuple[pa.Table, int | None]:
     return pa.table(columns), int(keys.d[0]) if constant else None
 
 
+def column_names(keyed: bool, d: int | None) -> list[str]:
+    """The columns that `key_columns` stores of keys with so a delay."""
+    return ["t", *(["d"] if d is None else []), *(["n", "code"] if keyed else [])]
+
+
+def keys_of(table: pa.Table, first_t: int, first_n: int, d: int | None, codes: int) -> Keys:
+    """Some rows of what `key_columns` made as keys; what was not stored follows from the rest.
+
+    Parameters
+    ----------
+    first_t, first_n
+        The least time and number among them.
+    d
+        The delay of all; None: a column.
+    codes
+        What is added to codes.
+    """
+
+    def column(name: str) -> Array:
+        values: Array = table.column(name).to_numpy()
+        return values
+
+    t = np.cumsum(column("t"))
+    # Differences begin before the first row, which of a stream with a key need not be the earliest.
+    t += first_t - int(t.min())
+    delays = column("d") if d is None else np.full(len(t), d, dtype=np.int64)
+    if "code" not in table.column_names:
+        return Keys(t, first_n + np.arange(len(t), dtype=np.int64), delays)
+    return Keys(t, column("n"), delays, column("code") + codes)
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Consecutive events of a batch, and what they are found by.

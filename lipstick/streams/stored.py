@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from graphquery.store import Store
@@ -27,7 +25,7 @@ from lipstick.streams.codes import KeyCodes
 from lipstick.streams.engine import CODES
 from lipstick.streams.errors import UnknownStreamError
 from lipstick.streams.keys import Keys, concat_keys
-from lipstick.streams.layout import unpacked
+from lipstick.streams.layout import column_names, keys_of, unpacked
 from lipstick.streams.recording import Parts, Recording, added, no_content
 from lipstick.streams.source import Disorder
 from lipstick.streams.state import StageState
@@ -162,16 +160,23 @@ class Stored(Recording):
                 total += files[file].size * part.rows / files[file].rows
         return total
 
+    def placed(self, sid: str) -> list[tuple[Path, Part]]:
+        """The parts of a stream, each with its file, which is held against its checksum."""
+        parts = self._parts[self.graph.original(sid)]
+        return [(self._snapshot.path(part.file), part) for part in parts]
+
+    def first_code(self, part: Part) -> int:
+        """The code that the first of the codes of a part is, among those of all partitions."""
+        return self._first_codes[part.partition or 0]
+
     def _keys(self, sid: str, number: int) -> Keys:
         known = self._cache.get((sid, number))
         if known is not None:
             return known
         part = self._parts[sid][number]
-        names = ["t"] + (["d"] if part.d is None else [])
-        if self.graph.node(sid).keyed:
-            names += ["n", "code"]
+        names = column_names(self.graph.node(sid).keyed, part.d)
         table = self._snapshot.read(part.file, names, part.offset, part.rows)
-        keys = _keys_of(table, part, self._first_codes[part.partition or 0])
+        keys = keys_of(table, part.first_t, part.first_n, part.d, self.first_code(part))
         if self._cached + len(keys) > _CACHED:
             self._cache.clear()
             self._cached = 0
@@ -185,18 +190,3 @@ def _shifted(part: Part, codes: int) -> Part:
     if part.first_code is None or part.last_code is None:
         return part
     return replace(part, first_code=part.first_code + codes, last_code=part.last_code + codes)
-
-
-def _keys_of(table: pa.Table, part: Part, codes: int) -> Keys:
-    """The keys in the rows of a part; what was not stored follows from the part."""
-
-    def column(name: str) -> Any:
-        return table.column(name).to_numpy()
-
-    t = np.cumsum(column("t"))
-    # Differences begin before the first row, which of a stream with a key need not be the earliest.
-    t += part.first_t - int(t.min())
-    d = column("d") if part.d is None else np.full(len(t), part.d, dtype=np.int64)
-    if "code" not in table.column_names:
-        return Keys(t, part.first_n + np.arange(len(t), dtype=np.int64), d)
-    return Keys(t, column("n"), d, column("code") + codes)
