@@ -57,7 +57,7 @@ from lipstick.streams.replay import Replayed, replay
 from lipstick.streams.stored import Stored
 
 if TYPE_CHECKING:
-    from lipstick.streams.structured import RunningGraph, start
+    from lipstick.streams.structured import RunningGraph, ancestors_frame, start
 
 __all__ = [
     "Annotation",
@@ -89,6 +89,7 @@ __all__ = [
     "TotalDelay",
     "UnknownStreamError",
     "ancestors",
+    "ancestors_frame",
     "ancestors_of_each",
     "coverage",
     "descendants",
@@ -100,7 +101,7 @@ __all__ = [
     "trace",
 ]
 
-_ON_SPARK = ("RunningGraph", "start")
+_ON_SPARK = ("RunningGraph", "ancestors_frame", "start")
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import graphquery
 import lipstick.streams
 import semiring
 from graphquery.store.snapshot import read_rows
-from lipstick.streams.ancestors import Ranges, walk_back
+from lipstick.streams.ancestors import Ranges, Visited, walk_back
 from lipstick.streams.batch import Batch
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.graph import Graph
@@ -41,6 +42,8 @@ _SCHEMA = pa.schema(
 )
 BLOCKS = 8
 """Blocks of results that a worker walks back from at once."""
+TASKS = 1_000
+"""Tasks of a job at most."""
 
 
 def ancestors_frame(
@@ -80,7 +83,7 @@ def ancestors_frame(
     sid = graph.original(sid)
     files = {
         name: [
-            _File(str(path), part.offset, part.d, recording.first_code(part))
+            _File(path, part.offset, part.d, recording.first_code(part))
             for path, part in recording.placed(name)
         ]
         for name in _above(graph, sid)
@@ -88,7 +91,7 @@ def ancestors_frame(
     parts = {name: recording.parts(name) for name in files}
     work = _Work(graph, recording.codes, parts, files, sid, scope)
     count = len(recording.parts(sid))
-    tasks = max(1, min(-(-count // BLOCKS), 4 * spark.sparkContext.defaultParallelism))
+    tasks = max(1, min(-(-count // BLOCKS), TASKS))
     return spark.range(0, count, 1, tasks).mapInArrow(work, SCHEMA)
 
 
@@ -105,7 +108,7 @@ def _above(graph: Graph, sid: str) -> list[str]:
 class _File:
     """Where the keys of a part are."""
 
-    path: str
+    path: Path
     offset: int
     d: int | None
     codes: int
@@ -147,7 +150,7 @@ class _Files(Recording):
     def _keys(self, sid: str, number: int, keyed: bool) -> Keys:
         file, parts = self._files[sid][number], self._parts[sid]
         count = int(parts.rows[number])
-        table = read_rows(file.path, column_names(keyed, file.d), file.offset, count)  # type: ignore[arg-type]
+        table = read_rows(file.path, column_names(keyed, file.d), file.offset, count)
         first_t, first_n = int(parts.first_t[number]), int(parts.first_n[number])
         return keys_of(table, first_t, first_n, file.d, file.codes)
 
@@ -172,14 +175,10 @@ class _Work:
                 asked = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
                 _, visited = walk_back(recording, self.sid, asked, self.within)
                 for stream, found in visited.items():
-                    table = self._table(
-                        keys, stream, found.keys, found.owner, found.low, found.high
-                    )
-                    yield from table.to_batches()
+                    yield from self._table(keys, stream, found).to_batches()
 
-    def _table(
-        self, keys: Keys, stream: str, found: Keys, owner: Array, low: Array, high: Array
-    ) -> pa.Table:
+    def _table(self, keys: Keys, stream: str, found: Visited) -> pa.Table:
+        owner = found.owner
         values = pa.nulls(len(owner), pa.string())
         if keys.code is not None and len(owner):
             values = self.codes.decode(keys.code[owner]).cast(pa.string())
@@ -187,7 +186,7 @@ class _Work:
             values,
             pa.array(keys.n[owner]),
             pa.array([stream]).take(pa.array(np.zeros(len(owner), dtype=np.int64))),
-            pa.array(found.n[low]),
-            pa.array(found.n[high - 1]),
+            pa.array(found.keys.n[found.low]),
+            pa.array(found.keys.n[found.high - 1]),
         ]
         return pa.Table.from_arrays(columns, schema=_SCHEMA)
