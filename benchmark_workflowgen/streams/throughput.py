@@ -16,9 +16,14 @@ PLAIN, STORED, FLY = "plain", "stored", "on the fly"
 
 
 def measured(
-    *, kinds: list[str], components: list[int], work: dict[str, int], payload: int, batch: int
+    *,
+    kinds: list[str],
+    components: list[int],
+    work: dict[str, int],
+    payload: int,
+    batches: list[int],
 ) -> Iterator[dict[str, Any]]:
-    """A row for every kind, length of the chain and work in an operator.
+    """A row for every kind, length of the chain, work in an operator and size of batches.
 
     Parameters
     ----------
@@ -28,18 +33,27 @@ def measured(
     for kind in kinds:
         for count in components:
             for milliseconds, size in work.items():
+                # Windows have no function that could work, and then one size of batches will do.
                 if float(milliseconds) and kind != "map":
-                    continue  # windows have no function that could work
-                seconds = _turns(kind, count, float(milliseconds) / 1e3, size, payload, batch)
-                plain = seconds[PLAIN]
-                yield {
-                    "kind": kind,
-                    "components": count,
-                    "work ms": float(milliseconds),
-                    "events": size,
-                    **{f"{way} us": round(each / size * 1e6, 2) for way, each in seconds.items()},
-                    **{f"{way} x": round(seconds[way] / plain, 2) for way in (STORED, FLY)},
-                }
+                    continue
+                for batch in batches[:1] if float(milliseconds) else batches:
+                    yield _row(kind, count, float(milliseconds), size, payload, batch)
+
+
+def _row(
+    kind: str, components: int, milliseconds: float, count: int, payload: int, batch: int
+) -> dict[str, Any]:
+    seconds = _turns(kind, components, milliseconds / 1e3, count, payload, batch)
+    plain = seconds[PLAIN]
+    return {
+        "kind": kind,
+        "components": components,
+        "work ms": milliseconds,
+        "events": count,
+        "batch": batch,
+        **{f"{way} us": round(each / count * 1e6, 2) for way, each in seconds.items()},
+        **{f"{way} x": round(seconds[way] / plain, 2) for way in (STORED, FLY)},
+    }
 
 
 def _turns(

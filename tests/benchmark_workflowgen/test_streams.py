@@ -21,7 +21,7 @@ batch = 3000
 kinds = ["map", "window 20"]
 components = [3]
 payload = 10
-batch = 100
+batches = [100]
 work = { "0" = 200, "1" = 100 }
 
 [memory]
