@@ -51,6 +51,12 @@ def _check_frame(sid: str, frame: DataFrame) -> None:
             f"Source {sid}: its frame is no stream.\nRead it by spark.readStream, or run the graph "
             "in memory by a Runner."
         )
+    names = frame.columns
+    for name in names:
+        if names.count(name) > 1:
+            raise StreamError(
+                f"Source {sid}: its frame has several columns {name!r}.\nGive them different names."
+            )
     try:
         to_arrow_schema(frame.schema)
     except PySparkException as error:

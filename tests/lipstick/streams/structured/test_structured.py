@@ -163,6 +163,7 @@ def test_what_cannot_run_is_refused_before_it_starts(spark: SparkSession, tmp_pa
         ("no stream", _graph(), {"s": static}, {}),
         ("no source 'x'", _graph(), {"s": stream, "x": stream}, {}),
         ("Source s of graph q has no frame", _graph(), {}, {}),
+        ("several columns 'v'", _graph(), {"s": stream.select("ts", "v", "v")}, {}),
         ("cannot be given to operators", _graph(), {"s": interval}, {}),
         ("one process keeps", _graph(), {"s": stream}, {"partitions": 2}),
         ("equal values may be divided", _graph(keyed=True), {"s": floating}, {"partitions": 2}),
