@@ -206,8 +206,9 @@ def start(
         Where outputs get their delays from; by default 0, a logical clock.
     results
         By stream, a function that gets the new events of each batch as a table after the batch was
-        stored, so at most once; an error of it stops the query. The columns are content, ``_key`` (of streams with one), ``_n``, ``_t``, ``_d``, and a column with
-        ``_`` before its name for each property.
+        stored, so at most once; an error of it stops the query. The columns are content, ``_key``
+        (of streams with one), ``_n``, ``_t``, ``_d``, and a column with ``_`` before its name for
+        each property.
     trigger
         As for ``writeStream.trigger``, such as ``{"availableNow": True}``.
 
