@@ -24,6 +24,7 @@ from lipstick.dataframes.messages import (
 from lipstick.dataframes.named import only
 from lipstick.dataframes.pivoted_connect import with_stated_pivots
 from lipstick.dataframes.sampled_connect import with_filters
+from lipstick.dataframes.streaming import check_connect
 from lipstick.dataframes.unmarked_connect import without_marks
 from lipstick.errors import SourceChangedError
 from lipstick.guard import settings
@@ -71,6 +72,8 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         known.setdefault(_key(relation_of(spark, one.source.frame)), []).append(one)
     used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
     _check_files(frame, used)
+    if frame.isStreaming:
+        check_connect(relation)
     _register_functions(spark, relation)
     relation = with_filters(relation, partial(_schema, spark))
     relation = without_marks(spark, _in_order(spark, relation))

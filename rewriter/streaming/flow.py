@@ -30,11 +30,18 @@ class Streamed:
         The column that holds the number of the micro-batch that read a row.
     late
         The column that holds the watermark by which the batch of a row dropped late ones.
+    distinct
+        Columns by which rows are told apart: of equal ones the stream has the first. Empty: it has
+        all rows.
+    place
+        The column by which rows come one after the other.
     """
 
     time: str | None
     batch: str
     late: str
+    distinct: tuple[str, ...] = ()
+    place: str | None = None
 
 
 class EventTime(Enum):
@@ -67,6 +74,8 @@ class Flow:
         The attributes with the micro-batches of the rows that a row was made of.
     grouped, joined
         An operator with state has made them: a grouping, or a join of two streams.
+    deduplicated
+        They are the first of equal rows.
     sessions
         They have session windows, which are merged yet.
     """
@@ -77,6 +86,7 @@ class Flow:
     batches: tuple[Attribute, ...] = ()
     grouped: bool = False
     joined: bool = False
+    deduplicated: bool = False
     sessions: bool = False
 
     @property

@@ -42,6 +42,7 @@ from rewriter.algebra import (
     Unary,
     UnionAll,
     Windows,
+    is_known,
     references,
     walk,
 )
@@ -58,6 +59,7 @@ from rewriter.streaming.flow import (
     times_of,
     united_times,
 )
+from rewriter.streaming.outer_joins import given_up, moment
 
 
 class OutputMode(Enum):
@@ -145,7 +147,7 @@ def as_recorded(
     if relation.attributes != root.attributes:
         own = root.attributes
         relation = Project(relation, own, tuple(attribute.column() for attribute in own))
-    stateless = not (flow.grouped or flow.joined)
+    stateless = not (flow.grouped or flow.joined or flow.deduplicated)
     return Reading(relation, stateless, recording.by_time, recording.sessions)
 
 
@@ -184,7 +186,7 @@ class _Recording:
     def _operator(self, relation: Relation, needed: frozenset[str]) -> tuple[Relation, Flow]:
         match relation:
             case Scan():
-                return self._scan(relation)
+                return self._scan(relation, needed)
             case Filter(predicate=predicate):
                 return self._unary(relation, needed.union(references(predicate)))
             case Sort(keys=keys) | LocalSort(keys=keys):
@@ -210,7 +212,7 @@ class _Recording:
                 return self._unary(relation, needed)
         raise self._refusal(relation)
 
-    def _scan(self, scan: Scan) -> tuple[Relation, Flow]:
+    def _scan(self, scan: Scan, needed: frozenset[str]) -> tuple[Relation, Flow]:
         stream = self._streams[scan.relation]
         batch, late = self._attribute("batch"), self._attribute("late")
         columns = (*scan.columns, stream.batch, stream.late)
@@ -219,7 +221,36 @@ class _Recording:
         if stream.time in by_column:
             times = {by_column[stream.time].id: EventTime.TIME}
         recorded = replace(scan, columns=columns, output=(*scan.output, batch, late))
-        return recorded, Flow(True, times, late, (batch,))
+        flow = Flow(True, times, late, (batch,))
+        if not stream.distinct:
+            return recorded, flow
+        keys = [by_column[name] for name in stream.distinct]
+        return self._first_rows(recorded, stream, keys, flow, needed)
+
+    def _first_rows(
+        self,
+        scan: Scan,
+        stream: Streamed,
+        keys: Sequence[Attribute],
+        flow: Flow,
+        needed: frozenset[str],
+    ) -> tuple[Relation, Flow]:
+        """Return the first of the rows with equal keys, of those that are not late."""
+        assert stream.place is not None
+        place, number = self._attribute("place"), self._attribute("number")
+        placed = replace(scan, columns=(*scan.columns, stream.place), output=(*scan.output, place))
+        in_time = self._in_time(placed, flow, needed.union(key.id for key in keys), scan.span)
+        order = exp.Order(expressions=[exp.Ordered(this=place.column(), nulls_first=True)])
+        call = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[key.column() for key in keys],
+            order=order,
+            over="OVER",
+        )
+        numbered = Windows(in_time, (number,), (call,), scan.span)
+        first = exp.EQ(this=number.column(), expression=exp.Literal.number(1))
+        rows = _columns(Filter(numbered, first), scan.output)
+        return rows, replace(flow, deduplicated=True)
 
     def _unary(self, relation: Unary, needed: frozenset[str]) -> tuple[Relation, Flow]:
         below, flow = self.visit(relation.input, needed)
@@ -264,6 +295,7 @@ class _Recording:
         ]
         if any(not flow.streaming or flow.late is None for _, flow in done):
             raise self._unsupported("a union of a stream with what is none is", union.span)
+        deduplicated = any(flow.deduplicated for _, flow in done)
         batch, late = self._attribute("batch"), self._attribute("late")
         branches = tuple(
             _columns(below, (*branch.attributes, *flow.batches, flow.late))
@@ -271,7 +303,8 @@ class _Recording:
         )
         first = done[0][1]
         relation = replace(union, branches=branches, output=(*union.output, batch, late))
-        return relation, Flow(True, united_times(union, first.times), late, (batch,))
+        times = united_times(union, first.times)
+        return relation, Flow(True, times, late, (batch,), deduplicated=deduplicated)
 
     def _join(self, join: Join, needed: frozenset[str]) -> tuple[Relation, Flow]:
         if join.condition is not None:
@@ -305,21 +338,55 @@ class _Recording:
         right: tuple[Relation, Flow],
         needed: Set[str],
     ) -> tuple[Relation, Flow]:
-        if not isinstance(join, InnerJoin | SemiJoin):
-            raise self._unsupported("an outer or anti join of two streams is", join.span)
+        if not isinstance(join, InnerJoin | OuterJoin | SemiJoin):
+            raise self._unsupported("an anti join of two streams is", join.span)
+        if not isinstance(join, InnerJoin) and self._emission.batch is not None:
+            raise self._unsupported(
+                "which batch emits a row of an outer or semi join of streams is", join.span
+            )
         flows = (left[1], right[1])
         if any(flow.grouped or flow.joined for flow in flows):
             raise self._unsupported("a join of streams above a grouping or a join is", join.span)
         sides = [self._in_time(below, flow, needed, join.span) for below, flow in (left, right)]
-        whole = replace(join, left=sides[0], right=sides[1])
-        own = flows if isinstance(join, InnerJoin) else flows[:1]
+        own = flows[:1] if isinstance(join, SemiJoin) else flows
         times = {name: time for flow in own for name, time in flow.times.items()}
+        if isinstance(join, OuterJoin):
+            whole = self._outer_join(join, sides, flows)
+            return whole, Flow(True, times, joined=True)
         batches = tuple(batch for flow in own for batch in flow.batches)
-        if isinstance(join, SemiJoin) and self._emission.batch is not None:
-            raise self._unsupported(
-                "the rows of one batch of a semi join of streams are", join.span
-            )
+        whole = replace(join, left=sides[0], right=sides[1])
         return whole, Flow(True, times, None, batches, joined=True)
+
+    def _outer_join(
+        self, join: OuterJoin, sides: Sequence[Relation], flows: Sequence[Flow]
+    ) -> Relation:
+        """Return pairs, and the rows of kept sides whose partner can come no more."""
+        marks = [self._attribute("there") for _ in sides]
+        left, right = (
+            Project(
+                side,
+                (*side.attributes, mark),
+                (*(attribute.column() for attribute in side.attributes), exp.true()),
+            )
+            for side, mark in zip(sides, marks, strict=True)
+        )
+        emitted = exp.and_(*(is_known(mark.column()) for mark in marks), copy=False)
+        kept = (join.side.keeps_left, join.side.keeps_right)
+        for place in (place for place in (0, 1) if kept[place]):
+            over = given_up(
+                join.condition,
+                flows[place].times,
+                flows[1 - place].times,
+                self._emission.watermark,
+            )
+            if over is None:
+                raise self._unsupported(
+                    "an outer join of streams without one bound between their times is", join.span
+                )
+            self.by_time = True
+            alone = exp.Is(this=marks[1 - place].column(), expression=exp.null())
+            emitted = exp.or_(emitted, exp.and_(alone, over, copy=False), copy=False)
+        return Filter(replace(join, left=left, right=right), emitted)
 
     def _aggregate(self, aggregate: Aggregate) -> tuple[Relation, Flow]:
         scalars = (*aggregate.keys, *aggregate.aggregates)
@@ -369,9 +436,9 @@ class _Recording:
             )
         (name, time) = self._only(times, span)
         self.by_time = True
-        below = Filter(below, time.passed(name, _moment(self._emission.watermark)))
+        below = Filter(below, time.passed(name, moment(self._emission.watermark)))
         if self._emission.before is not None:
-            before = time.passed(name, _moment(self._emission.before))
+            before = time.passed(name, moment(self._emission.before))
             below = Filter(below, exp.Not(this=exp.paren(before)))
         return below
 
@@ -412,10 +479,6 @@ def _columns(relation: Relation, attributes: Sequence[Attribute | None]) -> Rela
     if relation.attributes == chosen:
         return relation
     return Project(relation, chosen, tuple(attribute.column() for attribute in chosen))
-
-
-def _moment(milliseconds: int) -> Scalar:
-    return exp.Anonymous(this="timestamp_millis", expressions=[exp.Literal.number(milliseconds)])
 
 
 def _latest(batches: Sequence[Attribute]) -> Scalar:

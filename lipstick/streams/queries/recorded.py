@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote, urlparse
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lipstick.errors import SourceChangedError, SourceError
+from lipstick.errors import SourceChangedError, SourceError, TrackingError
 from lipstick.naming import ROW_BITS
 from lipstick.source import Source, fingerprint
 from lipstick.streams.queries.checkpoint import CheckpointError, FileRead, MicroBatch
@@ -43,7 +43,8 @@ def of_stream(tracked: Tracked) -> StreamSource:
 
 def streamed(tracked: Tracked) -> Streamed:
     """Return a tracked stream as the rewriter knows it."""
-    return Streamed(of_stream(tracked).time, BATCH, LATE)
+    stream = of_stream(tracked)
+    return Streamed(stream.time, BATCH, LATE, stream.distinct, ROW_COLUMN)
 
 
 def track_stream(
@@ -57,6 +58,11 @@ def track_stream(
         See :func:`lipstick.tracking.name_rows`.
     """
     source = Source(frame, f"{stream.format} stream {stream.path}", stream.format, ())
+    if stream.distinct and (key is not None or stream.format != "parquet"):
+        raise TrackingError(
+            f"{name!r} drops duplicates, the first of which is told by its place in a file.\n"
+            "Track a stream of Parquet files, without a key."
+        )
     if key is None:
         if stream.format != "parquet":
             raise SourceError(

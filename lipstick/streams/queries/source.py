@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType, TimestampType
 
+from lipstick.dataframes.jvm import elements
 from lipstick.errors import SourceError
 
 FORMATS = ("csv", "json", "orc", "parquet", "text")
+Described: TypeAlias = tuple[str, dict[str, str], list[str]]
+"""Format and options of a source, and the columns of ``dropDuplicates`` over it."""
+
 _DELAY = "spark.watermarkDelayMs"
 _ADVICE = (
-    "Track a stream of files, with its watermark if it has one, and nothing else done to it: "
-    "spark.readStream.schema(...).parquet(path).withWatermark(...). Write events from elsewhere to "
-    "files first: events.writeStream.format('parquet').start(path)."
+    "Track a stream of files, with withWatermark and dropDuplicates if it has them, and nothing "
+    "else done to it: spark.readStream.schema(...).parquet(path).withWatermark(...). Write events "
+    "from elsewhere to files first: events.writeStream.format('parquet').start(path)."
 )
 
 
@@ -34,6 +38,8 @@ class StreamSource:
         The column that a watermark is of; None: there is no watermark.
     delay
         How far the watermark is behind the latest time, in milliseconds.
+    distinct
+        The columns of ``dropDuplicates``; empty: duplicates are kept.
     """
 
     path: str
@@ -42,6 +48,7 @@ class StreamSource:
     schema: StructType
     time: str | None
     delay: int = 0
+    distinct: tuple[str, ...] = ()
 
     def read(self, spark: SparkSession, files: list[str]) -> DataFrame:
         """Return the rows of some of its files, as a data frame that is no stream."""
@@ -64,7 +71,7 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
     described = _classic(frame) if hasattr(frame, "_jdf") else _connect(frame)
     if described is None:
         raise SourceError(f"The stream {name!r} is more than a source of files.\n{_ADVICE}")
-    format, options = described
+    format, options, distinct = described
     if format not in FORMATS or "path" not in options:
         raise SourceError(f"The stream {name!r} reads {format}, not files.\n{_ADVICE}")
     delays = {field.name: field.metadata.get(_DELAY) for field in frame.schema}
@@ -75,16 +82,21 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
             f"The watermark of {name!r} is of {time!r}, a {frame.schema[time].dataType.typeName()}."
             "\nConvert it to a TIMESTAMP in the schema that the stream is read with."
         )
-    return StreamSource(options["path"], format, options, frame.schema, time, int(delay))
+    return StreamSource(
+        options["path"], format, options, frame.schema, time, int(delay), tuple(distinct)
+    )
 
 
-def _classic(frame: DataFrame) -> tuple[str, dict[str, str]] | None:
-    """Return format and options of the source in an analysed plan."""
+def _classic(frame: DataFrame) -> Described | None:
     plan: Any = frame._jdf.queryExecution().analyzed()
+    distinct: list[str] = []
+    if plan.getClass().getSimpleName() == "Deduplicate":
+        distinct = [str(key.name()) for key in elements(plan.keys())]
+        plan = plan.children().apply(0)
     if plan.getClass().getSimpleName() == "EventTimeWatermark":
         plan = plan.children().apply(0)
     if plan.getClass().getSimpleName() == "StreamingRelationV2":
-        return str(plan.sourceName()), {}
+        return str(plan.sourceName()), {}, distinct
     if plan.getClass().getSimpleName() != "StreamingRelation":
         return None
     source = plan.dataSource()
@@ -93,14 +105,17 @@ def _classic(frame: DataFrame) -> tuple[str, dict[str, str]] | None:
         str(pairs.apply(number)._1()): str(pairs.apply(number)._2())
         for number in range(pairs.size())
     }
-    return str(source.className()).lower(), options
+    return str(source.className()).lower(), options, distinct
 
 
-def _connect(frame: DataFrame) -> tuple[str, dict[str, str]] | None:
-    """Return format and options of the source in the plan of the Connect protocol."""
+def _connect(frame: DataFrame) -> Described | None:
     from lipstick.dataframes.messages import relation_of
 
     relation: Any = relation_of(frame.sparkSession, frame)
+    distinct: list[str] = []
+    if "deduplicate" in relation and not relation["deduplicate"].get("within_watermark"):
+        distinct = list(relation["deduplicate"].get("column_names", frame.columns))
+        relation = relation["deduplicate"]["input"]
     if "with_watermark" in relation:
         relation = relation["with_watermark"]["input"]
     read = relation.get("read", {})
@@ -110,7 +125,7 @@ def _connect(frame: DataFrame) -> tuple[str, dict[str, str]] | None:
     options = dict(source.get("options", {}))
     if source.get("paths"):
         (options["path"],) = source["paths"]
-    return str(source.get("format", "")).lower(), options
+    return str(source.get("format", "")).lower(), options, distinct
 
 
 def _is_folder(path: str) -> bool:

@@ -35,6 +35,7 @@ class Feed:
         folder: Path,
         without: Mapping[str, Sequence[int]] = {},
         delay: str = "10 minutes",
+        distinct: Sequence[str] = (),
     ) -> None:
         self.spark = spark
         self.folder = folder
@@ -45,6 +46,8 @@ class Feed:
             stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
             time = "ts" if name == "readings" else "at"
             frame = stream.parquet(str(folder / name)).withWatermark(time, delay)
+            if distinct and name == "readings":
+                frame = frame.dropDuplicates(list(distinct))
             self.session.track(name, frame)
         sensors = spark.createDataFrame(list(shapes.PLACES), shapes.SENSORS)
         self.session.track("sensors", sensors, key="sensor")

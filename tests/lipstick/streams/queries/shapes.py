@@ -49,6 +49,14 @@ class Shape:
     """All files are there from the beginning, so that no batch is without data but the last."""
     delay: str = "10 minutes"
     """Of the watermarks."""
+    distinct: tuple[str, ...] = ()
+    """Columns by which the readings are without duplicates."""
+
+    @property
+    def by_batch(self) -> bool:
+        """Whether it is told which batch emitted a row."""
+        outer = ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")
+        return not any(f"{join} alerts" in self.sql for join in outer)
 
 
 _TEN = "window(ts, '10 minutes')"
@@ -146,6 +154,20 @@ SHAPES = [
         "SELECT window.end, sum(n) AS total, count(*) AS parts FROM (SELECT window AS w, sensor, "
         f"count(*) AS n FROM readings GROUP BY {_TEN}, sensor) GROUP BY window(w, '30 minutes')",
     ),
+    Shape("first rows", "SELECT * FROM readings", distinct=("sensor", "v")),
+    Shape("first rows by time", "SELECT id FROM readings", distinct=("sensor", "ts")),
+    Shape("first rows, no time", "SELECT id, v FROM readings", distinct=("sensor",)),
+    Shape(
+        "first rows, then windows",
+        f"SELECT window.end, {_COUNTED} FROM readings WHERE v > 1 GROUP BY {_TEN}",
+        distinct=("sensor", "v"),
+        waiting=True,
+    ),
+    Shape(
+        "first rows joined",
+        "SELECT r.id, s.place, r.ts FROM readings r JOIN sensors s ON r.sensor = s.sensor",
+        distinct=("sensor", "v"),
+    ),
     Shape(
         "sessions",
         f"SELECT session_window.start, session_window.end, sensor, {_COUNTED} FROM readings "
@@ -220,6 +242,26 @@ SHAPES = [
         "join of filtered streams",
         "SELECT r.id, a.aid FROM readings r, alerts a WHERE r.sensor = a.sensor AND r.v > 2 "
         "AND a.level < 3 AND a.at >= r.ts AND a.at <= r.ts + INTERVAL 1 HOUR",
+    ),
+    Shape(
+        "left join of streams",
+        "SELECT r.id, a.aid, r.ts FROM readings r LEFT JOIN alerts a ON r.sensor = a.sensor "
+        "AND a.at BETWEEN r.ts AND r.ts + INTERVAL 10 MINUTES",
+    ),
+    Shape(
+        "right join of streams, waiting",
+        "SELECT r.id, a.aid FROM readings r RIGHT JOIN alerts a ON r.sensor = a.sensor "
+        "AND a.at > r.ts - INTERVAL 5 MINUTES AND a.at < r.ts + INTERVAL 5 MINUTES",
+        waiting=True,
+    ),
+    Shape(
+        "full join of streams",
+        "SELECT r.id, a.aid, a.at FROM readings r FULL JOIN alerts a ON r.sensor = a.sensor "
+        "AND r.ts >= a.at - INTERVAL 20 MINUTES AND r.ts - INTERVAL 1 MINUTE <= a.at",
+    ),
+    Shape(
+        "left join of streams at one time",
+        "SELECT r.id, a.aid FROM readings r LEFT JOIN alerts a ON r.ts = a.at",
     ),
     Shape(
         "semi join of streams",
