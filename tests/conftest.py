@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -15,17 +14,12 @@ from hypothesis import HealthCheck, settings
 from pyspark.sql import SparkSession
 
 from tests.local_spark import local_spark
+from tests.selection import run_of, skipped
 
 ROOT = Path(__file__).parent.parent
 
 # Annotations that are made are held against what is left in a few worlds.
 os.environ.setdefault("LIPSTICK_CHECK", "1")
-
-QUICK = 10
-"""`--quick` takes every so many of the tests without Spark."""
-
-SHARES = 8
-"""An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after."""
 
 settings.register_profile(
     "ci",
@@ -72,21 +66,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         del skips["slow_over_connect"]
     if config.getoption("--slow"):
         del skips["slow"]
-    if config.getoption("--quick"):
-        chosen = [item for item in items if "spark" not in getattr(item, "fixturenames", ())]
-        items[:] = chosen[::QUICK]
-    seen: Counter[tuple[Path, str]] = Counter()
+    items[:] = run_of(items, config)
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
         for name, skip in skips.items():
             if item.get_closest_marker(name):
                 item.add_marker(skip)
-        if item.get_closest_marker("many"):
-            test = item.path, getattr(item, "originalname", item.name)
-            if "slow" in skips and seen[test] % SHARES != over_connect:
-                item.add_marker(skips["slow"])
-            seen[test] += 1
+    if "slow" in skips:
+        for item in skipped(items, config):
+            item.add_marker(skips["slow"])
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,13 @@
-"""The dealership of the running example, tracked; and who computes the rows of captures."""
+"""The dealership of the running example, tracked; the engine that computes rows of captures."""
 
 from collections.abc import Iterator
-from zlib import crc32
 
 import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.capture import computed
+from tests.selection import ENGINE, engines
 
 
 @pytest.fixture
@@ -35,8 +35,14 @@ def dealer(ls: lipstick.Session, spark: SparkSession) -> lipstick.Session:
     return ls
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make the engine a parameter of each test that uses Spark."""
+    if "spark" in metafunc.fixturenames:
+        metafunc.parametrize(ENGINE, engines(metafunc), indirect=True)
+
+
 @pytest.fixture(autouse=True)
-def rows_here_or_by_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have Spark compute the rows of captures in every second test; they are few in all."""
-    if crc32(request.node.nodeid.encode()) % 2:
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the engine of a test compute the rows of captures; in tests they are few."""
+    if getattr(request, "param", "memory") != "memory":
         monkeypatch.setattr(computed, "MOST", 0)

@@ -47,6 +47,7 @@ def test_groups_count_copies(on: Oracles) -> None:
     on.hold(sql, {"a": [1]}, {"b": [1]}, grouping=True, offline=False)
 
 
+@pytest.mark.engines("spark")
 def test_annotations_are_differences_of_sums(on: Oracles) -> None:
     q = on.ls.sql("SELECT k FROM a EXCEPT ALL SELECT k FROM b")
     a = [token("a", number) for number in range(5)]

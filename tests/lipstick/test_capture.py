@@ -23,6 +23,7 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     return sorted((tuple(row) for row in frame.collect()), key=str)
 
 
+@pytest.mark.engines("memory", "spark")
 def test_capture_is_readable_with_pyarrow_alone(dealer: lipstick.Session, tmp_path: Path) -> None:
     """Tokens are columns of members; the manifest tells the rest."""
     dealer.sql(COUNTS).save(tmp_path / "c")
@@ -102,6 +103,7 @@ def test_other_format_version_is_refused(dealer: lipstick.Session, tmp_path: Pat
         lipstick.open(tmp_path / "c")
 
 
+@pytest.mark.engines("spark")
 def test_values_by_reference_are_not_stored(dealer: lipstick.Session, tmp_path: Path) -> None:
     """Only tokens and grouping keys are; aggregates of the full database are still there."""
     dealer.sql(COUNTS).save(tmp_path / "c", values="reference")
@@ -133,6 +135,7 @@ def test_groups_by_maps_are_refused(spark: SparkSession, dealer: lipstick.Sessio
     dealer.untrack("maps")
 
 
+@pytest.mark.engines("spark")
 @pytest.mark.classic
 def test_only_groups_that_a_monotone_having_keeps_are_captured(
     dealer: lipstick.Session, tmp_path: Path
@@ -229,6 +232,7 @@ def test_deletion_cascades_only_when_told(dealer: lipstick.Session) -> None:
     assert len(rows(w.df)) == 3, "Cars.Model is not the key of Requests: nothing matches"
 
 
+@pytest.mark.engines("spark")
 def test_rerun_gives_the_same_as_annotations(dealer: lipstick.Session) -> None:
     """And says that it ran the query."""
     q = dealer.sql(COUNTS)

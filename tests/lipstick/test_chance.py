@@ -136,6 +136,7 @@ def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
     assert sum(counted.column("_value").to_pylist()) == offline.df.num_rows
 
 
+@pytest.mark.engines("spark")
 def test_a_seed_chooses_as_spark_does(on: Oracles) -> None:
     for sql in (
         "SELECT * FROM a TABLESAMPLE (50 PERCENT) REPEATABLE (5)",

@@ -68,6 +68,7 @@ def test_of_one_answer(on: Oracles, calls: str) -> None:
     on.hold(sql, {"t": [2, 6]}, {"t": [1, 3, 5, 7]}, grouping=True, offline=False)
 
 
+@pytest.mark.engines("spark")
 def test_of_no_rows(on: Oracles) -> None:
     sql = (
         "SELECT max_by(v, id) AS a, first(v) AS f, mode(v, true) AS m, listagg(v, ',') AS l,"
@@ -89,6 +90,7 @@ def test_compared_and_read_by_another_query(on: Oracles) -> None:
     on.hold(sql, {"t": [6]}, {"t": [7]}, offline=False)
 
 
+@pytest.mark.engines("spark")
 def test_over_windows(on: Oracles) -> None:
     sql = (
         "SELECT id, max_by(v, id) OVER (PARTITION BY g ORDER BY d) AS a, mode(v, true) OVER"

@@ -45,6 +45,9 @@ LEFT_TO_SPARK = (
 )
 
 
+pytestmark = pytest.mark.engines("memory")
+
+
 @pytest.fixture(scope="module")
 def tracked(spark: SparkSession) -> Iterator[lipstick.Session]:
     """A session with a relation of most types."""

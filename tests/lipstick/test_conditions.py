@@ -80,6 +80,7 @@ def _sorted(rows: Iterable[Iterable[Any]]) -> list[tuple[Any, ...]]:
     return sorted(map(tuple, rows), key=lambda row: [(v is not None, str(v)) for v in row])
 
 
+@pytest.mark.engines("spark")
 def test_rows_that_could_be(ls: Session) -> None:
     """They are listed with their chances, and evaluated, as frames and without Spark."""
     q = ls.sql("SELECT k, count(*) AS n FROM r GROUP BY k HAVING count(*) < 2")

@@ -53,6 +53,7 @@ def test_absence(on: Oracles, sql: str) -> None:
     on.hold(sql, SUBTRAHENDS, MIXED, offline=False)
 
 
+@pytest.mark.engines("spark")
 def test_annotation_is_monus(on: Oracles) -> None:
     """A row that is there is annotated by its tuple alone if nothing could be in its way."""
     q = on.hold("SELECT l.id FROM l LEFT ANTI JOIN r ON l.k = r.k", SUBTRAHENDS, MIXED)
@@ -65,6 +66,7 @@ def test_annotation_is_monus(on: Oracles) -> None:
     assert all(row in ((4,), (5,)) or potential[row] == a for row, a in found)
 
 
+@pytest.mark.engines("spark")
 def test_nothing_to_subtract(on: Oracles) -> None:
     q = on.hold("SELECT l.id FROM l LEFT ANTI JOIN e ON l.k = e.k", {"l": [1]})
     assert annotated(q) == Counter({((n,), token("l", n)): 1 for n in (1, 2, 3, 4, 5)})

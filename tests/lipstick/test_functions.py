@@ -93,6 +93,7 @@ def test_registered_function(on: Oracles, sql: str, grouping: bool) -> None:
     on.hold(sql, {"t": [1, 6]}, {"t": [2, 3, 5]}, grouping=grouping, offline=False)
 
 
+@pytest.mark.engines("spark")
 def test_function_of_a_row_has_the_annotation_of_its_row(on: Oracles) -> None:
     q = on.hold("SELECT id, twice(v) AS w FROM t WHERE id < 3", {"t": [1]})
     assert annotated(q) == Counter({((1, 6), token("t", 1)): 1, ((2, 6), token("t", 2)): 1})
@@ -109,6 +110,7 @@ def test_function_that_is_not_deterministic_is_refused(on: Oracles, items: str) 
     assert "Store its values in a column of a tracked relation." in message
 
 
+@pytest.mark.engines("spark")
 def test_function_beside_what_chance_decides(on: Oracles) -> None:
     q = on.ls.sql("SELECT twice(v) AS w FROM (SELECT v, rand() AS r FROM t) WHERE r >= 0")
     assert_same_bag(on.plain.answer("SELECT twice(v) AS w FROM t"), from_spark(q.df), "rand()")

@@ -212,6 +212,7 @@ def test_few_generated_queries_are_refused(run: Run) -> None:
     assert len(run.broken) <= max(1, REFUSED_AT_MOST * run.started), broken
 
 
+@pytest.mark.engines("spark")
 def test_deletions_of_generated_queries_are_telling(run: Run) -> None:
     """Runs after the seeds: at least half of the non-empty deletions changed an answer."""
     if not run.started:

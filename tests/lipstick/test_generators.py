@@ -81,6 +81,7 @@ def test_fields_of_a_row(on: Oracles, sql: str) -> None:
     )
 
 
+@pytest.mark.engines("spark")
 def test_fields_in_a_data_frame(on: Oracles) -> None:
     frame = on.ls.tracked["texts"].source.frame
     chosen = frame.where("text LIKE '{%' ESCAPE '/'")
@@ -118,6 +119,7 @@ def group(*cars: int) -> Expression:
     return sum((token("cars", n) for n in cars[1:]), token("cars", cars[0])).delta()
 
 
+@pytest.mark.engines("spark")
 def test_collected_list_keeps_the_annotations_of_its_members(on: Oracles) -> None:
     """The pair of the outer tuple, δ of its group, and the inner tuple that was collected."""
     sql = f"SELECT d.model, u.x FROM {GROUPED.format('collect_list(price)')}"
@@ -132,6 +134,7 @@ def test_collected_list_keeps_the_annotations_of_its_members(on: Oracles) -> Non
     )
 
 
+@pytest.mark.engines("spark")
 def test_collected_structs(on: Oracles) -> None:
     """A struct of NULLs is no NULL: it is collected."""
     sql = f"SELECT d.model, u.p, u.c FROM {GROUPED.format('collect_list(struct(price, car))')}"
@@ -226,6 +229,7 @@ def test_arrays_of_a_sorted_table(on: Oracles) -> None:
     assert left.df.collect() == [([3, 2, 4], [5, 7, 9], [5, 7, 9])]
 
 
+@pytest.mark.engines("spark")
 def test_arrays_of_rows_without_tokens(on: Oracles) -> None:
     """They stand in the order of their values' texts."""
     on.ls.track("plain_late", on.ls.tracked["late"].source.frame, provenance=False)

@@ -111,6 +111,7 @@ def test_aggregate_over_a_window(on: Oracles) -> None:
     on.hold(sql, {"t": [1]}, {"t": [2, 6]}, offline=False)
 
 
+@pytest.mark.engines("spark")
 def test_aggregate_of_a_data_frame(on: Oracles) -> None:
     """Though nobody registered it."""
     frame = on.ls.spark.table("t").groupBy("g").agg(F.pandas_udf(_spread(), "double")("v"))
@@ -118,6 +119,7 @@ def test_aggregate_of_a_data_frame(on: Oracles) -> None:
     assert annotated(on.ls.annotate(frame)) == expected
 
 
+@pytest.mark.engines("spark")
 def test_aggregate_of_no_rows_has_no_row(on: Oracles) -> None:
     """Otherwise than Spark's own aggregates: its row depends on the members."""
     assert not annotated(on.ls.sql("SELECT spread(v) AS s FROM e"))

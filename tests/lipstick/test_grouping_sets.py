@@ -78,6 +78,7 @@ def test_members_are_captured_once(on: Oracles) -> None:
     assert len(q.df.collect()) == q.capture.manifest.counts["b0"]["rows"]
 
 
+@pytest.mark.engines("spark")
 def test_a_group_of_each_set_is_annotated_with_its_members(on: Oracles) -> None:
     q = on.hold(
         "SELECT shop, count(*) AS n FROM sales WHERE id < 5 GROUP BY ROLLUP (shop)",

@@ -16,6 +16,8 @@ from rewriter.dialect import emit, parse
 from rewriter.errors import NotUnderstoodError, UnsupportedError
 from tests.versions import VERSION
 
+pytestmark = pytest.mark.engines("memory")
+
 
 @pytest.fixture
 def session(spark: SparkSession) -> Iterator[SparkSession]:

@@ -63,6 +63,7 @@ def test_padded(ls: lipstick.Session, spark: SparkSession, sql: str) -> None:
     assert_same_bag(from_spark(left), from_arrow(offline.what_if(gone).df), sql)
 
 
+@pytest.mark.engines("spark")
 def test_padded_above_groups(ls: lipstick.Session, spark: SparkSession) -> None:
     """What aggregated rows are compared with is padded by Spark, and without it by nobody."""
     sql = (
@@ -97,6 +98,7 @@ def test_of_other_lengths(ls: lipstick.Session, sql: str, problem: str) -> None:
         ls.sql(sql)
 
 
+@pytest.mark.engines("spark")
 def test_relation_marked_by_hand(spark: SparkSession) -> None:
     """What a tracked frame is made of, metadata of CHAR among it, is its own."""
     mark = {"__CHAR_VARCHAR_TYPE_STRING": "char(3)"}

@@ -115,6 +115,7 @@ def test_parts_are_apart_and_all(tracked: lipstick.Session) -> None:
         assert found == _bag(frame)
 
 
+@pytest.mark.engines("spark")
 def test_random_order(tracked: lipstick.Session) -> None:
     frame = tracked.tracked["t"].source.frame.select("n").orderBy(F.rand(3)).limit(5)
     q = tracked.annotate(frame)

@@ -50,6 +50,7 @@ def test_refusals_and_errors_of_the_users_text_pass() -> None:
         raise AnalysisException("not found")
 
 
+@pytest.mark.engines("spark")
 def test_a_name_may_stand_twice_over_a_full_join(spark: SparkSession) -> None:
     """Spark's optimiser makes the plan of this answer invalid where both are plain aliases."""
     with lipstick.session(spark) as ls:

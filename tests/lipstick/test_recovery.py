@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
@@ -29,6 +30,7 @@ def _undone(directory: Path, version: int) -> None:
     path.rename(directory / f"announced-{version:06}.json")
 
 
+@pytest.mark.engines("spark")
 def test_a_write_is_finished_by_who_meets_it_next(spark: SparkSession, tmp_path: Path) -> None:
     """If the table has the rows that were announced; else it is as unknown as it was."""
     table, kept = str(tmp_path / "w.parquet"), tmp_path / "w.parquet.provenance"

@@ -21,6 +21,7 @@ NUMBERS = (4, 13, 22)
 """Queries without quotients of decimals, which the engines round differently."""
 
 
+@pytest.mark.engines("spark")
 def test_rerun_agrees_with_duckdb(spark: SparkSession, tpch: Callable[[float], Path]) -> None:
     """The rows without the deleted ones are those that DuckDB finds in what is left."""
     database = TPCH.load(tpch(0.01))

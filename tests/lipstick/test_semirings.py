@@ -46,6 +46,7 @@ def session(spark: SparkSession) -> Iterator[Session]:
         yield ls
 
 
+@pytest.mark.engines("spark")
 def test_valuations_by_rows(session: Session) -> None:
     """A function of the row, an expression over it, and a table of it are the same."""
     q = session.sql("SELECT DISTINCT model FROM cars")

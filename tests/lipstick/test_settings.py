@@ -71,6 +71,7 @@ def test_names_that_differ_by_case_are_refused_where_that_tells_them_apart(
         assert [row.K for row in ls.sql("SELECT id, K FROM r").annotated.collect()] == [2]
 
 
+@pytest.mark.engines("spark")
 def test_sketches_over_no_rows(spark: SparkSession) -> None:
     """An empty sketch, not NULL, where a correlated subquery finds nothing."""
     sql = (

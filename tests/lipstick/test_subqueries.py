@@ -142,12 +142,14 @@ def test_maps_of_the_outer_query(on: Oracles) -> None:
     on.hold(sql.format("").replace("map(id, k) AS m", "size(map(id, k)) AS m"), {"l": [1]})
 
 
+@pytest.mark.engines("spark")
 def test_rows_of_a_lateral_subquery_are_factors(on: Oracles) -> None:
     q = on.hold("SELECT id, rid FROM l, LATERAL (SELECT rid FROM r WHERE r.k = l.k)", {"r": [3]})
     pairs = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 3), (3, 5)]
     assert annotated(q) == {(pair, token("l", pair[0]) * token("r", pair[1])): 1 for pair in pairs}
 
 
+@pytest.mark.engines("spark")
 def test_more_than_one_row_is_an_error(on: Oracles) -> None:
     """Spark's own, as long as there are several rows; without them there is an answer."""
     sql = "SELECT id, (SELECT w FROM r WHERE r.k = l.k) AS w FROM l"

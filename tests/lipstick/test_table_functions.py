@@ -133,6 +133,7 @@ def test_function_of_partitions(on: Oracles, sql: str) -> None:
     )
 
 
+@pytest.mark.engines("spark")
 def test_row_depends_on_its_partition(on: Oracles) -> None:
     q = on.ls.sql("SELECT what, n FROM best(TABLE(bids) PARTITION BY car ORDER BY id)")
     assert str(q.annotation_type) == "best_of_rows(Ref(b1))"

@@ -267,6 +267,7 @@ def test_named_with_metadata(on: Oracles, case: str) -> None:
         assert_same_bag(expected, found, f"without {gone}\n{q.query}")
 
 
+@pytest.mark.engines("spark")
 def test_metadata_of_spark_given_by_hand(on: Oracles) -> None:
     name = F.col("sensor").alias("s", metadata={"__CHAR_VARCHAR_TYPE_STRING": "char(3)"})
     with pytest.raises(UnsupportedError, match="the metadata of column s make it"):

@@ -35,6 +35,7 @@ def test_path_is_tracked_by_its_key(
     assert ls.tracked["t"].naming is Naming.KEY
 
 
+@pytest.mark.engines("spark")
 def test_table_is_tracked_under_its_own_name(ls: lipstick.Session, spark: SparkSession) -> None:
     """Without a source the name is that of a table or view."""
     spark.createDataFrame(ROWS, SCHEMA).createOrReplaceTempView("known")
@@ -81,6 +82,7 @@ def test_materialised_source_is_copied_once(ls: lipstick.Session, spark: SparkSe
     assert ls.sql("SELECT count(*) AS n FROM t").df.collect() == [(3,)]
 
 
+@pytest.mark.engines("spark")
 def test_relation_without_provenance_is_a_factor_of_one(
     dealer: lipstick.Session, spark: SparkSession
 ) -> None:

@@ -72,6 +72,7 @@ def test_over_groups_filtered_outside(on: Oracles) -> None:
     )
 
 
+@pytest.mark.engines("spark")
 def test_over_rows_that_appear(on: Oracles) -> None:
     """Over a left join with NOT EXISTS: rows that a deletion makes appear are counted."""
     on.hold(
@@ -100,6 +101,7 @@ def test_joined_united_and_qualified(on: Oracles) -> None:
     )
 
 
+@pytest.mark.engines("spark")
 def test_ties_are_decided_once(on: Oracles) -> None:
     """Where Spark may choose, the answer, the capture and every what-if choose alike."""
     with of_newer_spark():
@@ -147,6 +149,7 @@ def test_what_values_come_from(on: Oracles) -> None:
     assert set(offline["id"].to_pylist()) == {1, 2, 4, 5, 6, 7}
 
 
+@pytest.mark.engines("spark")
 def test_what_only_spark_computes(on: Oracles) -> None:
     """Without Spark an expression that cannot be computed is said by name, and the rest answers."""
     sql = "SELECT id, stddev(x) OVER (PARTITION BY k) AS s FROM a"
@@ -157,6 +160,7 @@ def test_what_only_spark_computes(on: Oracles) -> None:
         _ = capture.what_if({"a": [1]}).df
 
 
+@pytest.mark.engines("spark")
 def test_rows_that_nothing_tells_apart(on: Oracles, spark: SparkSession) -> None:
     """Rows of a relation without provenance are sorted by what is read of them."""
     rows = spark.createDataFrame([(1, 2), (1, 2), (1, 3)], "k int, v int")

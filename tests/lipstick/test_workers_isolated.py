@@ -6,6 +6,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.engines("memory")
+
 
 def import_in_worker(spark: SparkSession, module: str) -> str:
     """`imported`, or the message of the error, when a worker imports `module`."""

@@ -305,6 +305,7 @@ def test_values_that_a_table_does_not_keep(dealer: lipstick.Session, spark: Spar
     assert "old" not in dealer.tracked
 
 
+@pytest.mark.engines("spark")
 def test_other_statements(dealer: lipstick.Session) -> None:
     with pytest.raises(UnsupportedError, match="UPDATE is not annotated at 1:1"):
         dealer.sql("UPDATE Cars SET Price = 1")

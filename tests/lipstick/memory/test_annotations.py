@@ -42,6 +42,7 @@ def _texts(memory: Memory, name: str) -> dict[Any, str]:
     return {row[name]: str(annotation) for row, annotation in memory.annotations()}
 
 
+@pytest.mark.engines("spark")
 def test_rows_of_a_join_have_polynomials(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT a.id i FROM cars a JOIN cars b ON a.model = b.model WHERE b.id = 'C3'"
     found = _texts(_memory(cars, sql, tmp_path), "i")
@@ -97,12 +98,14 @@ def test_condition_on_an_inner_value_keeps_members_that_may_come(
     assert tensor.evaluate(semirings.Counting()) == 1
 
 
+@pytest.mark.engines("spark")
 def test_tensor_of_distinct_values(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT count(DISTINCT length(model)) n FROM cars"
     ((_, tensor),) = _memory(cars, sql, tmp_path).tensors("n")
     assert str(tensor) == "δ(cars:C4)⊗3 + δ(cars:C2 + cars:C3)⊗5 + δ(cars:C1)⊗6"
 
 
+@pytest.mark.engines("spark")
 def test_average_of_decimals_is_rounded_as_spark_does(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT avg(cast(price AS decimal(4,1))) a FROM cars"
     memory = _memory(cars, sql, tmp_path)

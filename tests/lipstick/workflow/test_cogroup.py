@@ -47,6 +47,7 @@ DEALER = Specification(
 )
 
 
+@pytest.mark.engines("spark")
 def test_cogroup_and_flatten(spark: SparkSession, tmp_path: Path) -> None:
     """A tuple of a COGROUP lives while either side does; one that is flattened while it does."""
     workflow = Workflow("shop", {"dealer": Module("dealer1", DEALER)}, [], "dealer", "dealer")

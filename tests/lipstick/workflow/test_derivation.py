@@ -111,10 +111,12 @@ def test_a_membership_is_a_factor(graph: ProvenanceGraph) -> None:
     assert found[group] == ("δ", ["S:1"])
 
 
+@pytest.mark.engines("spark")
 def test_an_absence_makes_no_nodes(graph: ProvenanceGraph) -> None:
     assert _made(graph, "NoMember") == {}
 
 
+@pytest.mark.engines("spark")
 def test_an_aggregate_without_grouping_is_there_whatever_the_input(graph: ProvenanceGraph) -> None:
     found = _made(graph, "Counted")
     assert found["Counted"] == ("+", ["m#1"])
@@ -175,6 +177,7 @@ def _state(run: Run, relation: str, after: int) -> list[tuple[int, int]]:
     return sorted(tuple(row) for row in run.state("keep", relation, after=after).collect())
 
 
+@pytest.mark.engines("spark")
 def test_state_after_every_execution(changing: Run) -> None:
     assert [_state(changing, "T", e) for e in (-1, 0, 1)] == [
         [(1, 5), (2, 5)],

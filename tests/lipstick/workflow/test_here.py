@@ -84,6 +84,7 @@ def _workflow(queries: dict[str, str], outputs: dict[str, Relation]) -> Workflow
     return Workflow("one", {"m": module}, [], "m", "m")
 
 
+@pytest.mark.engines("spark")
 def test_answers_are_those_of_spark(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ def test_text_with_a_collation_is_compared_by_spark(
         assert sorted(row["n"] for row in run.output(0).collect()) == [1, 2]
 
 
+@pytest.mark.engines("spark")
 def test_deletions_and_the_moment_read_the_same_relations(
     spark: SparkSession, tmp_path: Path
 ) -> None:

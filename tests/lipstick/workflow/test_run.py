@@ -104,6 +104,7 @@ def _market() -> Workflow:
     )
 
 
+@pytest.mark.engines("spark")
 def test_executions_thread_the_state(tracked: Run) -> None:
     assert tracked.executions == 2
     assert _rows(tracked.output(0)) == [("B1", 20)]
@@ -175,6 +176,7 @@ def test_the_graph_on_spark_is_that_in_memory(tracked: Run, tmp_path: Path) -> N
         open_run(tracked.path).spark_graph(tmp_path / "other")
 
 
+@pytest.mark.engines("spark")
 def test_parallel_and_piecemeal_runs_store_the_same(
     tracked: Run, spark: SparkSession, tmp_path: Path
 ) -> None:

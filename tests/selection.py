@@ -1,0 +1,71 @@
+"""Which tests a run takes, and the engine that a test is run with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+QUICK: Final = 10
+"""`--quick` takes every so many of the tests without Spark."""
+
+SHARES: Final = 8
+"""An ordinary run takes every eighth case of a test marked `many`, over Connect the ones after."""
+
+ENGINES: Final = ("memory", "spark")
+"""Who computes the rows of captures: this process, or jobs of Spark."""
+
+ENGINE: Final = "engine"
+
+
+def engines(test: pytest.Metafunc) -> tuple[str, ...]:
+    """Return the engines that a test is run with: those of its mark, else each.
+
+    Spark behind Spark Connect is called `connect`.
+    """
+    mark = test.definition.get_closest_marker("engines")
+    chosen = mark.args if mark else ENGINES
+    if not set(chosen) <= set(ENGINES):
+        raise pytest.UsageError(f"{test.definition.nodeid}: engines are {ENGINES}, not {chosen}")
+    over_connect = test.config.getoption("--spark-connect")
+    return tuple("connect" if over_connect and one == "spark" else one for one in chosen)
+
+
+def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pytest.Item]:
+    """Yield what an ordinary run leaves to `--slow`.
+
+    Of a test marked `many` that is all but every eighth case; of one over several engines, all
+    but one for each case: the cases take turns, and begin with another engine over Connect.
+    """
+    over_connect = bool(config.getoption("--spark-connect"))
+    cases: Counter[tuple[Path, str, str | None]] = Counter()
+    for item in items:
+        engine = _engine(item)
+        test = item.path, getattr(item, "originalname", item.name), engine
+        number = cases[test]
+        cases[test] += 1
+        if item.get_closest_marker("many"):
+            number, share = divmod(number, SHARES)
+            if share != over_connect:
+                yield item
+                continue
+        in_turn = ENGINES[(number + over_connect) % len(ENGINES)]
+        takes_turns = engine is not None and not item.get_closest_marker("engines")
+        if takes_turns and (engine == "memory") != (in_turn == "memory"):
+            yield item
+
+
+def _engine(item: pytest.Item) -> str | None:
+    call = getattr(item, "callspec", None)
+    return call.params.get(ENGINE) if call else None
+
+
+def run_of(items: list[pytest.Item], config: pytest.Config) -> list[pytest.Item]:
+    """Return the tests that a run is about: all, or with `--quick` a few of those without Spark."""
+    if not config.getoption("--quick"):
+        return items
+    chosen = [item for item in items if "spark" not in getattr(item, "fixturenames", ())]
+    return chosen[::QUICK]
