@@ -1,0 +1,1 @@
+"""Mutants: modules with one line changed, each put to the tests, which should fail."""
