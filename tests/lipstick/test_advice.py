@@ -134,6 +134,7 @@ def test_exceptions_are_cases() -> None:
     assert {str(one) for one in RUN} >= OTHER_ANSWERS | DRAWN
 
 
+@pytest.mark.classic
 @pytest.mark.many
 @pytest.mark.parametrize("one", RUN, ids=str)
 def test_what_is_advised_answers(held: Oracles, one: Refused) -> None:

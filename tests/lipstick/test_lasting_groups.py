@@ -15,6 +15,8 @@ import lipstick
 from lipstick.capture.contents import MANIFEST
 from lipstick.capture.manifest import Manifest
 
+pytestmark = pytest.mark.classic
+
 GROUPED = "SELECT k, sum(x) AS s, count(*) AS n FROM r GROUP BY k"
 AFFECTED = {
     GROUPED: {"a"},

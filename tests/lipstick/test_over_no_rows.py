@@ -9,6 +9,8 @@ import lipstick
 from lipstick.errors import UnsupportedError
 from rewriter.dialect import AGGREGATES
 
+pytestmark = pytest.mark.classic
+
 _ONE = """
     any_value approx_count_distinct array_agg avg bit_and bit_or bit_xor collect_list collect_set
     count first first_value hll_sketch_agg kurtosis last last_value max mean median min mode

@@ -9,8 +9,22 @@ from pyspark.sql import SparkSession
 pytestmark = pytest.mark.engines("memory")
 
 
-def import_in_worker(spark: SparkSession, module: str) -> str:
-    """`imported`, or the message of the error, when a worker imports `module`."""
+NEEDED = ("numpy", "pyarrow")
+OURS = (
+    "benchmark_workflowgen",
+    "graphquery",
+    "lipstick",
+    "rewriter",
+    "semiring",
+    "sqlglot",
+    "sympy",
+)
+
+
+@pytest.fixture(scope="module")
+def imported(spark: SparkSession) -> dict[str, str]:
+    """By module `imported`, or the message of the error, where a worker imports it."""
+    modules = [*NEEDED, *OURS]
 
     def attempt(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import importlib
@@ -18,28 +32,28 @@ def import_in_worker(spark: SparkSession, module: str) -> str:
         import pyarrow
 
         for _ in batches:
-            try:
-                importlib.import_module(module)
-                answer = "imported"
-            except ImportError as error:
-                answer = str(error)
-            yield pyarrow.RecordBatch.from_pydict({"answer": [answer]})
+            answers = []
+            for module in modules:
+                try:
+                    importlib.import_module(module)
+                    answers.append("imported")
+                except ImportError as error:
+                    answers.append(str(error))
+            yield pyarrow.RecordBatch.from_pydict({"module": modules, "answer": answers})
 
-    [row] = spark.range(1, numPartitions=1).mapInArrow(attempt, "answer string").collect()
-    return str(row["answer"])
-
-
-@pytest.mark.parametrize("module", ["numpy", "pyarrow"])
-def test_worker_has_what_evaluators_need(spark: SparkSession, module: str) -> None:
-    assert import_in_worker(spark, module) == "imported"
+    schema = "module string, answer string"
+    rows = spark.range(1, numPartitions=1).mapInArrow(attempt, schema).collect()
+    return {row["module"]: row["answer"] for row in rows}
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["benchmark_workflowgen", "graphquery", "lipstick", "rewriter", "semiring", "sqlglot", "sympy"],
-)
-def test_worker_has_nothing_else_of_ours(spark: SparkSession, module: str) -> None:
-    assert import_in_worker(spark, module) == f"{module} is not there on a Spark worker"
+@pytest.mark.parametrize("module", NEEDED)
+def test_worker_has_what_evaluators_need(imported: dict[str, str], module: str) -> None:
+    assert imported[module] == "imported"
+
+
+@pytest.mark.parametrize("module", OURS)
+def test_worker_has_nothing_else_of_ours(imported: dict[str, str], module: str) -> None:
+    assert imported[module] == f"{module} is not there on a Spark worker"
 
 
 def test_class_of_a_hidden_package_does_not_reach_a_worker(spark: SparkSession) -> None:

@@ -22,7 +22,7 @@ from lipstick.explore.saved import save
 from lipstick.explore.widget import widget
 from tests.lipstick.explore.conftest import HOSTILE, Page, opened
 
-pytestmark = pytest.mark.classic
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
 Open = Callable[[str], Capture]
 Numbers = dict[str, int]

@@ -22,7 +22,7 @@ from semiring import semirings
 from semiring.analysis import shapley
 from tests.lipstick.explore.conftest import ask
 
-pytestmark = pytest.mark.classic
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
 NAMES = ["q3", "orders", "suppliers", "hostile"]
 Open = Callable[[str], Capture]
@@ -96,7 +96,6 @@ def _keys(opened: Capture, relation: str, keys: list[list[str]]) -> list[Any]:
     return [row[0] if len(row) == 1 else row for row in rows]
 
 
-@pytest.mark.engines("spark")
 def test_values_add_up_from_their_contributions(capture: Open) -> None:
     opened = capture("q3")
     source = CaptureSource("q3", opened)
@@ -121,7 +120,6 @@ def test_least_values_come_first_for_min_and_the_rest_is_one(capture: Open) -> N
             assert cell(answer.column(column)[place].as_py()) == found["bars"][0]["text"]
 
 
-@pytest.mark.engines("spark")
 def test_a_tornado_is_what_if_of_each_input(capture: Open) -> None:
     opened = capture("suppliers")
     source = CaptureSource("suppliers", opened)

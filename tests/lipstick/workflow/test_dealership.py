@@ -17,7 +17,7 @@ from graphquery import Kind, ProvenanceGraph, StaleValueError
 from lipstick.workflow import Run
 from lipstick.workflow.examples import dealership
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.engines("memory")]
 
 STATE = {
     "dealer1": {"Cars": [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]},
@@ -123,17 +123,14 @@ def test_the_buyer_gets_a_car(run: Run) -> None:
     assert run.state("dealer2", "SoldCars").count() == 0
 
 
-@pytest.mark.engines("spark")
 def test_every_node_and_edge_of_dealer1(graph: ProvenanceGraph) -> None:
     assert _nodes(graph, "dealer1", 1) == _expected(DEALER1)
 
 
-@pytest.mark.engines("spark")
 def test_every_node_and_edge_of_the_aggregator(graph: ProvenanceGraph) -> None:
     assert _nodes(graph, "aggregate", 1) == _expected(AGGREGATE)
 
 
-@pytest.mark.engines("spark")
 def test_a_car_less_is_a_count_less(graph: ProvenanceGraph) -> None:
     left = graph.delete("dealer1/Cars:C2")
     assert "dealer1#1/Bids:B1" in left

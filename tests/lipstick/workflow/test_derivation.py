@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from graphquery import ProvenanceGraph
 from lipstick.workflow import Module, Relation, Run, Specification, StateQuery, Workflow
 
-pytestmark = [pytest.mark.spark, pytest.mark.classic]
+pytestmark = [pytest.mark.spark, pytest.mark.classic, pytest.mark.engines("memory")]
 
 R = Relation("a int, b string, v int", key="a")
 S = Relation("a int, w int", key="a")
@@ -111,12 +111,10 @@ def test_a_membership_is_a_factor(graph: ProvenanceGraph) -> None:
     assert found[group] == ("δ", ["S:1"])
 
 
-@pytest.mark.engines("spark")
 def test_an_absence_makes_no_nodes(graph: ProvenanceGraph) -> None:
     assert _made(graph, "NoMember") == {}
 
 
-@pytest.mark.engines("spark")
 def test_an_aggregate_without_grouping_is_there_whatever_the_input(graph: ProvenanceGraph) -> None:
     found = _made(graph, "Counted")
     assert found["Counted"] == ("+", ["m#1"])
@@ -177,7 +175,6 @@ def _state(run: Run, relation: str, after: int) -> list[tuple[int, int]]:
     return sorted(tuple(row) for row in run.state("keep", relation, after=after).collect())
 
 
-@pytest.mark.engines("spark")
 def test_state_after_every_execution(changing: Run) -> None:
     assert [_state(changing, "T", e) for e in (-1, 0, 1)] == [
         [(1, 5), (2, 5)],

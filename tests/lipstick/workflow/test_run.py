@@ -104,7 +104,6 @@ def _market() -> Workflow:
     )
 
 
-@pytest.mark.engines("spark")
 def test_executions_thread_the_state(tracked: Run) -> None:
     assert tracked.executions == 2
     assert _rows(tracked.output(0)) == [("B1", 20)]
