@@ -40,6 +40,7 @@ QUERIES = [
     "FROM a |> UNPIVOT (v FOR n IN (k, x)) |> AGGREGATE sum(v) AS s GROUP BY n",
     "VALUES (1), (2) AS v(p) |> JOIN a ON k = p |> SELECT id, row_number() OVER w AS r "
     "WINDOW w AS (PARTITION BY p ORDER BY x, id) |> WHERE r = 1",
+    "SELECT id FROM a WHERE EXISTS (FROM b |> WHERE b.k = a.k)",
 ]
 
 
@@ -67,5 +68,5 @@ def test_errors_are_at_the_users_places(on: Oracles) -> None:
         on.ls.sql("FROM a |> WHERE id > 0 |> SELECT nosuch")
     with pytest.raises(ParseException):
         on.ls.sql("FROM a |> WHERE x > 1 |> NOSUCH 3")
-    with pytest.raises(UnsupportedError, match=r"pipe syntax that refers .* at 1:39"):
-        on.ls.sql("SELECT id FROM a WHERE EXISTS (FROM b |> WHERE b.k = a.k)")
+    with pytest.raises(UnsupportedError, match=r"refers to the outer query .* at 1:60"):
+        on.ls.sql("SELECT id FROM a WHERE EXISTS (FROM b |> EXTEND k + 1 AS m |> WHERE b.k = a.k)")
