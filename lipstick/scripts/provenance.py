@@ -25,6 +25,10 @@ from lipstick.scripts.text import Script, read_script, script_of
 Order: TypeAlias = Literal["position", "executed"]
 
 
+_WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations"})
+"""Operations of PEs that rules have made, which no line says."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Line:
     """A line of a script.
@@ -198,23 +202,43 @@ class ScriptProvenance:
         return self._told(seeds, forwards=True)
 
     def slice(self, *criteria: Criterion) -> str:
-        """The lines of the script that :meth:`depends` finds, as a text; a line stays a line.
+        """A program that computes some variables or files as the script does; a line stays a line.
 
-        Where nothing is left of a body, ``pass`` stands for it: a slice is a program.
+        It has the lines that :meth:`depends` finds, and those that these need to be run, since a
+        line may compute more than what is asked about. Where nothing is left of a body, ``pass``
+        stands for it.
         """
-        main, found = self.script.main, self.depends(*criteria).lines
-        kept = {line.number for line in found if line.file == main.name}
+        reached: set[int] = set()
+        seeds = {node.id for criterion in criteria for node in self.nodes(criterion)}
+        lines: set[tuple[int, int]] = set()
+        while not seeds <= reached:
+            reached |= self._reached(seeds, forwards=False)
+            places = {place for n in reached for place in self.final.places(self.final.nodes[n])}
+            lines = self._structure.closed(places, keywords=True)
+            instances = {self.final.nodes[number].instance for number in reached}
+            seeds = {
+                node.id
+                for node in self.final.nodes.values()
+                if node.instance in instances
+                and (node.place.file, node.place.line) in lines
+                and node.operation not in _WITHOUT_TEXT
+            }
+        main = self.script.main
+        kept = {line for file, line in lines if file == 0}
         return program(main.text, main.tree, kept)
 
-    def _told(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:
+    def _reached(self, seeds: Iterable[int], *, forwards: bool) -> set[int]:
         ids = np.array([self.stored.ids[seed] for seed in seeds], dtype=np.int64)
-        reached = self.stored.reached(ids, forwards=forwards)
-        found = [self.final.nodes[number] for number in reached]
+        return set(self.stored.reached(ids, forwards=forwards))
+
+    def _told(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:
+        reached = self._reached(seeds, forwards=forwards)
+        found = [self.final.nodes[number] for number in sorted(reached)]
         return Dependence(
             self._lines(found),
-            self._files(found, set(reached), forwards),
-            self._variables(set(reached)),
-            self._assumptions(set(reached)),
+            self._files(found, reached, forwards),
+            self._variables(reached),
+            self._assumptions(reached),
             self._opaque(found),
         )
 

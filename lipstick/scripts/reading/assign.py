@@ -7,7 +7,8 @@ import ast
 from lipstick.scripts.model import Node, Place
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import key_for_reading, key_for_writing
-from lipstick.scripts.reading.opaque import effects
+from lipstick.scripts.reading.opaque import effects, leave_effects
+from lipstick.scripts.reading.special import call_method
 from lipstick.scripts.reading.values import COPIED, Class, Library, Value
 
 
@@ -73,6 +74,10 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
         state = Value(base.refs, frozenset([region]))
         base, inputs = state, [context.filled(state), *inputs]
     context.escape(value)
+    if isinstance(target, ast.Subscript):
+        called = call_method(context, base, "__setitem__", [inputs[-1], value])
+        if called is not None:
+            return
     if isinstance(base.target, Class) and isinstance(target, ast.Attribute):
         process = context.process(name, "store", [*inputs, *context.guards])
         version = context.view(process, target.attr)
@@ -83,7 +88,8 @@ def store(context: Context, target: ast.Subscript | ast.Attribute, value: Value)
     setters = context.setters.get(target.attr, []) if isinstance(target, ast.Attribute) else []
     ran = effects(context, setters)
     inputs += ran.inputs
-    change_in_place(context, target.value, base, inputs, name, "store", value, ran.lines)
+    process = change_in_place(context, target.value, base, inputs, name, "store", value, ran.lines)
+    leave_effects(context, ran, process)
 
 
 def change_in_place(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 
 from lipstick.scripts.model import Place
+from lipstick.scripts.reading.arguments import Arguments
+from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
-from lipstick.scripts.reading.opaque import effects
+from lipstick.scripts.reading.invoke import invoke
+from lipstick.scripts.reading.opaque import effects, leave_effects
 from lipstick.scripts.reading.values import (
     IMMUTABLE,
     NO_REGIONS,
@@ -42,61 +45,66 @@ def attribute_of(context: Context, base: Value, name: str) -> Value:
             member = class_member(context, base.target, name)
             if member is not None:
                 refs = (*base.refs, *context.filled(member).refs)
-                return Value(refs, member.regions, member.kind, member.target, member.cls)
+                target = member.target
+                if isinstance(target, Function) and target.binding == "classmethod":
+                    return Value(refs, target=Bound(name, base, target))
+                return Value(refs, member.regions, member.kind, target, member.cls)
         case _:
             pass
     if base.cls is not None:
         member = class_member(context, base.cls, name)
         if member is not None and isinstance(member.target, Function):
-            if member.target.binding == "property":
-                return _property(context, member, member.target, base)
-            bound = Bound(name, base, member.target)
-            return Value((*base.refs, *member.refs), base.regions, target=bound)
+            return _of_object(context, member, member.target, base, name)
         if member is not None:
             base = Value((*base.refs, *member.refs), base.regions | member.regions)
+    if _is_method(context, base, name):
+        return Value(base.refs, base.regions, "", Bound(name, base))
+    return _operate(context, base, name)
+
+
+def _of_object(
+    context: Context, member: Value, function: Function, base: Value, name: str
+) -> Value:
+    """A property or method of an object whose class is plain."""
+    if function.binding == "property":
+        return invoke(context, function, member, Arguments(), context.filled(base))
+    owner = base
+    if function.binding == "classmethod":
+        owner = Value(base.refs, target=base.cls)
+    refs = (*base.refs, *member.refs)
+    return Value(refs, base.regions, target=Bound(name, owner, function))
+
+
+def _kind(context: Context, base: Value, name: str) -> str:
     owner = context.facts.classes.get(base.kind, "")
-    kind = context.facts.attributes.get((owner, name), "")
-    method = context.facts.of_method(base.kind, name)
-    if kind or method is None:
-        if base.kind == "frame" and not kind:
-            kind = "column"
-        regions = NO_REGIONS
-        if kind not in IMMUTABLE:
-            regions = base.regions if kind else context.inside(base.regions) | base.regions
-        inputs: list[Value] = [base]
-        lines: tuple[Place, ...] = ()
-        if base.cls is None:
-            # It may be a property of any class that has one of the name.
-            getters = [f for f in context.methods.get(name, ()) if f.binding == "property"]
-            if getters:
-                ran = effects(context, getters)
-                inputs, lines = [base, *ran.inputs], ran.lines
-                context.not_followed(f"{name} may be a property of that name")
-        made = context.operate(
-            f".{name}", "attribute", inputs, kind, regions, ratio="1:1", lines=lines
-        )
-        return Value(made.refs, made.regions, kind, Bound(name, base))
-    return Value(base.refs, base.regions, "", Bound(name, base))
+    return context.facts.attributes.get((owner, name), "")
 
 
-def _property(context: Context, member: Value, getter: Function, base: Value) -> Value:
-    from lipstick.scripts.reading.calls import Arguments
-    from lipstick.scripts.reading.invoke import invoke
-
-    return invoke(context, getter, member, Arguments(), context.filled(base))
+def _is_method(context: Context, base: Value, name: str) -> bool:
+    known = context.facts.of_method(base.kind, name)
+    return known is not None and not _kind(context, base, name)
 
 
-def class_member(context: Context, cls: Class, name: str) -> Value | None:
-    """What a class of the project, or one that it is derived from, has by a name."""
-    held = context.lookup((cls.scope, name)) if context.state.get((cls.scope, name)) else None
-    if held is not None:
-        return held
-    for base in cls.bases:
-        if isinstance(base, Class):
-            found = class_member(context, base, name)
-            if found is not None:
-                return found
-    return None
+def _operate(context: Context, base: Value, name: str) -> Value:
+    """Add a PE that takes an attribute of an object."""
+    kind = _kind(context, base, name)
+    if base.kind == "frame" and not kind:
+        kind = "column"
+    regions = NO_REGIONS
+    if kind not in IMMUTABLE:
+        regions = base.regions if kind else context.inside(base.regions) | base.regions
+    inputs: list[Value] = [base]
+    lines: tuple[Place, ...] = ()
+    if base.cls is None:
+        # It may be a property of any class that has one of the name.
+        getters = [f for f in context.methods.get(name, ()) if f.binding == "property"]
+        if getters:
+            ran = effects(context, getters)
+            inputs, lines = [base, *ran.inputs], ran.lines
+            leave_effects(context, ran, context.process(f".{name}", "getter", inputs))
+            context.not_followed(f"{name} may be a property of that name")
+    made = context.operate(f".{name}", "attribute", inputs, kind, regions, ratio="1:1", lines=lines)
+    return Value(made.refs, made.regions, kind, Bound(name, base))
 
 
 def _of_library(context: Context, base: Value, library: str, name: str) -> Value:

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+import re
 
-from lipstick.scripts.facts import unknown_fact
-from lipstick.scripts.reading.attributes import class_member
+from lipstick.scripts.facts import Fact, Parameter, unknown_fact
+from lipstick.scripts.reading.arguments import Arguments
+from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.known import apply
+from lipstick.scripts.reading.names import read_name
 from lipstick.scripts.reading.values import Bound, Class, Function, Library, Value
 
+_BY_NAME = 1000
+"""The position of a parameter that has none."""
 
-@dataclass(slots=True)
-class Arguments:
-    """The arguments of a call.
+_PRINT_TO_FILE = Fact("print", mutates=(Parameter("file", _BY_NAME),), stores=True, returns="none")
 
-    Attributes
-    ----------
-    spread
-        What `*` and `**` give, whose number is not known.
-    """
-
-    positional: list[Value] = field(default_factory=list)
-    named: dict[str, Value] = field(default_factory=dict)
-    spread: list[Value] = field(default_factory=list)
-    texts: list[ast.expr] = field(default_factory=list)
-    named_texts: dict[str, ast.expr] = field(default_factory=dict)
-
-    def all(self) -> list[Value]:
-        """All values, whatever the way they are given."""
-        return [*self.positional, *self.named.values(), *self.spread]
-
+_TEXT_WITH_NAMES = frozenset({"query", "eval"})
+"""Methods of frames that are given a text in which variables are called ``@name``."""
 
 _TEXT_RUN = frozenset({"exec", "eval", "compile", "globals", "locals", "__import__"})
 
@@ -86,6 +74,10 @@ def _library(
     if name == "super":
         return _super(context, callee)
     fact = context.facts.facts.get(name)
+    if name == "print" and "file" in arguments.named:
+        target = arguments.named["file"].target
+        if not isinstance(target, Library) or target.name == "sys.stderr":
+            fact = _PRINT_TO_FILE
     if name in _TEXT_RUN or name == "__ipython__":
         what = "a magic or command" if name == "__ipython__" else f"what {name} runs"
         fact = unknown_fact(name, f"{what} is not followed")
@@ -125,14 +117,19 @@ def _method(
         why = f"{name} is taken by its name: the class of what it is called on is not plain"
     if owner.cls is not None and fact is None:
         fact = context.facts.by_name(name)
-    candidates = context.methods.get(name, [])
+    if name in _TEXT_WITH_NAMES:
+        texts = [v.const for v in arguments.positional if isinstance(v.const, str)]
+        names = [name for text in texts for name in re.findall(r"@(\w+)", text)]
+        arguments.spread += [read_name(context, name) for name in names]
+    candidates = list(context.methods.get(name, []))
+    held = [f for region in owner.regions for f in context.holds.get(region, ())]
     if fact is None:
         what = f"{owner.kind}.{name}" if owner.kind else f".{name}"
         fact = unknown_fact(name, f"nothing is known of {what}")
         candidates = [*candidates, *context.escaped.values()]
     if candidates:
         context.not_followed(f"{name} may be any method of that name")
-    return apply(context, node, fact, callee, arguments, owner, candidates, why)
+    return apply(context, node, fact, callee, arguments, owner, [*candidates, *held], why)
 
 
 def _unresolved(context: Context, node: ast.Call, callee: Value, arguments: Arguments) -> Value:

@@ -9,7 +9,8 @@ from lipstick.scripts.reading.assign import assign, element_of
 from lipstick.scripts.reading.context import Context, Frame
 from lipstick.scripts.reading.loops import repeated
 from lipstick.scripts.reading.names import assigned_names
-from lipstick.scripts.reading.values import NO_REGIONS, Function, Lazy, Value
+from lipstick.scripts.reading.special import iterated, next_of
+from lipstick.scripts.reading.values import NO_REGIONS, Function, Lazy, Value, is_used_up
 
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -32,13 +33,21 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     inner.loop_base, inner.path_base, inner.mark = outer.loop_base, outer.path_base, outer.mark
     inputs: list[Value] = []
     results: list[Value] = []
+    used_up: list[Value] = []
 
     def body() -> None:
         depth = len(context.guards)
         for generator in node.generators:
-            over = context.evaluate(context, generator.iter)
+            over = iterated(context, context.evaluate(context, generator.iter))
             inputs.append(over)
-            assign(context, generator.target, element_of(context, over), "for")
+            if is_used_up(over):
+                used_up.append(over)
+            item = next_of(context, over)
+            if item is None:
+                item = element_of(context, over)
+            else:
+                inputs.append(item)
+            assign(context, generator.target, item, "for")
             for condition in generator.ifs:
                 test = context.evaluate(context, condition)
                 inputs.append(test)
@@ -64,6 +73,8 @@ def comprehension(context: Context, node: Comprehension) -> Value:
         name, "comprehension", [*inputs, *results], kind, frozenset([region]), ratio="n:n"
     )
     if not isinstance(node, ast.GeneratorExp):
+        for over in used_up:
+            context.change(over.regions, Value(made.refs))
         return made
     nothing = ast.arguments([], [], None, [], [], None, [])
     text = ast.copy_location(ast.Lambda(nothing, node), node)

@@ -16,6 +16,7 @@ from lipstick.scripts.reading.state import State
 from lipstick.scripts.reading.values import (
     MISSING,
     NO_REGIONS,
+    Bound,
     Class,
     Function,
     Lazy,
@@ -107,6 +108,10 @@ class Context:
         Conditions inside of an expression: of ``and``, ``or``, ``if`` and comprehensions.
     escaped
         Functions that were used as values, which unknown calls may call.
+    escaped_owners
+        Objects whose methods were used as values.
+    holds
+        By region the functions that an object of a library was made with, and may call.
     dead
         Whether the text at hand is not reached: behind `return`, `break`, `continue`, `raise`.
     jump
@@ -129,6 +134,8 @@ class Context:
     path: list[Value] = field(default_factory=list)
     guards: list[Value] = field(default_factory=list)
     escaped: dict[int, Function] = field(default_factory=dict)
+    escaped_owners: set[int] = field(default_factory=set)
+    holds: dict[int, list[Function]] = field(default_factory=dict)
     methods: dict[str, list[Function]] = field(default_factory=dict)
     setters: dict[str, list[Function]] = field(default_factory=dict)
     globals_declared: set[str] = field(default_factory=set)
@@ -242,12 +249,13 @@ class Context:
             entry = loop.touched.get(key, UNTOUCHED)
             if entry is UNTOUCHED:
                 loop.touched[key] = value
-                value = self._at_head(loop, key, value)
+                value = self.at_head(loop, key, value)
             elif entry is value:
-                value = self._at_head(loop, key, value)
+                value = self.at_head(loop, key, value)
         return value
 
-    def _at_head(self, loop: Loop, key: Key, entry: Value | None) -> Value:
+    def at_head(self, loop: Loop, key: Key, entry: Value | None) -> Value:
+        """What a key holds at the head of an iteration: the entry's value or the last one's."""
         if key in loop.heads:
             return loop.heads[key]
         refs: tuple[Reference, ...] = ((loop.head.id, key, None),)
@@ -436,8 +444,17 @@ class Context:
 
     def escape(self, value: Value) -> None:
         """Note that a function is used as a value: calls that are not known may call it."""
-        if isinstance(value.target, Function):
-            self.escaped[id(value.target.node)] = value.target
+        match value.target:
+            case Function() as function:
+                self.escaped[id(function.node)] = function
+            case Bound(function=Function() as function):
+                self.escaped[id(function.node)] = function
+            case Bound(name=name, owner=owner):
+                fact = self.facts.by_name(name)
+                if fact is not None and fact.changes:
+                    self.escaped_owners |= owner.regions
+            case _:
+                pass
 
     def jumped(self, name: str, inputs: Iterable[Value] = ()) -> list[Value]:
         """Add a jump; return the conditions of being behind it: the jump itself."""

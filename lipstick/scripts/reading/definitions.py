@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
-from lipstick.scripts.reading.assign import bind
+from lipstick.scripts.model import Node
+from lipstick.scripts.reading.arguments import Arguments
+from lipstick.scripts.reading.assign import assign, bind
 from lipstick.scripts.reading.context import Context, Frame
+from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.names import assigned_names
 from lipstick.scripts.reading.values import Class, Function, Library, ModuleFile, Value
 from lipstick.scripts.text import SourceFile, parse
@@ -25,6 +29,7 @@ def define_function(
     args = node.args
     texts = [*args.defaults, *(item for item in args.kw_defaults if item is not None)]
     inputs = [context.evaluate(context, text) for text in (*node.decorator_list, *texts)]
+    decorators = inputs[: len(node.decorator_list)]
     process = context.process("def", "definition", inputs)
     names = [_decorator(item) for item in node.decorator_list]
     binding = "function"
@@ -32,6 +37,8 @@ def define_function(
         binding = "method"
         if "staticmethod" in names:
             binding = "static"
+        elif "classmethod" in names:
+            binding = "classmethod"
         elif "property" in names or "cached_property" in names:
             binding = "property"
         elif "setter" in names:
@@ -54,6 +61,10 @@ def define_function(
         tuple(v.target for v in inputs if isinstance(v.target, Function)),
         regions,
     )
+    applied = [d for d in decorators if isinstance(d.target, Function | Class)]
+    if applied and len(applied) == len(names) and owner is None:
+        _define_decorated(context, replace(function, plain=True), decorators, process)
+        return
     value = Value(regions=regions, target=function)
     if binding == "setter":
         context.setters.setdefault(node.name, []).append(function)
@@ -63,6 +74,25 @@ def define_function(
         context.methods.setdefault(node.name, []).append(function)
     if not function.plain or "property" in names or "cached_property" in names:
         context.escaped[id(node)] = function
+
+
+def _define_decorated(
+    context: Context, function: Function, decorators: list[Value], process: Node
+) -> None:
+    """Add the calls of decorators of the project, the last one first."""
+    version = context.view(process, function.name, intermediate=True)
+    function = replace(function, view=version.refs[0][0])
+    value = Value(version.refs, function.regions, target=function)
+    for decorator in reversed(decorators):
+        context.escape(value)
+        match decorator.target:
+            case Function() as target:
+                value = invoke(context, target, decorator, Arguments([value]), None)
+            case Class() as cls:
+                value = instantiate(context, cls, decorator, Arguments([value]))
+            case _:
+                raise AssertionError("only decorators of the project are called")
+    assign(context, ast.Name(function.name, ast.Store()), value, "decorated")
 
 
 def _decorator(node: ast.expr) -> str:
@@ -97,6 +127,10 @@ def define_class(context: Context, node: ast.ClassDef) -> None:
             context.place = type(context.place)(frame.file, first, context.place.end)
             define_function(context, statement, node.name)
         else:
+            if isinstance(statement, ast.AnnAssign) and statement.value is None:
+                # Decorators such as `dataclass` read it.
+                context.at(statement)
+                context.link(context.operate("annotation", "annotation", []), process)
             context.walk(context, [statement])
     context.place = place
     context.frames.pop()

@@ -13,6 +13,13 @@ from lipstick.scripts.reading.calls import call
 from lipstick.scripts.reading.comprehensions import comprehension
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import read_name
+from lipstick.scripts.reading.special import (
+    binary_method,
+    call_method,
+    compared,
+    text_of,
+    unary_method,
+)
 from lipstick.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
@@ -21,6 +28,7 @@ from lipstick.scripts.reading.values import (
     NOTHING,
     Function,
     Value,
+    is_used_up,
 )
 
 _SIGNS = {
@@ -82,16 +90,19 @@ def _binary(context: Context, node: ast.BinOp) -> Value:
 
 def binary(context: Context, op: ast.operator, left: Value, right: Value, how: str) -> Value:
     """Add an operation of two values."""
+    made = binary_method(context, op, left, right)
+    if made is not None:
+        return made
     kind = _kind_of(op, left.kind, right.kind)
     regions = NO_REGIONS
     if kind not in IMMUTABLE and kind not in _FRAMES:
         # Of lists the result holds the same elements.
         if left.regions or right.regions:
-            made = context.region(sign(op))
-            context.contents[made] = set()
+            region = context.region(sign(op))
+            context.contents[region] = set()
             if not isinstance(op, _ARITHMETIC):
-                context.keep([made], context.inside(left.regions | right.regions))
-            regions = frozenset([made])
+                context.keep([region], context.inside(left.regions | right.regions))
+            regions = frozenset([region])
     elif kind in COPIED:
         regions = frozenset([context.region(sign(op))])
     return context.operate(
@@ -123,6 +134,9 @@ def _folded(op: ast.operator, left: Any, right: Any) -> Any:
 
 def _unary(context: Context, node: ast.UnaryOp) -> Value:
     value = evaluate(context, node.operand)
+    called = call_method(context, value, unary_method(node.op))
+    if called is not None:
+        return called
     regions = frozenset([context.region(sign(node.op))]) if value.regions else NO_REGIONS
     const: Any = MISSING
     if isinstance(node.op, ast.USub) and isinstance(value.const, int | float):
@@ -148,7 +162,15 @@ def _compare(context: Context, node: ast.Compare) -> Value:
     kind = next((kind for kind in _FRAMES if kind in kinds), "number")
     name = " ".join(sign(op) for op in node.ops)
     regions = frozenset([context.region(name)]) if kind in COPIED else NO_REGIONS
-    return context.operate(name, "comparison", values, kind, regions, ratio="1:1")
+    used_up = []
+    for op, left, right in zip(node.ops, values[:-1], values[1:], strict=True):
+        values += compared(context, op, left, right)
+        if isinstance(op, ast.In | ast.NotIn) and is_used_up(right):
+            used_up.append(right)
+    made = context.operate(name, "comparison", values, kind, regions, ratio="1:1")
+    for right in used_up:
+        context.change(right.regions, made)
+    return made
 
 
 def _conditional(context: Context, node: ast.IfExp) -> Value:
@@ -195,6 +217,9 @@ def _subscript(context: Context, node: ast.Subscript) -> Value:
 
 def element(context: Context, base: Value, index: Value, text: ast.expr) -> Value:
     """Add what is at an index of a value."""
+    called = call_method(context, base, "__getitem__", [index])
+    if called is not None:
+        return called
     kind = context.facts.elements.get(base.kind, "")
     if base.kind in ("frame", "column") and not isinstance(text, ast.Constant):
         kind = base.kind if index.kind in ("column", "array", "list", "frame") else ""
@@ -222,7 +247,7 @@ def _joined(context: Context, node: ast.JoinedStr) -> Value:
 
 
 def _formatted(context: Context, node: ast.FormattedValue) -> Value:
-    value = evaluate(context, node.value)
+    value = text_of(context, evaluate(context, node.value))
     spec = [evaluate(context, node.format_spec)] if node.format_spec is not None else []
     plain = not spec and node.conversion == -1 and isinstance(value.const, str | int)
     refs = gathered([value, *spec]).refs

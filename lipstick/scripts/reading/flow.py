@@ -9,10 +9,12 @@ from functools import partial
 
 from lipstick.scripts.graph import Edge
 from lipstick.scripts.model import Node, NodeKind, Role
+from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.assign import assign, element_of
-from lipstick.scripts.reading.attributes import class_member
+from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Changes, Context
 from lipstick.scripts.reading.invoke import invoke
+from lipstick.scripts.reading.special import truth_of
 from lipstick.scripts.reading.values import Function, Value
 
 
@@ -74,7 +76,7 @@ def if_statement(context: Context, node: ast.If) -> None:
     name = "if"
     while True:
         context.at(current.test)
-        test = context.evaluate(context, current.test)
+        test = condition(context, current.test, name)
         conditions.append(test)
         body = current.body
         branches.read(context, name, list(conditions), partial(context.walk, context, body))
@@ -89,6 +91,15 @@ def if_statement(context: Context, node: ast.If) -> None:
     branches.join(context, "if")
 
 
+def condition(context: Context, test: ast.expr, name: str) -> Value:
+    """Add a condition; a name alone gets a PE, so that its line computes something."""
+    value = truth_of(context, context.evaluate(context, test))
+    if not isinstance(test, ast.Name):
+        return value
+    made = context.operate(name, "test", [value])
+    return Value(made.refs, value.regions, value.kind, value.target, value.cls, value.const)
+
+
 def _is_plain(test: ast.expr) -> bool:
     """Whether evaluating a test changes nothing, so that it may be read before all branches."""
     return not any(
@@ -99,7 +110,7 @@ def _is_plain(test: ast.expr) -> bool:
 
 def match_statement(context: Context, node: ast.Match) -> None:
     """Add a `match`: a branch per case, which names parts of the subject."""
-    subject = context.evaluate(context, node.subject)
+    subject = condition(context, node.subject, "match")
     place = context.place
     branches = _Branches()
     conditions: list[Value] = []
@@ -179,8 +190,6 @@ def _call_method(context: Context, value: Value, name: str) -> Value | None:
     member = class_member(context, value.cls, name)
     if member is None or not isinstance(member.target, Function) or context.dead:
         return None
-    from lipstick.scripts.reading.calls import Arguments
-
     receiver = context.filled(value)
     given = Arguments([Value()] * 3 if name == "__exit__" else [])
     return invoke(context, member.target, member, given, receiver)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from lipstick.scripts.graph import Edge
 from lipstick.scripts.model import Key, Node, NodeKind, Role
-from lipstick.scripts.reading.attributes import class_member
+from lipstick.scripts.reading.arguments import Arguments
+from lipstick.scripts.reading.classes import class_member, methods_of
 from lipstick.scripts.reading.context import Changes, Context, Frame
 from lipstick.scripts.reading.names import assigned_names, declared_names
-from lipstick.scripts.reading.opaque import effects, methods_of, parameters
+from lipstick.scripts.reading.opaque import effects, parameters
 from lipstick.scripts.reading.values import (
     NO_REGIONS,
     NOTHING,
@@ -19,9 +19,6 @@ from lipstick.scripts.reading.values import (
     Lazy,
     Value,
 )
-
-if TYPE_CHECKING:
-    from lipstick.scripts.reading.calls import Arguments
 
 _ABSENT = Value()
 
@@ -156,6 +153,7 @@ def _returned(
     made = context.view(process, function.name, intermediate=True)
     regions = value.regions.union(*(item.regions for item in yields))
     if yields:
+        regions |= {context.region(function.name)}
         return context.filled(Value(made.refs, regions, target=Lazy(function)))
     return context.filled(
         Value(made.refs, regions, value.kind, value.target, value.cls, value.const)

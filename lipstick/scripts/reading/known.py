@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from lipstick.scripts.facts import Fact, Parameter
 from lipstick.scripts.model import Node, NodeKind, Window
+from lipstick.scripts.reading.arguments import Arguments, argument, argument_text
 from lipstick.scripts.reading.assign import changed, root
-from lipstick.scripts.reading.attributes import class_member
+from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
-from lipstick.scripts.reading.opaque import Effects, effects
+from lipstick.scripts.reading.files import ANY_FILE, FilesRead, files, files_read, mode_of
+from lipstick.scripts.reading.opaque import Effects, add_owners, effects, leave_effects
+from lipstick.scripts.reading.special import called_by
 from lipstick.scripts.reading.values import (
     COPIED,
     IMMUTABLE,
+    ITERATORS,
     MISSING,
     NO_REGIONS,
     Bound,
     Function,
     Value,
+    is_used_up,
 )
 
-if TYPE_CHECKING:
-    from lipstick.scripts.reading.calls import Arguments
-
 _CONTAINERS = ("list", "dict", "tuple", "set")
-
-ANY_FILE = "?"
-"""The file or table whose name is computed."""
 
 
 def apply(
@@ -53,11 +51,15 @@ def apply(
     """
     given = arguments.all()
     functions = [f for value in given if (f := _called(context, value)) is not None]
-    called = [*functions, *(candidates or [])]
-    if fact.unknown is not None:
+    held = given if owner is None else [*given, owner]
+    special = called_by(context, fact.name, held, owner)
+    called = [*functions, *(candidates or []), *special]
+    if fact.unknown is not None or fact.stores:
         for value in given:
             context.escape(value)
     ran = effects(context, called)
+    if fact.unknown is not None:
+        add_owners(context, ran)
     inputs = [callee, *given, *context.guards, *ran.inputs]
     if owner is not None:
         inputs.insert(0, owner)
@@ -66,7 +68,7 @@ def apply(
     if fact.unknown is not None and "." in fact.name and owner is None:
         # What a library keeps to itself nobody has told.
         states.append(context.named_region(f"<{fact.name.split('.')[0]}>"))
-    read = _read_files(context, fact, arguments, owner)
+    read = files_read(context, fact, arguments, owner)
     inputs += [context.filled(Value(regions=frozenset([r]))) for r in (*states, *read.regions)]
     assumed = fact.unknown or why
     if assumed is not None:
@@ -100,26 +102,6 @@ def _called(context: Context, value: Value) -> Function | None:
     return member.target if member and isinstance(member.target, Function) else None
 
 
-class _Files:
-    def __init__(self) -> None:
-        self.names: tuple[str, ...] = ()
-        self.regions: tuple[int, ...] = ()
-
-
-def _read_files(context: Context, fact: Fact, arguments: Arguments, owner: Value | None) -> _Files:
-    found = _Files()
-    if fact.reads is not None:
-        found.names, found.regions = files(context, fact.reads, arguments, owner)
-    if fact.opens is not None and mode_of(fact, arguments)[0] in "ra+":
-        found.names, found.regions = files(context, fact.opens, arguments, owner)
-    if found.names and found.names[0] != ANY_FILE:
-        written = context.lookup(found.regions[0])
-        if written is not None and written.refs and all(key is None for _, key, _ in written.refs):
-            # What the script itself has written, whatever way it came here, is no input of it.
-            found.names = ()
-    return found
-
-
 def _result(
     context: Context,
     node: ast.Call,
@@ -128,7 +110,7 @@ def _result(
     owner: Value | None,
     process: Node,
     ran: Effects,
-    read: _Files,
+    read: FilesRead,
 ) -> Value:
     given = arguments.all()
     everything = [value for value in (owner, *given) if value is not None]
@@ -155,14 +137,11 @@ def _result(
             context.change(reached, version)
             if fact.unknown is not None:
                 context.keep(reached, reached)
-    if ran.changed:
+    used_up = [value for value in given if is_used_up(value)]
+    if used_up and fact.returns not in ITERATORS:
         version = context.view(process, process.name, intermediate=True)
-        context.change(ran.changed, version)
-    for key in ran.assigned:
-        held = context.lookup(key)
-        version = context.view(process, context.graph.names.get(key, process.name))
-        refs = (*version.refs, *(held.refs if held else ()))
-        context.write(key, Value(tuple(dict.fromkeys(refs)), held.regions if held else NO_REGIONS))
+        context.change({region for value in used_up for region in value.regions}, version)
+    leave_effects(context, ran, process)
     if fact.returns == "none" and not fact.unknown:
         if not context.graph.outgoing[process.id]:
             context.view(process, process.name, intermediate=True)
@@ -172,18 +151,24 @@ def _result(
     )
     kind = fact.returns
     if not regions and kind not in IMMUTABLE:
-        regions = _regions(context, fact, everything, process)
+        functions = [f for value in everything if (f := _called(context, value)) is not None]
+        regions = _regions(context, fact, everything, process, functions)
     return Value(made.refs, regions, kind, const=_const(fact, arguments))
 
 
 def _regions(
-    context: Context, fact: Fact, everything: list[Value], process: Node
+    context: Context,
+    fact: Fact,
+    everything: list[Value],
+    process: Node,
+    functions: list[Function],
 ) -> frozenset[int]:
     shared = (
         frozenset().union(*(value.regions for value in everything)) if everything else NO_REGIONS
     )
     region = context.region(process.name)
     if fact.unknown is not None:
+        context.holds[region] = functions
         return frozenset([region]) | shared
     if fact.shares:
         context.keep([region], shared | context.inside(shared))
@@ -195,21 +180,16 @@ def _regions(
 
 def _write(context: Context, fact: Fact, process: Node, written: tuple[int, ...]) -> None:
     known = [r for r in written if not context.graph.names[r].startswith("<")]
-    if not known:
-        return
+    # All are read before any is written: one may be another by another name.
+    held = {region: context.filled(Value(regions=frozenset([region]))) for region in known}
     for region in known:
         name = context.graph.names[region]
-        if (fact.appends or fact.opens is not None or name == ANY_FILE) and context.state.get(
-            region
-        ):
-            before = context.filled(Value(regions=frozenset([region])))
-            if (
-                fact.appends
-                or name == ANY_FILE
-                or (process.kind is NodeKind.SOURCE and process.reads)
-            ):
-                context.link(before, process)
-        version = context.view(process, name, persistent=True)
+        keeps = fact.appends or name == ANY_FILE
+        keeps |= fact.opens is not None and bool(process.reads)
+        if keeps and context.state.get(region):
+            context.link(held[region], process)
+    for region in known:
+        version = context.view(process, context.graph.names[region], persistent=True)
         context.change([region], version)
 
 
@@ -236,7 +216,7 @@ def _change_objects(
         mutates.append(Parameter("self"))
     for parameter in mutates:
         value = argument(parameter, arguments, owner)
-        text = _text(parameter, node, arguments)
+        text = argument_text(parameter, node, arguments)
         if value is None or not (value.regions or text is not None):
             continue
         if fact.stores and value.kind not in COPIED:
@@ -245,61 +225,6 @@ def _change_objects(
             context.keep({s for r in value.regions for s in context.same(r)}, kept)
         if isinstance(text, ast.expr) and value.regions:
             changed(context, text, value, process)
-
-
-def argument(parameter: Parameter, arguments: Arguments, owner: Value | None) -> Value | None:
-    """The argument that a call gives for a parameter; None: it gives none that is plain."""
-    if parameter.name == "self":
-        return owner
-    if parameter.name is not None and parameter.name in arguments.named:
-        return arguments.named[parameter.name]
-    position = parameter.position
-    if position is not None and position < len(arguments.positional):
-        return arguments.positional[position]
-    return None
-
-
-def _text(parameter: Parameter, node: ast.Call, arguments: Arguments) -> ast.expr | None:
-    if parameter.name == "self":
-        return node.func.value if isinstance(node.func, ast.Attribute) else node.func
-    if parameter.name is not None and parameter.name in arguments.named_texts:
-        return arguments.named_texts[parameter.name]
-    position = parameter.position
-    if position is not None and position < len(arguments.texts):
-        return arguments.texts[position]
-    return None
-
-
-def files(
-    context: Context, parameter: Parameter, arguments: Arguments, owner: Value | None
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The files or tables that a parameter names, and their regions."""
-    if parameter.fixed is not None:
-        name = parameter.fixed
-    else:
-        value = argument(parameter, arguments, owner)
-        if value is None and not arguments.spread:
-            return (), ()
-        if value is not None and value.kind in ("file", "excelwriter", "connection", "none"):
-            # It is open already: what is in it is its own object.
-            return (), tuple(sorted(value.regions))
-        name = value.const if value is not None and isinstance(value.const, str) else ANY_FILE
-    region = context.named_region(name)
-    others = [ANY_FILE] if name != ANY_FILE else [n for n in context.named if n[:1] != "<"]
-    may_be = [context.named[other] for other in others if other in context.named]
-    return (name,), tuple(dict.fromkeys([region, *may_be]))
-
-
-def mode_of(fact: Fact, arguments: Arguments) -> str:
-    """How a file is opened: ``r``, ``w``, ``a``, ``x``; ``a`` where the text does not say."""
-    if isinstance(fact.mode, str):
-        return fact.mode
-    if fact.mode is None:
-        return "r"
-    value = argument(fact.mode, arguments, None)
-    if value is None:
-        return "a" if arguments.spread else "r"
-    return value.const if isinstance(value.const, str) and value.const else "a"
 
 
 def _const(fact: Fact, arguments: Arguments) -> object:

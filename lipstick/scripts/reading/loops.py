@@ -9,23 +9,31 @@ from lipstick.scripts.graph import Edge
 from lipstick.scripts.model import Key, NodeKind, Place, Role
 from lipstick.scripts.reading.assign import assign, element_of
 from lipstick.scripts.reading.context import Changes, Context, Loop
+from lipstick.scripts.reading.flow import condition
 from lipstick.scripts.reading.names import assigned_names, key_for_writing
-from lipstick.scripts.reading.values import Value
+from lipstick.scripts.reading.special import iterated, next_of
+from lipstick.scripts.reading.values import Value, is_used_up
 
 
 def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
     """Add a `for`: a PE that makes versions of its variable of what it goes over."""
     over = context.evaluate(context, node.iter)
+    items = iterated(context, over)
 
     def begin() -> list[Value]:
         parts = range_of(node.iter)
         count = None if parts is None else len(range(*parts))
+        following = next_of(context, items)
+        inputs = [over] if items is over else [over, items]
+        inputs += [] if following is None else [following]
         process = context.process(
-            "for", "loop", [over], value=parts, iterations=count, span=_span(context, node)
+            "for", "loop", inputs, value=parts, iterations=count, span=_span(context, node)
         )
         view = context.view(process, ast.unparse(node.target), intermediate=True)
-        element = element_of(context, over)
+        element = element_of(context, items) if following is None else following
         item = Value(view.refs, element.regions, element.kind, cls=element.cls)
+        if is_used_up(items):
+            context.change(items.regions, context.view(process, ast.unparse(node.iter)[:40]))
         if isinstance(node.target, ast.Name):
             # The view of the loop is the version of its variable, as V2 in Fig. 7.
             made = context.graph.nodes[view.refs[0][0]]
@@ -43,7 +51,7 @@ def while_loop(context: Context, node: ast.While) -> None:
     constant = isinstance(node.test, ast.Constant) and bool(node.test.value)
 
     def begin() -> list[Value]:
-        test = context.evaluate(context, node.test)
+        test = condition(context, node.test, "while")
         return [] if constant else [test]
 
     _loop(context, "while", begin, node, endless=constant)
@@ -80,6 +88,9 @@ def _loop(
     if not context.dead:
         end = list(context.path[loop.path_base :])
         loop.ends.append((end, context.state.changes(loop.mark)))
+    if endless:
+        left = [changes for _, changes in loop.breaks]
+        _carry(context, loop, [*left, *(changes for _, _, changes in context.frame.exits[exits:])])
     returned = [c for _, path, _ in context.frame.exits[exits:] for c in path]
     del context.path[loop.path_base :]
     context.dead = False
@@ -101,6 +112,21 @@ def _enter(context: Context, name: str, assigned: frozenset[str]) -> Loop:
     return loop
 
 
+def _carry(context: Context, loop: Loop, jumps: list[Changes]) -> None:
+    """Let a jump out of an endless loop leave what earlier iterations have made.
+
+    What an iteration changes behind the jump was changed by the iterations before it.
+    """
+    for key in dict.fromkeys(key for _, changes in loop.ends for key in changes):
+        entry = loop.touched.get(key)
+        gone = isinstance(key, tuple) and key[0] in context.closed_scopes
+        if gone or (isinstance(key, int) and entry is None):
+            continue
+        for changes in jumps:
+            if key not in changes:
+                changes[key] = context.at_head(loop, key, entry)
+
+
 def _leave(
     context: Context,
     loop: Loop,
@@ -111,9 +137,7 @@ def _leave(
 ) -> None:
     """Join iterations at the head, and let the state be what the loop leaves without `break`."""
     context.state.undo(loop.mark)
-    changed = dict.fromkeys(key for _, changes in loop.ends for key in changes)
-    changed.update(dict.fromkeys(key for _, changes in loop.breaks for key in changes))
-    _feed_head(context, loop, name, changed)
+    _feed_head(context, loop, name)
     context.loops.pop()
     branches = []
     if not endless:
@@ -125,7 +149,7 @@ def _leave(
         context.join(block, branches)
 
 
-def _feed_head(context: Context, loop: Loop, name: str, changed: dict[Key, None]) -> None:
+def _feed_head(context: Context, loop: Loop, name: str) -> None:
     first = context.node(NodeKind.COMPUTING, "first", "branch")
     context.graph.link(Edge(first.id, loop.head.id, Role.BRANCH))
     again = []

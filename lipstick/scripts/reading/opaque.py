@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lipstick.scripts.facts import Fact
-from lipstick.scripts.model import Key, Place
+from lipstick.scripts.model import Key, Node, Place
+from lipstick.scripts.reading.classes import methods_of
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import assigned_names, declared_names
+from lipstick.scripts.reading.special_names import special_names
 from lipstick.scripts.reading.values import Bound, Class, Function, Library, Value
 
 
@@ -25,12 +27,15 @@ class Body:
         Whether it stores into objects.
     calls
         All calls in it.
+    special
+        The special methods that its operators and statements may call.
     """
 
     free: tuple[str, ...]
     stored: frozenset[str]
     stores: bool
     calls: tuple[ast.Call, ...]
+    special: tuple[str, ...]
     place: Place | None
 
 
@@ -59,24 +64,73 @@ class Effects:
     lines: tuple[Place, ...] = ()
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What the bodies of functions call, gathered to be looked up once.
+
+    Attributes
+    ----------
+    calls_any
+        Whether something is called that nothing is known of, and so perhaps what has escaped.
+    read, changed
+        Files and hidden state by name.
+    """
+
+    functions: set[int] = field(default_factory=set)
+    calls_any: bool = False
+    read: dict[str, None] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+
+
 def effects(context: Context, functions: Iterable[Function]) -> Effects:
     """What running some functions, and all that they may call, may do; nothing is missed."""
     found = Effects()
     waiting = list(functions)
-    seen: set[int] = set()
+    if not waiting:
+        return found
+    seen = _Seen()
     lines: dict[Place, None] = {}
     while waiting:
         function = waiting.pop()
-        if id(function.node) in seen:
+        if id(function.node) in seen.functions:
             continue
-        seen.add(id(function.node))
+        seen.functions.add(id(function.node))
         body = _body(context, function)
         if body.place is not None:
             lines[body.place] = None
         _variables(context, function, body, found, waiting)
-        _calls(context, function, body, found, waiting)
+        _calls(context, function, body, seen, waiting)
+        if seen.calls_any and not waiting:
+            waiting.extend(context.escaped.values())
+            waiting = [each for each in waiting if id(each.node) not in seen.functions]
     found.lines = tuple(lines)
+    if seen.calls_any:
+        add_owners(context, found)
+    if seen.read:
+        regions = frozenset(context.named_region(name) for name in seen.read)
+        found.inputs.append(context.filled(Value(regions=regions)))
+        found.changed.update(context.named_region(name) for name in seen.changed)
     return found
+
+
+def add_owners(context: Context, found: Effects) -> None:
+    """Add what calling any method may do that was used as a value."""
+    regions = frozenset(context.escaped_owners)
+    if regions:
+        found.inputs.append(context.filled(Value(regions=regions)))
+        found.changed.update(context.reach(regions))
+
+
+def leave_effects(context: Context, ran: Effects, process: Node) -> None:
+    """Add the versions that a PE makes of what the functions that it runs may change."""
+    if ran.changed:
+        version = context.view(process, process.name, intermediate=True)
+        context.change(ran.changed, version)
+    for key in ran.assigned:
+        held = context.lookup(key) or Value()
+        version = context.view(process, context.graph.names.get(key, process.name))
+        refs = tuple(dict.fromkeys((*version.refs, *held.refs)))
+        context.write(key, Value(refs, held.regions))
 
 
 def reads_of(context: Context, functions: list[Function]) -> list[Value]:
@@ -102,6 +156,7 @@ def _body(context: Context, function: Function) -> Body:
     stored: set[str] = set()
     stores = False
     calls = []
+    special: dict[str, None] = {}
     for inner in (inner for part in parts for inner in ast.walk(part)):
         match inner:
             case ast.Name(id=name, ctx=use) if name not in own:
@@ -116,7 +171,8 @@ def _body(context: Context, function: Function) -> Body:
                 calls.append(inner)
             case _:
                 pass
-    made = Body(tuple(free), frozenset(stored), stores, tuple(calls), place)
+        special.update(dict.fromkeys(special_names(inner)))
+    made = Body(tuple(free), frozenset(stored), stores, tuple(calls), tuple(special), place)
     context.bodies[id(node)] = made
     return made
 
@@ -150,6 +206,7 @@ def _variables(
                 waiting.append(inner)
             case Class() as cls:
                 waiting.extend(methods_of(context, cls))
+                _class_variables(context, cls, found, changing)
             case Library():
                 continue
             case _:
@@ -160,13 +217,17 @@ def _variables(
             found.assigned[key] = None
 
 
-def methods_of(context: Context, cls: Class) -> list[Function]:
-    """The methods of a class of the project."""
-    found = []
-    for item in cls.node.body:
-        if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
-            found += [f for f in context.methods.get(item.name, []) if f.node is item]
-    return found
+def _class_variables(context: Context, cls: Class, found: Effects, changing: bool) -> None:
+    """Add the variables of a class, which who has the class reads, and may assign."""
+    for name in assigned_names(cls.node.body):
+        key = (cls.scope, name)
+        held = context.lookup(key) if context.state.get(key) else None
+        if held is None or isinstance(held.target, Function | Class):
+            continue
+        found.inputs.append(context.filled(held))
+        if changing:
+            found.assigned[key] = None
+            found.changed.update(context.reach(held.regions))
 
 
 def _calls_that_change(context: Context, function: Function, body: Body) -> bool:
@@ -216,21 +277,21 @@ def _of_library(context: Context, node: ast.Attribute) -> Fact | None:
 
 
 def _calls(
-    context: Context, function: Function, body: Body, found: Effects, waiting: list[Function]
+    context: Context, function: Function, body: Body, seen: _Seen, waiting: list[Function]
 ) -> None:
+    for name in body.special:
+        waiting.extend(context.methods.get(name, ()))
     for node in body.calls:
         if isinstance(node.func, ast.Attribute):
             waiting.extend(context.methods.get(node.func.attr, []))
         fact = _fact(context, node)
         if fact is None:
-            if not _is_own(context, function, node):
-                waiting.extend(context.escaped.values())
+            seen.calls_any |= not _is_own(context, function, node)
             continue
-        names = [*fact.state, *fact.observes]
+        seen.read.update(dict.fromkeys((*fact.state, *fact.observes)))
+        seen.changed.update(fact.state)
         if fact.reads is not None or fact.writes is not None or fact.opens is not None:
-            names += [*(name for name in context.named if name[:1] != "<"), "?"]
-        for name in names:
-            region = context.named_region(name)
-            found.inputs.append(context.filled(Value(regions=frozenset([region]))))
-            if name in fact.state or fact.writes is not None or fact.opens is not None:
-                found.changed.add(region)
+            names = [*(name for name in context.named if name[:1] != "<"), "?"]
+            seen.read.update(dict.fromkeys(names))
+            if fact.writes is not None or fact.opens is not None:
+                seen.changed.update(names)

@@ -24,6 +24,7 @@ from lipstick.scripts.reading.flow import (
 )
 from lipstick.scripts.reading.loops import for_loop, while_loop
 from lipstick.scripts.reading.names import key_for_writing, read_name
+from lipstick.scripts.reading.special import augmented_method, call_method
 from lipstick.scripts.reading.values import COPIED, IMMUTABLE, NOTHING, Library, Value
 
 _ENDING = frozenset({"sys.exit", "exit", "quit", "os._exit"})
@@ -54,6 +55,9 @@ def _last_line(node: ast.stmt) -> int | None:
 
 def _expression(context: Context, node: ast.Expr) -> None:
     value = evaluate(context, node.value)
+    if isinstance(node.value, ast.Name):
+        # A notebook shows it.
+        context.operate(node.value.id, "expression", [value])
     if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in _ENDING:
         _interrupt(context, "exit", [value])
 
@@ -96,6 +100,10 @@ def _augmented(context: Context, node: ast.AugAssign) -> None:
             process = context.process(f"{sign(node.op)}=", "augmented", [made])
             changed(context, target, before, process)
         return
+    made_by_class = augmented_method(context, node.op, before, value)
+    if made_by_class is not None:
+        assign(context, target, made_by_class, f"{sign(node.op)}=")
+        return
     process = context.process(f"{sign(node.op)}=", "augmented", [before, value, *context.guards])
     if before.regions and before.kind not in IMMUTABLE:
         # A mutable object is changed in place, and so for all of its names.
@@ -137,6 +145,8 @@ def _delete(context: Context, node: ast.Delete) -> None:
             inputs = [base]
             if isinstance(target, ast.Subscript):
                 inputs.append(evaluate(context, target.slice))
+                if call_method(context, base, "__delitem__", inputs[1:]) is not None:
+                    continue
             change_in_place(context, target.value, base, inputs, "del", "delete")
 
 

@@ -31,6 +31,10 @@ COPIED = frozenset({"frame", "column", "array", "sparkframe"})
 """Kinds of values that copy what is stored into them, and whose operators make new ones."""
 
 
+ITERATORS = frozenset({"iterator", "file"})
+"""Kinds of values that going over uses up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """A function or lambda of the project.
@@ -134,6 +138,11 @@ class Value:
     target: Target = None
     cls: Class | None = None
     const: Any = MISSING
+
+
+def is_used_up(value: Value) -> bool:
+    """Whether going over a value changes it: a generator, an iterator, an open file."""
+    return bool(value.regions) and (value.kind in ITERATORS or isinstance(value.target, Lazy))
 
 
 NOTHING = Value(kind="none", const=None)

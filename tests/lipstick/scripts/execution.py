@@ -75,6 +75,8 @@ def shown(value: Any, deep: int = 0) -> str:
     if isinstance(value, dict):
         items = (f"{key!r}: {shown(item, deep + 1)}" for key, item in value.items())
         return f"{{{', '.join(items)}}}" if deep < 8 else "{...}"
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
     return value.to_csv() if hasattr(value, "to_csv") else repr(value)
 
 

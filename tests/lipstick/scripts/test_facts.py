@@ -71,7 +71,7 @@ def check_parameter(fact: Fact, held: Any, parameter: Parameter) -> None:
 
 
 def test_kinds_that_facts_return_are_known() -> None:
-    known = {"", "none", "number", "text", "bytes", "range", *catalogue().classes}
+    known = {"", "none", "number", "text", "bytes", "range", "iterator", *catalogue().classes}
     assert {fact.returns for fact in catalogue().facts.values()} <= known | {"plotter"}
 
 

@@ -7,16 +7,24 @@ that assigned its name, or after which its value was another, whatever the way i
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
+import random
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from tests.lipstick.scripts.execution import STEPS, NotEndedError, shown
 
 
-def traced(text: str, names: tuple[str, ...]) -> set[tuple[int, int, str]]:
+def traced(
+    text: str, names: tuple[str, ...], folder: Path | None = None
+) -> set[tuple[int, int, str]]:
     """Pairs of lines, the writer and the reader of a variable, and the variable.
+
+    The program runs in a folder, where one is given, and prints nothing.
 
     Raises
     ------
@@ -27,9 +35,12 @@ def traced(text: str, names: tuple[str, ...]) -> set[tuple[int, int, str]]:
     before = sys.gettrace()
     variables: dict[str, Any] = {"__name__": "__main__"}
     code = compile(text, "<program>", "exec")
+    where = contextlib.nullcontext() if folder is None else contextlib.chdir(folder)
+    random.seed(0)
     try:
-        sys.settrace(tracer.event)
-        exec(code, variables)
+        with where, contextlib.redirect_stdout(io.StringIO()):
+            sys.settrace(tracer.event)
+            exec(code, variables)
     except NotEndedError:
         raise
     except BaseException as error:
@@ -39,10 +50,19 @@ def traced(text: str, names: tuple[str, ...]) -> set[tuple[int, int, str]]:
     return tracer.found
 
 
+_FRAMES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+"""Expressions that are run in frames of their own."""
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
 class _Tracer:
     def __init__(self, tree: ast.Module, names: tuple[str, ...]) -> None:
         self.names = names
         self.loads: dict[int, set[str]] = {}
+        self.inner_loads: dict[int, set[str]] = {}
         self.stores: dict[int, set[str]] = {}
         self.loops: dict[int, int] = {}
         for statement in ast.walk(tree):
@@ -61,16 +81,33 @@ class _Tracer:
         own: list[ast.AST] = [statement]
         if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.Try):
             return
-        if hasattr(statement, "body"):
-            fields = ("test", "iter", "target")
+        if hasattr(statement, "body") or isinstance(statement, ast.Match):
+            fields = ("test", "iter", "target", "subject")
             own = [getattr(statement, name) for name in fields if hasattr(statement, name)]
-        for part in own:
-            for node in ast.walk(part):
-                if isinstance(node, ast.Name):
-                    kind = self.loads if isinstance(node.ctx, ast.Load) else self.stores
-                    kind.setdefault(statement.lineno, set()).add(node.id)
+        if isinstance(statement, ast.With):
+            own = list(statement.items)
+        while own:
+            node = own.pop()
+            if isinstance(node, _FRAMES):
+                own += self._inner_names_of(node, statement.lineno)
+                continue
+            if isinstance(node, ast.Name):
+                kind = self.loads if isinstance(node.ctx, ast.Load) else self.stores
+                kind.setdefault(statement.lineno, set()).add(node.id)
+            own += ast.iter_child_nodes(node)
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             self.loads.setdefault(statement.lineno, set()).add(statement.target.id)
+
+    def _inner_names_of(self, node: ast.expr, line: int) -> list[ast.AST]:
+        """Note what is loaded in a frame of its own; return what the frame around it evaluates."""
+        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        stored = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and _is_stored(n)}
+        stored |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
+        self.inner_loads.setdefault(line, set()).update(names - stored)
+        if isinstance(node, ast.Lambda):
+            return []
+        inner = [n for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        return [node.generators[0].iter, *(n.target for n in inner)]
 
     def event(self, frame: FrameType, event: str, arg: object) -> Callable[..., Any] | None:
         if frame.f_code.co_filename != "<program>":
@@ -89,7 +126,8 @@ class _Tracer:
                 # A `for` goes on: what it goes over was read when it began.
                 return self.event
             local = frame.f_locals if frame.f_locals is not frame.f_globals else {}
-            for name in self.loads.get(line, ()):
+            inner = frame.f_code.co_name[0] == "<" and frame.f_code.co_name != "<module>"
+            for name in (self.inner_loads if inner else self.loads).get(line, ()):
                 if name in self.writers and name not in local:
                     self.found.add((self.writers[name], line, name))
         return self.event

@@ -1,0 +1,54 @@
+"""The arguments of a call, and which of them a parameter of a fact is."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from lipstick.scripts.facts import Parameter
+from lipstick.scripts.reading.values import Value
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call.
+
+    Attributes
+    ----------
+    spread
+        What `*` and `**` give, whose number is not known.
+    """
+
+    positional: list[Value] = field(default_factory=list)
+    named: dict[str, Value] = field(default_factory=dict)
+    spread: list[Value] = field(default_factory=list)
+    texts: list[ast.expr] = field(default_factory=list)
+    named_texts: dict[str, ast.expr] = field(default_factory=dict)
+
+    def all(self) -> list[Value]:
+        """All values, whatever the way they are given."""
+        return [*self.positional, *self.named.values(), *self.spread]
+
+
+def argument(parameter: Parameter, arguments: Arguments, owner: Value | None) -> Value | None:
+    """The argument that a call gives for a parameter; None: it gives none that is plain."""
+    if parameter.name == "self":
+        return owner
+    if parameter.name is not None and parameter.name in arguments.named:
+        return arguments.named[parameter.name]
+    position = parameter.position
+    if position is not None and position < len(arguments.positional):
+        return arguments.positional[position]
+    return None
+
+
+def argument_text(parameter: Parameter, node: ast.Call, arguments: Arguments) -> ast.expr | None:
+    """The text of the argument that a call gives for a parameter; None: it is not plain."""
+    if parameter.name == "self":
+        return node.func.value if isinstance(node.func, ast.Attribute) else node.func
+    if parameter.name is not None and parameter.name in arguments.named_texts:
+        return arguments.named_texts[parameter.name]
+    position = parameter.position
+    if position is not None and position < len(arguments.texts):
+        return arguments.texts[position]
+    return None

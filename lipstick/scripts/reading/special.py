@@ -1,0 +1,115 @@
+"""Special methods: what operators, indexing, loops and built-in functions call of classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from lipstick.scripts.reading.arguments import Arguments
+from lipstick.scripts.reading.classes import class_member
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.invoke import invoke
+from lipstick.scripts.reading.special_names import (
+    BUILT_IN,
+    COMPARISONS,
+    OPERATORS,
+    OTHERS,
+    TEXTS,
+    UNARY,
+)
+from lipstick.scripts.reading.values import Class, Function, Value
+
+
+def binary_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Call what an operator calls of its operands; None: their classes are not plain."""
+    name = OPERATORS[type(op)]
+    made = call_method(context, left, f"__{name}__", [right])
+    return made or call_method(context, right, f"__r{name}__", [left])
+
+
+def augmented_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Call what an augmented assignment calls; None: the classes are not plain."""
+    made = call_method(context, left, f"__i{OPERATORS[type(op)]}__", [right])
+    return made or binary_method(context, op, left, right)
+
+
+def compared(context: Context, op: ast.cmpop, left: Value, right: Value) -> list[Value]:
+    """What the methods return that a comparison calls of its sides, where their class is plain."""
+    containment = isinstance(op, ast.In | ast.NotIn)
+    sides = [(right, left)] if containment else [(left, right), (right, left)]
+    for receiver, other in sides:
+        for name in COMPARISONS.get(type(op), ()):
+            given = [] if name == "__iter__" else [other]
+            made = call_method(context, receiver, name, given)
+            if made is not None:
+                return [made]
+    return []
+
+
+def unary_method(op: ast.unaryop) -> str:
+    """The name of the method that an operator of one operand calls."""
+    return UNARY[type(op)]
+
+
+def call_method(
+    context: Context, receiver: Value, name: str, given: Sequence[Value] = ()
+) -> Value | None:
+    """Call a special method of an object; None: its class is not plain, or has no such method."""
+    if receiver.cls is None:
+        return None
+    member = class_member(context, receiver.cls, name)
+    if member is None or not isinstance(member.target, Function):
+        return None
+    return invoke(context, member.target, member, Arguments(list(given)), context.filled(receiver))
+
+
+def called_by(
+    context: Context, function: str, values: Iterable[Value], owner: Value | None
+) -> list[Function]:
+    """The special methods that a call of Python or of a library may call of what it is given.
+
+    Methods of other objects call those that are listed; other functions may call all in `OTHERS`.
+    """
+    names = BUILT_IN.get(function, OTHERS if owner is None else ())
+    names = tuple(name for name in names if name in context.methods)
+    if not names:
+        return []
+    classes = {id(cls): cls for value in values for cls in _classes(context, value)}
+    members = [class_member(context, cls, name) for cls in classes.values() for name in names]
+    return [m.target for m in members if m is not None and isinstance(m.target, Function)]
+
+
+def _classes(context: Context, value: Value) -> list[Class]:
+    """The classes of the project of a value and of all that it holds."""
+    own = [] if value.cls is None else [value.cls]
+    made = (context.made.get(region) for region in context.reach(value.regions))
+    return [*own, *(cls for cls in made if cls is not None)]
+
+
+def iterated(context: Context, over: Value) -> Value:
+    """What going over an object of the project goes over; others as they are."""
+    made = call_method(context, over, "__iter__")
+    return over if made is None else made
+
+
+def next_of(context: Context, items: Value) -> Value | None:
+    """The next of some items, where a class of the project makes it."""
+    return call_method(context, items, "__next__")
+
+
+def text_of(context: Context, value: Value) -> Value:
+    """The text that formatting makes of an object of the project; others as they are."""
+    for name in TEXTS:
+        made = call_method(context, value, name)
+        if made is not None:
+            return made
+    return value
+
+
+def truth_of(context: Context, value: Value) -> Value:
+    """Whether an object of the project counts as true; others as they are."""
+    for name in ("__bool__", "__len__"):
+        made = call_method(context, value, name)
+        if made is not None:
+            return made
+    return value
