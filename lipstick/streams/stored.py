@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +13,6 @@ from graphquery.store.streams import (
     Part,
     batches,
     checked,
-    part_document,
     parts,
     queries,
     query_record,
@@ -93,9 +92,7 @@ class Stored(Recording):
         self.ended = state is not None and bool(state["ended"])
         if state is not None and any(node.keyed for node in self.graph.nodes.values()):
             self._restore_codes()
-        self._ranges = {
-            sid: Parts.of(part_document(part) for part in each) for sid, each in self._parts.items()
-        }
+        self._ranges = {sid: Parts.of(map(_ranges, each)) for sid, each in self._parts.items()}
 
     def states(self) -> list[dict[str, StageState]]:
         """The state after the last batch, of each partition if keys are divided."""
@@ -183,6 +180,11 @@ class Stored(Recording):
         self._cache[sid, number] = keys
         self._cached += len(keys)
         return keys
+
+
+def _ranges(part: Part) -> dict[str, int]:
+    """The numbers that `Parts` has of a part."""
+    return {each.name: getattr(part, each.name) for each in fields(Parts)}
 
 
 def _shifted(part: Part, codes: int) -> Part:
