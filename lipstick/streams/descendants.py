@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from lipstick.streams.ancestors import within_reach
 from lipstick.streams.events import Events, Found, resolve
-from lipstick.streams.graph import Node
 from lipstick.streams.keys import INFINITE, Keys, distinct_keys, search
+from lipstick.streams.node import Node
 from lipstick.streams.operators.base import Reach, Spans
 from lipstick.streams.operators.merge import trigger_rank
+from lipstick.streams.reach import within_reach
 from lipstick.streams.recording import Recording
 from semiring.base import Array
 

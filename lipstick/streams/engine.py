@@ -13,9 +13,10 @@ from lipstick.streams.batch import Batch
 from lipstick.streams.codes import KeyCodes
 from lipstick.streams.delays import Delays, Fixed
 from lipstick.streams.errors import StreamError, UnknownStreamError
-from lipstick.streams.graph import Graph, Node
+from lipstick.streams.graph import Graph
 from lipstick.streams.ingest import SourceStage
 from lipstick.streams.keys import INFINITE, NEVER, Keys
+from lipstick.streams.node import Node
 from lipstick.streams.numbering import Numbering
 from lipstick.streams.operators.base import Fired, Stage
 from lipstick.streams.properties import Property, Step

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lipstick.streams.errors import ReplayError, StreamError, UnknownStreamError
+from lipstick.streams.node import Node
 from lipstick.streams.operators import (
     Aggregate,
     AggregateBy,
@@ -26,35 +27,6 @@ from lipstick.streams.operators.aggregate import AggregateFunction
 from lipstick.streams.operators.joins import Condition
 from lipstick.streams.operators.mapping import MapFunction, Predicate
 from lipstick.streams.source import Source
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A stream, and the operator that makes it.
-
-    Parameters
-    ----------
-    sid
-        The name of the stream.
-    source
-        How its events come in, for a source.
-    operator, inputs
-        What makes it of which streams, for all others.
-    keyed
-        Whether the stream has a key.
-    module
-        The composed operator that it is inside of, or its own name.
-    twin
-        The stream that has the same events under another name: nothing is recorded of this one.
-    """
-
-    sid: str
-    source: Source | None = None
-    operator: Operator | None = None
-    inputs: tuple[str, ...] = ()
-    keyed: bool = False
-    module: str = ""
-    twin: str | None = None
 
 
 class Graph:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lipstick.streams.ancestors import within_reach
 from lipstick.streams.graph import Graph
 from lipstick.streams.keys import INFINITE, NEVER, Keys, last_of_code, search
 from lipstick.streams.operators.base import Reach
+from lipstick.streams.reach import within_reach
 from lipstick.streams.recording import Recording
 
 

@@ -17,8 +17,8 @@ from graphquery import ProvenanceGraph
 from graphquery.model import EdgeSet, Kind, Ordinals, Segment
 from lipstick.streams.ancestors import Link, Ranges, walk_back
 from lipstick.streams.events import Events, key_table, resolve
-from lipstick.streams.graph import Node
 from lipstick.streams.keys import Keys, distinct_keys, expand, search
+from lipstick.streams.node import Node
 from lipstick.streams.operators.base import Spans, at_trigger
 from lipstick.streams.recording import Recording
 from semiring.base import Array

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from lipstick.streams.errors import StreamError
-from lipstick.streams.graph import Graph, Node
+from lipstick.streams.graph import Graph
+from lipstick.streams.node import Node
 from lipstick.streams.operators import (
     Aggregate,
     AggregateBy,
