@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from rewriter.streaming.emission import Emission, OutputMode, Reading
 from rewriter.streaming.flow import Streamed
-from rewriter.streaming.recorded import Emission, OutputMode, Reading, as_recorded
+from rewriter.streaming.recorded import as_recorded
 
 __all__ = ["Emission", "OutputMode", "Reading", "Streamed", "as_recorded"]

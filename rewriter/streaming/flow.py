@@ -98,6 +98,11 @@ class Flow:
 STATIC = Flow()
 
 
+def moment(milliseconds: int) -> Scalar:
+    """Return a time as a constant."""
+    return exp.Anonymous(this="timestamp_millis", expressions=[exp.Literal.number(milliseconds)])
+
+
 def times_of(
     output: Sequence[Attribute], scalars: Sequence[Scalar], times: Mapping[str, EventTime]
 ) -> dict[str, EventTime]:

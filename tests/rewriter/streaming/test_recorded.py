@@ -171,4 +171,4 @@ def test_the_batch_of_a_row_of_an_outer_or_semi_join_is_not_told(kind: str) -> N
 )
 def test_a_row_without_a_partner_is_emitted_when_none_can_come(condition: str, over: str) -> None:
     sql = f"SELECT e.id FROM events e LEFT JOIN alerts a ON {condition}"
-    assert filters(sql)[-1].endswith(f"there IS NULL AND {over}")
+    assert filters(sql)[-1].endswith(f"(there IS NULL AND {over})")

@@ -53,15 +53,8 @@ class Feed:
         self.session.track("sensors", sensors, key="sensor")
 
     def write(self, batch: int) -> None:
-        """Write the files of a batch, each at once."""
-        for name, (_, batches) in _STREAMS.items():
-            gone = self.gone.get(name, ())
-            rows = [row for row in batches[batch] if row[0] not in gone]
-            hidden = self.folder / f".{name}-{batch}.parquet"
-            pq.write_table(_table(name, rows), hidden)
-            target = self.folder / name / f"{batch}.parquet"
-            os.utime(hidden, (1_800_000_000 + batch, 1_800_000_000 + batch))
-            shutil.move(hidden, target)
+        """Write the files of a batch."""
+        write_batch(self.folder, batch, self.gone)
 
     def run(self, shape: Shape, label: str = "run") -> tuple[StreamRun, dict[int, list[Any]]]:
         """Run a query to the end; return the run, and the rows that each batch emitted."""
@@ -85,6 +78,16 @@ class Feed:
         finally:
             run.stop()
         return run, emitted
+
+
+def write_batch(folder: Path, batch: int, without: Mapping[str, Sequence[int]] = {}) -> None:
+    """Write the files of a batch of all streams, each at once, without rows of some keys."""
+    for name, (_, batches) in _STREAMS.items():
+        rows = [row for row in batches[batch] if row[0] not in without.get(name, ())]
+        hidden = folder / f".{name}-{batch}.parquet"
+        pq.write_table(_table(name, rows), hidden)
+        os.utime(hidden, (1_800_000_000 + batch, 1_800_000_000 + batch))
+        shutil.move(hidden, folder / name / f"{batch}.parquet")
 
 
 def standing(shape: Shape, emitted: Mapping[int, Sequence[Any]]) -> Counter[Any]:
