@@ -103,6 +103,7 @@ def _on_spark(folder: Path, number: int, seed: int, master: str) -> dict[str, An
     table = hashtags.tweets(number, seed)
     path = folder / "tweets.parquet"
     pq.write_table(table, path, row_group_size=max(1, len(table) // 8))
+    was_there = SparkSession.getActiveSession() is not None
     builder = SparkSession.builder.master(master).appName("lipstick events demo")
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -117,7 +118,8 @@ def _on_spark(folder: Path, number: int, seed: int, master: str) -> dict[str, An
             query.stop()
             return reduction.close().topics
     finally:
-        spark.stop()
+        if not was_there:
+            spark.stop()
 
 
 def _trace(folder: Path) -> None:

@@ -95,6 +95,7 @@ def reduce_folder(
         lag = "" if done.lag is None else f", lag {done.lag:.1f} s"
         tell_topics(done.topics, f"batch {done.batch}{lag}")
 
+    was_there = SparkSession.getActiveSession() is not None
     builder = SparkSession.builder.master(options.master).appName("lipstick events")
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
@@ -114,7 +115,8 @@ def reduce_folder(
                 reduction.close()
             return reduction.batches.progress, reduction.batches.dead
     finally:
-        spark.stop()
+        if not was_there:
+            spark.stop()
 
 
 def tell_topics(topics: dict[str, Any], what: str) -> None:
