@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from lipstick.events.errors import EventsError
 
 if TYPE_CHECKING:
     from graphquery import ProvenanceGraph
+    from lipstick.capture.capture import Capture
 
 TOGETHER = 5_000
 """Edges of a message."""
 
 
-def emit_capture(capture: Any, emitter: Emitter, name: str, key: Sequence[str] = ()) -> int:
+def emit_capture(capture: Capture, emitter: Emitter, name: str, key: Sequence[str] = ()) -> int:
     """Emit that rows of a captured query came from the tuples that their annotations name.
 
     Tuples are called by their tokens (``cars:C2``), so that rows join with what other captures,
@@ -27,7 +28,7 @@ def emit_capture(capture: Any, emitter: Emitter, name: str, key: Sequence[str] =
     Parameters
     ----------
     capture
-        What has `annotations`: pairs of a row and its annotation.
+        See `lipstick.open`.
     name
         Of the query: rows are called ``name:`` and their key.
     key
@@ -39,9 +40,8 @@ def emit_capture(capture: Any, emitter: Emitter, name: str, key: Sequence[str] =
         How many rows there are.
     """
     number = 0
-    for number, (row, annotation) in enumerate(capture.annotations(), 1):
-        values = row if isinstance(row, dict) else row.asDict()
-        place = "|".join(str(values[column]) for column in key) if key else str(number)
+    for number, (row, annotation) in enumerate(capture.polynomials(None), 1):
+        place = "|".join(str(row[column]) for column in key) if key else str(number)
         uses = sorted(map(str, annotation.tokens))
         emitter.record(name, f"{name}/{place}", uses, [f"{name}:{place}"])
     return number

@@ -90,7 +90,8 @@ def test_graphs_and_annotated_rows_are_emitted(store: Path, tmp_path: Path) -> N
     assert again.lineage("job/outputs.1:o") == ["job/inputs.1:i", "job/inputs.1:j"]
 
     class Answer:
-        def annotations(self) -> list[tuple[dict[str, str], Polynomial]]:
+        def polynomials(self, limit: int | None) -> list[tuple[dict[str, str], Polynomial]]:
+            assert limit is None
             first, second = (Polynomial.token(Token("cars", (key,))) for key in ("C1", "C2"))
             return [({"model": "a"}, first + second), ({"model": "b"}, second * second)]
 
