@@ -15,7 +15,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmark_workflowgen.events import accuracy, partitions, queries
+from benchmark_workflowgen.events import accuracy, partitions, queries, state
 from benchmark_workflowgen.events.jobs import hashtag_count
 
 Rows = list[dict[str, Any]]
@@ -67,6 +67,13 @@ def query_rows(given: dict[str, Any], folder: Path) -> Rows:
     return queries.measure(executions, folder, given["questions"])
 
 
+def state_rows(given: dict[str, Any], folder: Path) -> Rows:
+    """The peak of what is open, by the length of the stream."""
+    del folder
+    executions = hashtag_count(given["tweets"], 4)
+    return [state.measure(executions, number, given["batch"]) for number in given["computations"]]
+
+
 def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
     """The streaming job over so many cores, in so many shards, by every partitioning."""
     from benchmark_workflowgen.events import streamed
@@ -115,6 +122,7 @@ EXPERIMENTS: dict[str, Callable[[dict[str, Any], Path], Rows]] = {
     "partitions": partition_rows,
     "ratio": ratio_rows,
     "queries": query_rows,
+    "state": state_rows,
     "speed": speed_rows,
     "overhead": overhead_rows,
     "latency": latency_rows,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmark_workflowgen.events import accuracy, partitions, queries
+from benchmark_workflowgen.events import accuracy, partitions, queries, state
 from benchmark_workflowgen.events.command import EXPERIMENTS, grid
 from benchmark_workflowgen.events.jobs import Execution, edges_of, ends_of, hashtag_count
 from benchmark_workflowgen.events.streamed import emitted
@@ -54,6 +54,13 @@ def test_questions_are_answered_alike(executions: list[Execution], tmp_path: Pat
     full, reduced = queries.measure(executions, tmp_path, 5)
     assert full["edges"] == len(edges_of(executions))
     assert reduced["store bytes"] < full["store bytes"]
+
+
+def test_the_state_does_not_grow_with_the_stream(executions: list[Execution]) -> None:
+    few, many = (state.measure(executions, number, 500) for number in (1, 4))
+    assert many["edges"] == 4 * few["edges"]
+    assert many["kept"] == 4 * few["kept"]
+    assert many["peak edges"] < 1.2 * few["peak edges"]
 
 
 def test_what_is_emitted_is_the_computation(executions: list[Execution], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from graphquery.store import Store
 from lipstick.events.graph import ReducedGraph
@@ -24,6 +25,18 @@ def edges_in(store: Path) -> list[Pair]:
             (names[edges.target][target], names[edges.source][source])
             for source, target in zip(sources.tolist(), targets.tolist(), strict=True)
         ]
+    return found
+
+
+def labelled_in(store: Path) -> list[tuple[str, str, Any]]:
+    """Edges from effect to cause with their labels, of all topics."""
+    snapshot = Store.open(store).snapshot()
+    found = []
+    for topic in snapshot.records["events"]["topics"].values():
+        for file in topic["labels"]:
+            table = snapshot.read(file)
+            columns = (table.column(name).to_pylist() for name in ("source", "dest", "label"))
+            found += list(zip(*columns, strict=True))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +19,17 @@ from lipstick.events.letters import read_letters
 from lipstick.events.parse import parse
 from lipstick.events.stream.batches import Batches, StreamSettings
 from lipstick.events.stream.plan import PARTITIONINGS, SOURCE
+from semiring.semirings import Counting
 from tests.graphquery.reduction.jobs import random_job
-from tests.graphquery.reduction.oracle import swept
+from tests.graphquery.reduction.oracle import job_labels, labels, swept
 from tests.lipstick.events.inline import Line, run_batch, stepped, table_of, tasks_of
-from tests.lipstick.events.reduced import asked, edges_in, pairs_in
+from tests.lipstick.events.reduced import asked, edges_in, labelled_in, pairs_in
 from tests.lipstick.events.sent import send
 
 
 def settings_of(rng: np.random.Generator) -> StreamSettings:
     return StreamSettings(
+        semiring=Counting() if rng.random() < 0.3 else None,
         hubs=bool(rng.random() < 0.5),
         lateness=None if rng.random() < 0.4 else int(rng.choice([0, 20, 10_000])),
         overlap=20,
@@ -106,6 +109,11 @@ def run(seed: int, folder: Path) -> int:
         if not settings.hubs:
             inner = {v for pair in ends for v in pair} - job.effects - job.causes
             assert not inner, f"{where}: {inner} are left"
+    if settings.semiring is not None:
+        counts = replace(job, labels=(1,) * len(job.edges))
+        told = labels(labelled_in(store), job.effects, job.causes, settings.semiring)
+        for pair, number in job_labels(counts, settings.semiring).items():
+            assert told[pair] == number, f"{where}: {told[pair]} ways of {pair}, not {number}"
     if not job.kept:
         assert asked(store) == expected, f"{where}: lineage differs"
     return known.repaired
