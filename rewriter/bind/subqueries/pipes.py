@@ -27,6 +27,7 @@ from rewriter.errors import UnsupportedError
 
 _BOUNDS = frozenset({"limit", "offset"})
 _ORDERED = _BOUNDS | {"order"}
+_QUERIES = (exp.Select, exp.SetOperation, Piped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,10 @@ class _Selects:
         What they are.
     open
         Whether ``query`` is a SELECT of all columns of FROM, with WHERE at most.
+    name
+        The one qualifier of all columns, where it is open.
     names
-        The qualifiers that may stand before its columns where it is open, in lower case.
+        All names that may be qualifiers of its columns, in lower case.
     lost
         Qualifiers that pipe syntax would keep.
     ordered
@@ -49,6 +52,7 @@ class _Selects:
 
     query: exp.Query
     open: bool = False
+    name: str | None = None
     names: frozenset[str] = frozenset()
     lost: frozenset[str] = frozenset()
     ordered: bool = False
@@ -60,12 +64,10 @@ class _Selects:
 
     def derived(self, name: str | None = None) -> _Selects:
         """Return a SELECT of these as a derived table; all of one relation keeps its name."""
-        lost = self.lost | self.names
-        if name is None and self.open and len(self.names) == 1:
-            [name] = self.names
-            lost = self.lost
+        name = self.name if name is None else name
         names = frozenset[str]() if name is None else frozenset({name.lower()})
-        return _Selects(_all_of(self.query, name), True, names, lost - names, self.ordered)
+        lost = (self.lost | self.names) - names
+        return _Selects(_all_of(self.query, name), True, name, names, lost, self.ordered)
 
     def opened(self, *, unrestricted: bool = False) -> _Selects:
         """Return a SELECT of all columns; ``unrestricted``: without WHERE."""
@@ -81,13 +83,14 @@ class _Steps:
 
     def selects(self, piped: Piped) -> _Selects:
         """Return the SELECTs of an operator and those before it."""
-        before, step = self._before(piped.this), piped.args["step"]
+        step = piped.args["step"]
+        given = _given(self._before(piped.this), step)
         qualifiers = {
             part.name.lower() for column in step.find_all(exp.Column) for part in column.parts[:-1]
         }
-        if qualifiers & before.lost or any(piped.args.get(clause) for clause in _ORDERED):
+        if given is None or qualifiers & given.lost or _is_ordered(piped):
             raise self._refusal(piped)
-        after = self._after(before, step)
+        after = self._after(given, step)
         if after is None:
             raise self._refusal(piped)
         if piped.args.get("with_"):
@@ -111,39 +114,39 @@ class _Steps:
         if isinstance(given, PipeSource):
             select = exp.Select(expressions=[exp.Star()], from_=given.args["from_"])
             select.set("laterals", given.args.get("laterals"))
-            return _Selects(select, True, _names(given))
+            return _Selects(select, True, _only_name(given), _names(given))
         assert isinstance(given, exp.Query)
-        ordered = any(given.args.get(clause) for clause in _ORDERED)
-        query = _all_of(self.query(given))
-        return _Selects(query, True, lost=_names(given), ordered=ordered)
+        named = given.find_all(exp.Table, exp.TableAlias)
+        lost = frozenset(one.name.lower() for one in named if one.name)
+        return _Selects(_all_of(self.query(given)), True, lost=lost, ordered=_is_ordered(given))
 
-    def _after(self, before: _Selects, step: exp.Expr) -> _Selects | None:
+    def _after(self, given: _Selects, step: exp.Expr) -> _Selects | None:
         """Return the rows of an operator, None where a SELECT has no clause for it."""
         match step:
             case exp.Where():
-                given = before.opened(unrestricted=True)
                 given.query.set("where", step)
                 return given
             case exp.Join():
-                given = before.opened(unrestricted=True)
                 given.query.append("joins", step)
-                return replace(given, names=given.names | _names(step))
+                return replace(given, name=None, names=given.names | _names(step))
             case NameStep():
-                return before.derived(step.name)
+                return given.derived(step.name)
             case exp.SetOperation():
-                step.set("this", before.query)
+                step.set("this", given.query)
                 step.set("expression", self.query(step.expression))
-                return before.closed(step, ordered=False)
+                return given.closed(step, ordered=False)
             case OrderStep():
-                return _ordered(before, step)
+                for name, value in step.args.items():
+                    given.query.set(name, value)
+                return given.closed(given.query, ordered=True)
             case exp.Select():
-                return _selected(before, step.expressions, step)
+                return _selected(given, step.expressions, step)
             case ExtendStep():
-                return _selected(before, [exp.Star(), *step.expressions])
+                return _selected(given, [exp.Star(), *step.expressions])
             case DropStep():
-                return _selected(before, [exp.Star(except_=step.expressions)])
+                return _selected(given, [exp.Star(except_=step.expressions)])
             case AggregateStep():
-                return _aggregated(before, step)
+                return _aggregated(given, step)
         return None
 
     def _refusal(self, piped: Piped) -> UnsupportedError:
@@ -163,41 +166,47 @@ def without_pipes(query: exp.Query, source: Source) -> exp.Query:
     return _Steps(source).query(query)
 
 
+def _given(before: _Selects, step: exp.Expr) -> _Selects | None:
+    """Return the SELECT that an operator adds clauses to, None where there is none."""
+    if isinstance(step, exp.Where | exp.Join):
+        return before.opened(unrestricted=True)
+    if isinstance(step, NameStep | exp.SetOperation):
+        return before
+    if not isinstance(step, OrderStep):
+        return before.opened()
+    clauses = {name for name, value in step.args.items() if value}
+    if not clauses <= _ORDERED:
+        return None
+    if "order" in clauses or not before.ordered:
+        return before.opened()
+    # A derived table has no order that LIMIT goes by.
+    bounded = any(before.query.args.get(name) for name in _BOUNDS)
+    return before if before.query.args.get("order") and not bounded else None
+
+
 def _selected(
-    before: _Selects, items: Sequence[exp.Expr], step: exp.Select | None = None
+    given: _Selects, items: Sequence[exp.Expr], step: exp.Select | None = None
 ) -> _Selects:
-    given = before.opened()
     given.query.set("expressions", list(items))
     for clause in ("hint", "distinct", "windows"):
         given.query.set(clause, None if step is None else step.args.get(clause))
     return given.closed(given.query)
 
 
-def _aggregated(before: _Selects, step: AggregateStep) -> _Selects | None:
+def _aggregated(given: _Selects, step: AggregateStep) -> _Selects | None:
     """Return the keys, then the aggregates; an integer would be a place among the columns."""
     keys = step.args.get("keys") or []
     bare = [unwrap(key.this if isinstance(key, exp.Alias) else key) for key in keys]
     if any(isinstance(key, exp.Literal) for key in bare):
         return None
-    given = _selected(before, [*keys, *step.expressions])
+    selected = _selected(given, [*keys, *step.expressions])
     if bare:
-        given.query.set("group", exp.Group(expressions=[key.copy() for key in bare]))
-    return replace(given, ordered=False)
+        selected.query.set("group", exp.Group(expressions=[key.copy() for key in bare]))
+    return replace(selected, ordered=False)
 
 
-def _ordered(before: _Selects, step: OrderStep) -> _Selects | None:
-    """Return the rows in an order, or the first of them."""
-    clauses = {name for name, value in step.args.items() if value}
-    if not clauses <= _ORDERED:
-        return None
-    given = before
-    if "order" in clauses or not before.ordered:
-        given = before.opened()
-    elif not before.query.args.get("order") or any(before.query.args.get(one) for one in _BOUNDS):
-        return None  # a derived table has no order that LIMIT goes by
-    for name in clauses:
-        given.query.set(name, step.args[name])
-    return given.closed(given.query, ordered=True)
+def _is_ordered(query: exp.Expr) -> bool:
+    return any(query.args.get(clause) for clause in _ORDERED)
 
 
 def _all_of(query: exp.Query, name: str | None = None) -> exp.Select:
@@ -207,8 +216,22 @@ def _all_of(query: exp.Query, name: str | None = None) -> exp.Select:
     return exp.Select(expressions=[exp.Star()], from_=exp.From(this=table))
 
 
+def _only_name(given: PipeSource) -> str | None:
+    """Return the qualifier of all columns of FROM, None where there may be others."""
+    relation = given.args["from_"].this
+    if given.args.get("laterals") or relation.args.get("joins") or relation.args.get("pivots"):
+        return None
+    if isinstance(relation, exp.Table) and not relation.db:
+        return str(relation.alias_or_name) or None
+    return relation.alias or None if isinstance(relation, exp.Subquery) else None
+
+
 def _names(node: exp.Expr) -> frozenset[str]:
-    """Return the names of relations that stand in a text, in lower case."""
-    named = node.find_all(exp.Table, exp.TableAlias)
-    names = {one.name.lower() for one in named}
-    return frozenset(names - {""})
+    """Return the names that may be qualifiers of columns of a text's relations, in lower case."""
+    names: list[str] = []
+    for part in node.walk(prune=lambda one: isinstance(one, _QUERIES)):
+        if isinstance(part, exp.Table) and not part.alias:
+            names += [part.name, part.db, part.catalog]
+        elif isinstance(part, exp.TableAlias):
+            names.append(part.name)
+    return frozenset(name.lower() for name in names if name)

@@ -604,6 +604,48 @@ Write the subquery as a SELECT.
 -- advised
 SELECT a FROM t WHERE EXISTS (SELECT *, k + 1 AS m FROM r WHERE r.y = t.a)
 
+-- title: pipe correlated name of the outer relation
+SELECT a FROM t WHERE EXISTS (FROM (SELECT x AS a, k FROM l) |> WHERE a > 1 |> WHERE t.b = k)
+-- expected
+Project: a_7 'a' := `a`
+  SemiJoin: `b_2_2` IS NOT DISTINCT FROM `b`
+    [1] Scan t: a, b
+    Project: a_6 'a' := `a_5`, k_6 'k' := `k_5`, b_2_2 'b_2' := `b_2`
+      Filter: `b_2` = `k_5`
+        InnerJoin
+          Project: a_5 'a' := `a_4`, k_5 'k' := `k_4`
+            Filter: `a_4` > 1
+              Project: a_4 'a' := `x_2`, k_4 'k' := `k_3`
+                Scan l: x_2 := x, k_3 := k, j_2 := j
+          OuterValues: b_2 'b' := `b`
+            [1] as above
+
+-- title: pipe correlated name within a derived table
+SELECT a FROM t WHERE EXISTS (FROM (SELECT * FROM t) |> WHERE a > 1 |> WHERE t.b = a)
+-- expected
+Project: a_9 'a' := `a`
+  SemiJoin: `b_4_2` IS NOT DISTINCT FROM `b`
+    [1] Scan t: a, b
+    Project: a_8 'a' := `a_7`, b_8 'b' := `b_7`, b_4_2 'b_4' := `b_4`
+      Filter: `b_4` = `a_7`
+        InnerJoin
+          Project: a_7 'a' := `a_6`, b_7 'b' := `b_6`
+            Filter: `a_6` > 1
+              Project: a_6 'a' := `a_5`, b_6 'b' := `b_5`
+                Scan t: a_5 := a, b_5 := b
+          OuterValues: b_4 'b' := `b`
+            [1] as above
+
+-- title: pipe correlated qualifier after a join
+SELECT a FROM t WHERE EXISTS (FROM r JOIN l ON r.k = l.k |> WHERE l.x = t.a |> WHERE r.y = t.b)
+-- error
+UnsupportedError: this operator in a subquery that refers to the outer query is not supported at 1:77
+   r.k = l.k |> WHERE l.x = t.a |> WHERE r.y = t.b)
+                                ^^
+Write the subquery as a SELECT.
+-- advised
+SELECT a FROM t WHERE EXISTS (SELECT * FROM r JOIN l ON r.k = l.k WHERE l.x = t.a AND r.y = t.b)
+
 -- title: pipe correlated limit after order
 SELECT * FROM t, LATERAL (FROM r |> WHERE r.y = t.a |> ORDER BY k |> EXTEND k + 1 AS m |> LIMIT 1)
 -- error
