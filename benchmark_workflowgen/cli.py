@@ -16,6 +16,7 @@ from benchmark_workflowgen.graph_cost import main as graph_cost
 from benchmark_workflowgen.grid import KINDS, PRESETS, SPARK, Case, GridError, preset, read_grid
 from benchmark_workflowgen.results import Results
 from benchmark_workflowgen.semiring_cost import main as semiring_cost
+from benchmark_workflowgen.streaming_cost import main as streaming_cost
 from benchmark_workflowgen.streams.command import streams
 from benchmark_workflowgen.worker_cost import main as worker_cost
 
@@ -116,5 +117,6 @@ main.add_command(worker_cost, "worker-cost")
 main.add_command(graph_cost, "graph-cost")
 main.add_command(cluster)
 main.add_command(federation)
+main.add_command(streaming_cost, "streaming-cost")
 main.add_command(streams)
 main.add_command(events)

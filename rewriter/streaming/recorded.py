@@ -191,11 +191,10 @@ class _Recording:
         flow = replace(flow, times={**flow.times, **times})
         if generate.argument.meta.get(MARK) != SESSION:
             return relation, flow
-        if self._context.mode is not OutputMode.COMPLETE:
-            relation = self._context.in_time(
-                relation, replace(flow, times=times), set(times), generate.span
-            )
-            self.sessions = True
+        # Sessions drop late rows in every output mode; emitted ones are kept in complete alone.
+        windows = replace(flow, times=times)
+        relation = self._context.in_time(relation, windows, times.keys(), generate.span)
+        self.sessions = self._context.mode is not OutputMode.COMPLETE
         return relation, replace(flow, late=None, sessions=True)
 
     def _windows(self, windows: Windows, needed: frozenset[str]) -> tuple[Relation, Flow]:

@@ -172,3 +172,13 @@ def test_the_batch_of_a_row_of_an_outer_or_semi_join_is_not_told(kind: str) -> N
 def test_a_row_without_a_partner_is_emitted_when_none_can_come(condition: str, over: str) -> None:
     sql = f"SELECT e.id FROM events e LEFT JOIN alerts a ON {condition}"
     assert filters(sql)[-1].endswith(f"(there IS NULL AND {over})")
+
+
+def test_sessions_drop_late_rows_in_every_output_mode() -> None:
+    """And are split by an emission where state is not kept for ever."""
+    sql = "SELECT session_window, count(*) FROM events GROUP BY session_window(ts, '1 minute')"
+    late = "NOT (session_window.end <= late) IS TRUE"
+    assert filters(sql, "complete") == [late]
+    assert not read(sql, "complete").sessions
+    assert filters(sql)[0] == late
+    assert read(sql).sessions

@@ -1,0 +1,152 @@
+"""What provenance costs a streaming query while it runs, and what its questions cost afterwards.
+
+Events are written as files; the plain query and the annotated one read them in turns, in as many
+micro-batches, into Parquet. The ratio is of medians of wall time. An annotated query adds nothing
+to the plan, so that what is measured beside it is the thread that keeps offsets. Afterwards the
+results of one micro-batch, and of all, are captured.
+
+    python -m benchmark_workflowgen streaming-cost --output results.json
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+import lipstick
+from benchmark_workflowgen.environment import environment
+from benchmark_workflowgen.sessions import Sparks
+from lipstick.streams.queries.definition import AnnotatedStream
+
+SCHEMA = "id BIGINT, ts TIMESTAMP, sensor INT, v DOUBLE"
+QUERIES = {
+    "filter": "SELECT id, v FROM events WHERE v > 0.9",
+    "window": (
+        "SELECT window.end, sensor, count(*) AS n, sum(v) AS total FROM events "
+        "GROUP BY window(ts, '10 seconds'), sensor"
+    ),
+    "sliding window": (
+        "SELECT window.end, avg(v) AS mean FROM events "
+        "GROUP BY window(ts, '20 seconds', '10 seconds')"
+    ),
+    "join of streams": (
+        "SELECT a.id, b.id AS other FROM events a JOIN alarms b ON a.sensor = b.sensor "
+        "AND b.ts BETWEEN a.ts AND a.ts + INTERVAL 1 SECOND"
+    ),
+}
+_SENSORS = 100
+_PER_SECOND = 1_000
+
+
+@click.command()
+@click.option("--output", type=click.Path(path_type=Path), default=None, help="Results as JSON.")
+@click.option("--events", default=400_000, show_default=True)
+@click.option("--batches", default=8, show_default=True)
+@click.option("--repetitions", default=3, show_default=True)
+@click.option("--only", multiple=True, type=click.Choice(list(QUERIES)))
+@click.option("--scratch", type=click.Path(path_type=Path), default=Path("/tmp/lipstick-streaming"))
+def main(
+    output: Path | None,
+    events: int,
+    batches: int,
+    repetitions: int,
+    only: tuple[str, ...],
+    scratch: Path,
+) -> None:
+    """Measure annotated streaming queries beside plain ones."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    _generate(scratch, events, batches)
+    document: dict[str, Any] = {"events": events, "batches": batches, "queries": []}
+    with Sparks(None, None, "4g") as sparks:
+        spark = sparks.get(2, 4)
+        with lipstick.session(spark, store=scratch / "store") as ls:
+            for name in ("events", "alarms"):
+                stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+                frame = stream.parquet(str(scratch / name))
+                ls.track(name, frame.withWatermark("ts", "5 seconds"))
+            for name in only or QUERIES:
+                result = {"query": name, **_measured(ls, name, repetitions, scratch)}
+                document["queries"].append(result)
+                click.echo(json.dumps(result))
+        document["environment"] = environment(spark)
+    if output is not None:
+        output.write_text(json.dumps(document, indent=1), encoding="utf-8")
+    shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _generate(scratch: Path, events: int, batches: int) -> None:
+    """Write the files of a stream of readings, and of one of a hundredth as many alarms."""
+    chance = np.random.default_rng(0)
+    for name, step in (("events", 1), ("alarms", 100)):
+        (scratch / name).mkdir(parents=True)
+        for batch, ids in enumerate(np.array_split(np.arange(0, events, step), batches)):
+            times = ids * (1_000_000 // _PER_SECOND)
+            table = pa.table(
+                {
+                    "id": ids,
+                    "ts": pa.array(times, pa.timestamp("us", "UTC")),
+                    "sensor": chance.integers(0, _SENSORS, len(ids), dtype=np.int32),
+                    "v": chance.random(len(ids)),
+                }
+            )
+            pq.write_table(table, scratch / name / f"{batch:04}.parquet")
+
+
+def _measured(ls: lipstick.Session, name: str, repetitions: int, scratch: Path) -> dict[str, Any]:
+    """Run a query plainly and annotated in turns; ask the last annotated run."""
+    sql = QUERIES[name]
+    stream = ls.sql(sql)
+    assert isinstance(stream, AnnotatedStream)
+    plain, annotated = [], []
+    for number in range(repetitions + 1):
+        folder = scratch / "runs" / f"{name}-{number}"
+        seconds = (_plain(ls.spark, sql, folder / "plain"), _annotated(stream, folder / "ours"))
+        if number:  # the first pair compiles what both run
+            plain.append(seconds[0])
+            annotated.append(seconds[1])
+    checkpoint = folder / "ours" / "checkpoint"
+    run = stream.recorded(checkpoint)
+    last = run.batches[-1].number
+    return {
+        "plain": statistics.median(plain),
+        "annotated": statistics.median(annotated),
+        "ratio": statistics.median(annotated) / statistics.median(plain),
+        "kept_bytes": sum(f.stat().st_size for f in (checkpoint / "_lipstick").iterdir()),
+        "rows": run.results().df.count(),
+        "capture_of_all": _timed(lambda: run.results().capture),
+        "capture_of_one_batch": _timed(lambda: run.emitted(last).capture),
+    }
+
+
+def _plain(spark: SparkSession, sql: str, folder: Path) -> float:
+    return _timed(lambda: _run(spark.sql(sql).writeStream, folder))
+
+
+def _annotated(stream: AnnotatedStream, folder: Path) -> float:
+    return _timed(lambda: _run(stream.writeStream, folder))
+
+
+def _run(writer: Any, folder: Path) -> None:
+    query = (
+        writer.option("checkpointLocation", str(folder / "checkpoint"))
+        .format("parquet")
+        .start(str(folder / "sink"))
+    )
+    query.processAllAvailable()
+    query.stop()
+
+
+def _timed(act: Any) -> float:
+    started = time.perf_counter()
+    act()
+    return time.perf_counter() - started
