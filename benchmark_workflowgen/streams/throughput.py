@@ -43,8 +43,7 @@ def measured(
 def _row(
     kind: str, components: int, milliseconds: float, count: int, payload: int, batch: int
 ) -> dict[str, Any]:
-    seconds = _turns(kind, components, milliseconds / 1e3, count, payload, batch)
-    plain = seconds[PLAIN]
+    seconds, busy = _turns(kind, components, milliseconds / 1e3, count, payload, batch)
     return {
         "kind": kind,
         "components": components,
@@ -52,16 +51,21 @@ def _row(
         "events": count,
         "batch": batch,
         **{f"{way} us": round(each / count * 1e6, 2) for way, each in seconds.items()},
-        **{f"{way} x": round(seconds[way] / plain, 2) for way in (STORED, FLY)},
+        **{f"{way} x": round(seconds[way] / seconds[PLAIN], 2) for way in (STORED, FLY)},
+        **{f"{way} cpu us": round(each / count * 1e6, 2) for way, each in busy.items()},
     }
 
 
 def _turns(
     kind: str, components: int, work: float, count: int, payload: int, batch: int
-) -> dict[str, float]:
-    """The seconds of each way to run the same batches, one after the other for every batch."""
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The seconds of each way to run the same batches, one after the other for every batch.
+
+    Beside them the seconds of processor time, of which those that wait for the disk have none.
+    """
     table = events(count, payload)
     seconds = {PLAIN: 0.0, STORED: 0.0, FLY: 0.0}
+    busy = dict(seconds)
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         recorder = stack.enter_context(Assertions(folder / "store"))
@@ -72,7 +76,8 @@ def _turns(
         }
         for first in range(0, count, batch):
             for way, runner in runners.items():
-                started = time.perf_counter()
+                started, cpu = time.perf_counter(), time.process_time()
                 runner.push({SOURCE: table.slice(first, batch)})
                 seconds[way] += time.perf_counter() - started
-    return seconds
+                busy[way] += time.process_time() - cpu
+    return seconds, busy

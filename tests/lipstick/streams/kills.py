@@ -131,7 +131,7 @@ def killed(seed: int, *, spark: bool) -> str:
             for number, rows in enumerate(each):
                 write_batch(folder / "in", sid, number, rows)
         for _ in range(STARTS):
-            code = _started(seed, folder, chance.uniform(0.0, 9.0 if spark else 0.6), spark)
+            code = _started(seed, folder, chance.uniform(0.0, 20.0 if spark else 0.6), spark)
             if code is not None:
                 break
             kills += 1
