@@ -22,21 +22,25 @@ from lipstick.scripts.inference.infer import (
 )
 from lipstick.scripts.inference.offset import Offset, offset_accuracy, optimal_offset
 from lipstick.scripts.inference.ranges import Ranges, Score
+from lipstick.scripts.inference.stored import InferredInputs, StoredView, infer_output
 from lipstick.scripts.inference.view import View
 
 __all__ = [
     "Choice",
     "Distribution",
+    "InferredInputs",
     "Method",
     "Offset",
     "ProcessingElement",
     "Ranges",
     "Score",
     "Situation",
+    "StoredView",
     "View",
     "basic",
     "by_sequence",
     "choose",
+    "infer_output",
     "multi_step",
     "offset_accuracy",
     "one_to_one",

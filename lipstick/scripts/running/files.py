@@ -28,6 +28,7 @@ class OpenedFiles:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._opened: dict[tuple[str, bool], tuple[tuple[str, int], ...]] = {}
+        self._written: dict[int, str] = {}
         _listening.append(self)
         if not _hooked:
             _hooked.append(True)
@@ -50,6 +51,7 @@ class OpenedFiles:
             # What will be in it is known when the script has ended.
             event = self._recorder.add("write", "python", path, inferred=NOT_FOLLOWED)
             self._opened[full, writes] = event.places
+            self._written[event.number] = full
         else:
             with self._recorder.at_work():
                 version = version_of(full)
@@ -58,9 +60,9 @@ class OpenedFiles:
     def close(self) -> None:
         """Stop, and look at what was written."""
         _listening.remove(self)
-        for event in self._recorder.events:
-            if event.library == "python" and event.kind == "write":
-                self._recorder.change(event, files=versions_of(event.name))
+        for number, path in self._written.items():
+            event = self._recorder.events[number - 1]
+            self._recorder.change(event, files=versions_of(path))
 
 
 NOT_FOLLOWED = "what Python code does with a file is not followed row by row"

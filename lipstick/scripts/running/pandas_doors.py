@@ -150,5 +150,7 @@ def _path(arguments: tuple[Any, ...], named: dict[str, Any]) -> str | None:
         )
         or (named.get("excel_writer"),)
     )
-    file = getattr(given[0], "name", given[0])  # of an open file
+    file = given[0]
+    if not isinstance(file, str | os.PathLike):
+        file = getattr(file, "name", None)  # of an open file
     return os.fspath(file) if isinstance(file, str | os.PathLike) else None

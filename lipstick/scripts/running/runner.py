@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+import traceback
 import types
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +31,8 @@ def run_script(
 ) -> Run:
     """Run a script or notebook as it is, and keep where the rows that it writes come from.
 
-    It runs in this process, as ``__main__`` and in the current folder. Frames of Spark that it
+    It runs in this process, as ``__main__`` and in the current folder, which is as before when it
+    has ended. Frames of Spark that it
     writes or collects are annotated (:meth:`lipstick.Session.annotate`) before they are; a frame
     that cannot be is written all the same, and the record says why its rows are not followed.
     ``spark.stop()`` is put off to the end of the run.
@@ -77,13 +80,24 @@ def run_script(
         if not isinstance(error, Exception | SystemExit):
             raise error
         raise RunScriptError(
-            f"{path} raised {_shown(error)}.\nWhat it did before is recorded in {directory}."
+            f"{path} raised {_shown(error)}{_place(error, path)}.\n"
+            f"What it did before is recorded in {directory}."
         ) from error
     return run
 
 
 def _shown(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _place(error: BaseException, path: Path) -> str:
+    """Where in the script an error was raised, as the end of a sentence."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == str(path)
+    ]
+    return f", at line {lines[-1]}" if lines else ""
 
 
 def _names(provenance: ScriptProvenance, path: Path) -> dict[str, str]:
@@ -130,6 +144,7 @@ def _execute(path: Path, text: str, arguments: Sequence[str]) -> BaseException |
     module.__file__ = str(path)
     module.__dict__[OPAQUE] = _magic
     before = sys.modules["__main__"], sys.argv, list(sys.path)
+    folder = Path.cwd()
     sys.modules["__main__"], sys.argv = module, [str(path), *arguments]
     sys.path.insert(0, str(path.absolute().parent))
     try:
@@ -140,6 +155,7 @@ def _execute(path: Path, text: str, arguments: Sequence[str]) -> BaseException |
         return error
     finally:
         sys.modules["__main__"], sys.argv, sys.path[:] = before
+        os.chdir(folder)
     return None
 
 
