@@ -646,6 +646,16 @@ Write the subquery as a SELECT.
 -- advised
 SELECT a FROM t WHERE EXISTS (SELECT * FROM r JOIN l ON r.k = l.k WHERE l.x = t.a AND r.y = t.b)
 
+-- title: pipe correlated set
+SELECT a FROM t WHERE EXISTS (FROM r |> WHERE r.y = t.a |> SET k = 1)
+-- error
+UnsupportedError: this operator in a subquery that refers to the outer query is not supported at 1:57
+  TS (FROM r |> WHERE r.y = t.a |> SET k = 1)
+                                ^^
+Write the subquery as a SELECT.
+-- advised
+SELECT a FROM t WHERE EXISTS (SELECT y, j, 1 AS k FROM r WHERE r.y = t.a)
+
 -- title: pipe correlated limit after order
 SELECT * FROM t, LATERAL (FROM r |> WHERE r.y = t.a |> ORDER BY k |> EXTEND k + 1 AS m |> LIMIT 1)
 -- error
