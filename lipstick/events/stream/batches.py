@@ -353,7 +353,9 @@ class Batches:
         topics = {}
         for name, known in list(gathered.topics.items()):
             finals = gathered.finals.get(name, [])
-            if known == self.topics.get(name) and not finals and not complete:
+            was_complete = self._reduced.topic(name).get("complete", False)
+            is_same = known == self.topics.get(name) and not finals
+            if is_same and (was_complete or not complete):
                 continue
             now = added(known, kept=sum(len(final.edges) for final in finals))
             gathered.topics[name] = now
@@ -372,7 +374,8 @@ class Batches:
             "settings": self.settings.document(),
             "dead": self.dead,
         }
-        self._reduced.write_all(topics, stream)
+        if topics or batch != self.batch:
+            self._reduced.write_all(topics, stream)
         self.batch, self.topics = batch, gathered.topics
         needed = {name for known in self.topics.values() for name in known.files}
         for name in (before | gathered.files) - needed:

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from graphquery.reduction import CycleError
+from lipstick.cli import main
 from lipstick.events import Emitter, EventsError, ReducedGraph, reduce_files
 from lipstick.events.letters import read_letters
 from lipstick.events.message import EDGES, END, SEALED, Counts, Message
@@ -23,7 +25,7 @@ from tests.lipstick.events.streaming import run
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("seed", range(9_000, 9_012))
+@pytest.mark.parametrize("seed", range(9_000, 9_006))
 def test_random_jobs_through_the_tasks(seed: int, tmp_path: Path) -> None:
     run(seed, tmp_path)
 
@@ -85,6 +87,22 @@ def test_a_topic_is_over_when_its_edges_have_come(tmp_path: Path) -> None:
         assert state.progress["t"].report.open_vertices == 0
     assert edges_in(tmp_path / "store") == [("o", "i")]
     assert not list((tmp_path / "own" / STATE).glob("*open*"))
+
+
+def test_what_is_closed_is_not_committed_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as state:
+        run_batch(state, 0, [table_of(lines_of(record("e", "i", "o")))], RNG)
+        state.close(stepped)
+        version = state._writer.version
+        state.close(stepped)
+        assert state._writer.version == version
+    with opened(tmp_path) as state:  # what comes then is late, and repaired
+        state.close(stepped)
+        assert state._writer.version == version
+        progress = run_batch(state, 1, [table_of(lines_of(record("g", "o", "p", 5)))], RNG)
+        assert progress is not None
+        assert (progress.topics["t"].late, progress.topics["t"].repaired) == (1, 1)
+    assert ReducedGraph.open(tmp_path / "store").lineage("p") == ["i"]
 
 
 def test_several_topics_are_one_commit_and_join(tmp_path: Path) -> None:
@@ -156,3 +174,11 @@ def test_what_a_job_cannot_go_on_with_is_refused(tmp_path: Path) -> None:
         pytest.raises(EventsError, match="Two tasks have read partition 0"),
     ):
         run_batch(state, 0, tables, RNG)
+
+
+def test_spark_takes_one_folder_of_messages(tmp_path: Path) -> None:
+    arguments = ["events", "reduce", str(tmp_path), "--store", "s", "--spark", "local[1]"]
+    for more in (["--format", "prov"], ["--batch", "5"], [str(tmp_path)]):
+        result = CliRunner().invoke(main, [*arguments, *more])
+        assert result.exit_code == 2
+        assert "--spark takes one folder of messages" in result.output
