@@ -7,6 +7,7 @@ process and all that it started; it comes at a random time after the first batch
 """
 
 import argparse
+import math
 import os
 import random
 import signal
@@ -32,6 +33,8 @@ from tests.lipstick.streams.generated import Rows, graph_of, random_inputs
 from tests.lipstick.streams.oracle import Spec
 
 READY = "running"
+LONG = 600.0
+"""Seconds in which a graph ends that is not killed."""
 STARTS = 200
 """More starts than that of one graph are a fault: it does not get on."""
 
@@ -42,7 +45,7 @@ def main() -> int:
     parser.add_argument("kills", type=int)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--spark", action="store_true")
-    parser.add_argument("--seconds", type=float, default=1e9, help="Begin no graph after these.")
+    parser.add_argument("--seconds", type=float, default=1e9, help="After these kill no more.")
     parser.add_argument("--child", nargs=2, metavar=("SEED", "FOLDER"), help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:
@@ -53,7 +56,7 @@ def main() -> int:
     lines = given.output.read_text().splitlines() if given.output.exists() else []
     while sum(int(line.split()[1]) for line in lines) < given.kills and time.monotonic() < ends:
         seed = len(lines)
-        lines.append(f"{seed} {killed(seed, spark=given.spark)}")
+        lines.append(f"{seed} {killed(seed, ends, spark=given.spark)}")
         with given.output.open("a") as file:
             file.write(f"{lines[-1]}\n")
     failed = sum("FAILED" in line for line in lines)
@@ -120,8 +123,14 @@ def _ended(folder: Path) -> bool:
     return bool(known) and Stored(folder / "store").ended
 
 
-def killed(seed: int, *, spark: bool) -> str:
-    """Run the graph of a seed, killing it; return kills and events, or what is wrong."""
+def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
+    """Run the graph of a seed, killing it; return kills and events, or what is wrong.
+
+    Parameters
+    ----------
+    ends
+        The time of the monotonic clock after which it is left to end.
+    """
     chance = random.Random(seed)
     kills = 0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
@@ -131,7 +140,10 @@ def killed(seed: int, *, spark: bool) -> str:
             for number, rows in enumerate(each):
                 write_batch(folder / "in", sid, number, rows)
         for _ in range(STARTS):
-            code = _started(seed, folder, chance.uniform(0.0, 20.0 if spark else 0.6), spark)
+            seconds = chance.uniform(0.0, 20.0 if spark else 0.6)
+            if time.monotonic() > ends:
+                seconds = LONG
+            code = _started(seed, folder, seconds, spark)
             if code is not None:
                 break
             kills += 1
