@@ -122,5 +122,6 @@ def _holds(output: str) -> None:
 
 
 @pytest.mark.classic
+@pytest.mark.engines("memory")
 def test_the_demo_on_structured_streaming(tmp_path: Path, spark: SparkSession) -> None:
     _holds(_ask("demo", "--spark", "--keep", tmp_path / "kept").output)

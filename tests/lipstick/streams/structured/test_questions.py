@@ -18,6 +18,8 @@ from lipstick.streams.structured import ancestors_frame
 from tests.lipstick.streams.fed import given_by_time
 from tests.lipstick.streams.generated import SCHEMA, graph_of, random_inputs, random_specs
 
+pytestmark = pytest.mark.engines("memory")
+
 
 def _stored(seed: int, path: Path) -> Stored:
     rng = np.random.default_rng(seed)

@@ -39,7 +39,7 @@ from tests.lipstick.streams.fed import (
 from tests.lipstick.streams.generated import graph_of, random_inputs
 
 BATCHES = 4
-pytestmark = pytest.mark.classic
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 ONCE = {"availableNow": True}
 
 
