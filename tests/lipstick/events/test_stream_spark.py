@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from pyspark.sql import SparkSession
 from lipstick.cli import main
 from lipstick.events import Emitter, EventsError, ReducedGraph, hashtags, reduce_files
 from lipstick.events.letters import read_letters
+from lipstick.events.message import EDGES, Message
 from lipstick.events.stream.batches import BatchProgress, StreamSettings
 from lipstick.events.stream.spark import StreamReduction, files_of, messages_of
 from lipstick.events.tasks import combine_partitions, map_in_pandas, map_partitions
@@ -24,6 +26,7 @@ from tests.lipstick.events.reduced import edges_in, pairs_in
 from tests.lipstick.events.sent import send
 
 pytestmark = pytest.mark.classic
+BY = "wasGeneratedBy"
 
 
 @pytest.mark.parametrize(
@@ -101,6 +104,36 @@ def test_messages_come_in_a_column(spark: SparkSession, tmp_path: Path) -> None:
         pytest.raises(EventsError, match="no column `partition`"),
     ):
         reduction.start(messages_of(lines))
+
+
+def test_rows_like_those_of_kafka_are_reduced_without_a_shuffle(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    lines = [
+        Message("t", EDGES, name, None, "F", "w", 0, 1, [(name, "i", "used"), (made, name, BY)])
+        for name, made in (("f", "o"), ("g", "p"))
+    ]
+    rows = pa.table(
+        {
+            "value": [lines[0].line().encode(), lines[1].line().encode(), b"bad"],
+            "topic": ["events"] * 3,
+            "partition": pa.array([0, 1, 1], pa.int32()),
+            "offset": pa.array([5, 7, 8], pa.int64()),
+            "timestamp": pa.array([1, 2, 3], pa.timestamp("us", "UTC")),
+        }
+    )
+    (tmp_path / "in").mkdir()
+    for place in range(2):
+        part = rows.filter(pc.equal(rows.column("partition"), place))
+        pq.write_table(part, tmp_path / "in" / f"{place}.parquet")
+    kinds = "value binary, topic string, partition int, offset bigint, timestamp timestamp"
+    frame = spark.readStream.schema(kinds).parquet(str(tmp_path / "in"))
+    with StreamReduction(tmp_path / "store", StreamSettings(partitioning="source")) as reduction:
+        reduction.wait(reduction.start(messages_of(frame)))
+        assert reduction.close().topics["t"].messages == 2
+    assert sorted(edges_in(tmp_path / "store")) == [("o", "i"), ("p", "i")]
+    (letter,) = read_letters(tmp_path / "store.dead.jsonl")
+    assert (letter.origin, letter.line) == ("events/1", 8)
 
 
 def test_hashtags_are_counted_and_traced(spark: SparkSession, tmp_path: Path) -> None:
