@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -21,8 +22,9 @@ from lipstick.streams.queries.pushed import WatermarkRows, watermark_rows
 from lipstick.streams.queries.recorded import BATCH, LATE, recorded
 from lipstick.streams.queries.watermarks import Watermark, repeated, settled
 from lipstick.tracking import Tracked, verify_key
+from lipstick.views import drop_once_read
 from lipstick.whatif import WhatIf
-from rewriter import lower_query
+from rewriter import Block, lower_query
 from rewriter.emit.statements import plain_sql
 from rewriter.streaming import Emission, OutputMode, Reading
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from lipstick.streams.queries.definition import AnnotatedStream
 
 Emitted = Callable[[Sequence[MicroBatch]], Emission]
+Gone = Mapping[str, tuple[str, tuple[str, ...]]]
+"""By relation the view of the tokens that are deleted, and their columns."""
 
 
 class StreamResults(AnnotatedFrame):
@@ -125,30 +129,38 @@ class StreamResults(AnnotatedFrame):
         read = {name.lower() for name in records}
         asked = {name: what for name, what in delete.items() if name.lower() in read}
         deletion = resolve_deletion(self._session.spark, records, asked, cascade)
-        rows = watermark_rows(self._stream)
-        before = self._watermarks(rows, {})
-        if _marks(repeated(self._batches, before)) != _marks(self._batches):
-            raise StreamError(
-                "The watermarks of this stream do not follow from the rows that it read.\n"
-                "Ask for the results of a query that nothing but Spark's own sources feeds."
-            )
-        views = deletion.views(self._session.spark)
-        after = self._watermarks(rows, views)
+        gone = deletion.views(self._session.spark)
+        after = self._watermarks(gone)
+        for view, _ in gone.values():
+            self._session.spark.catalog.dropTempView(view)
         batches = repeated(self._batches, after)
         last = self._batches[-1]
-        if settled(self._batches, before) == last.watermark:
+        if settled(self._batches, self._recorded_watermarks) == last.watermark:
             batches[-1] = replace(batches[-1], watermark=settled(self._batches, after))
         if _marks(batches) == _marks(self._batches):
             return None
         return deletion, batches
 
-    def _watermarks(
-        self, rows: Sequence[WatermarkRows], gone: Mapping[str, tuple[str, tuple[str, ...]]]
-    ) -> list[Watermark]:
+    @cached_property
+    def _recorded_watermarks(self) -> list[Watermark]:
+        """The watermarks of all recorded rows, which must be those that Spark had."""
+        watermarks = self._watermarks({})
+        if _marks(repeated(self._batches, watermarks)) != _marks(self._batches):
+            raise StreamError(
+                "The watermarks of this stream do not follow from the rows that it read.\n"
+                "Ask for the results of a query that nothing but Spark's own sources feeds."
+            )
+        return watermarks
+
+    @cached_property
+    def _watermark_rows(self) -> list[WatermarkRows]:
+        return watermark_rows(self._stream)
+
+    def _watermarks(self, gone: Gone) -> list[Watermark]:
         """Return the watermarks of the recorded rows, without those that are gone."""
         spark = self._session.spark
         result = []
-        for each in rows:
+        for each in self._watermark_rows:
             tracked = self._recorded[each.relation]
             view = tracked.view
             if each.relation in gone:
@@ -160,6 +172,8 @@ class StreamResults(AnnotatedFrame):
                 .where("latest IS NOT NULL")
                 .collect()
             )
+            if each.relation in gone:
+                spark.catalog.dropTempView(view)
             result.append(Watermark(each.delay, {row[BATCH]: row["latest"] for row in latest}))
         return result
 
@@ -168,17 +182,21 @@ class StreamResults(AnnotatedFrame):
         spark = self._session.spark
         gone = deletion.views(spark)
         late = {batch.number: batch.late for batch in batches}
-        views = {}
+        views: dict[str, str] = {}
+        made: list[str] = []
         for name, tracked in self.relations.items():
             view = tracked.view
             if name in gone:
                 view = without(spark, view, *gone[name])
+                made.append(view)
             if name in self._recorded:
                 view = _with_late(spark.table(view), late)
+                made.append(view)
             views[tracked.view] = view
         reading = self._stream.reading(self._mode, self._emitted(batches))
         root = _lowered(self._stream, reading, self._recorded)
         new = spark.sql(plain_sql(root, views, identity=True))
+        drop_once_read(new, [*made, *(view for view, _ in gone.values())])
         old = spark.sql(plain_sql(self.root, identity=True))
         return WhatIf(spark, self.manifest("copy"), new, old, "rerun")
 
@@ -218,7 +236,7 @@ def _check_sessions(stream: AnnotatedStream, relations: Mapping[str, Tracked]) -
             )
 
 
-def _lowered(stream: AnnotatedStream, reading: Reading, relations: Mapping[str, Tracked]) -> Any:
+def _lowered(stream: AnnotatedStream, reading: Reading, relations: Mapping[str, Tracked]) -> Block:
     tokens = {name: tracked.token_source for name, tracked in stream.relations.items()}
     tokens |= {name: tracked.token_source for name, tracked in relations.items()}
     return lower_query(reading.root, tokens, stream.query, stream.converted)
