@@ -9,6 +9,7 @@ import pytest
 
 from graphquery.store import Store, StoreDamagedError, fsck
 from graphquery.store.streams import (
+    BLOCK,
     VERSION,
     Part,
     batch_record,
@@ -75,3 +76,27 @@ def test_fsck_names_a_part_that_is_not_in_its_file(tmp_path: Path) -> None:
     assert any(f"has version {VERSION + 1}" in what for what in found)
     with pytest.raises(StoreDamagedError, match="Record x cannot be understood"):
         parts({"format": VERSION}, "Record x")
+
+
+def test_merged_files_keep_the_small_row_groups(tmp_path: Path) -> None:
+    """A question reads a row group at least, before and after a compaction."""
+    store = Store.create(tmp_path / "store")
+    for number in range(3):
+        _append(store, number, list(range(number * BLOCK, (number + 1) * BLOCK + 100)))
+    for compacted in (False, True):
+        if compacted:
+            with store.writer() as writer:
+                writer.compact()
+        snapshot = store.snapshot()
+        sizes = [
+            meta.row_group(index).num_rows
+            for file in {
+                part.file
+                for document in batches(snapshot.records, "q").values()
+                for part in parts(document, "batch")
+            }
+            for meta in [pq.read_metadata(snapshot.path(file))]
+            for index in range(meta.num_row_groups)
+        ]
+        assert sum(sizes) == 3 * (BLOCK + 100)
+        assert max(sizes) <= BLOCK
