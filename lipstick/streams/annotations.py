@@ -56,7 +56,9 @@ class Annotation(Property):
         if step.kind in JOINS:
             return self._joined(step)
         parts = [
-            self._sum(parents.properties[self.name], parents.low, parents.high)
+            parents.properties[self.name]
+            if parents.aligned
+            else self._sum(parents.properties[self.name], parents.low, parents.high)
             for parents in step.parents
         ]
         total = parts[0]

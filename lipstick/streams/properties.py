@@ -6,6 +6,7 @@ consumer its own, and lets go of both by the watermark.
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -54,7 +55,11 @@ class Step:
         """What the outputs were made of, for each input that has a part in any."""
         if self.fired is None:
             return ()
-        return [each for each in self.fired.parents if bool((each.low < each.high).any())]
+        return [
+            each
+            for each in self.fired.parents
+            if each.aligned or bool((each.low < each.high).any())
+        ]
 
 
 class Property(ABC):
@@ -81,6 +86,8 @@ def reduced(function: np.ufunc, start: int, parents: Parents, name: str) -> Arra
     Arrays of two dimensions are reduced along the first.
     """
     values = parents.properties[name]
+    if parents.aligned:
+        return values
     if bool((parents.high - parents.low == 1).all()):
         taken: Array = values[parents.low]
         return taken
@@ -117,8 +124,7 @@ class TotalDelay(Property):
         joined = step.kind in JOINS
         function = np.maximum if joined else np.add
         parts = [reduced(function, 0, parents, self.name) for parents in step.parents]
-        total: Array = function.reduce(parts)
-        return total + step.keys.d
+        return functools.reduce(function, parts) + step.keys.d
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +137,8 @@ class Count(Property):
         return np.ones(len(step.keys), dtype=np.int64)
 
     def combine(self, step: Step) -> Array:
-        total: Array = np.add.reduce(
-            [reduced(np.add, 0, parents, self.name) for parents in step.parents]
-        )
-        return total
+        parts = [reduced(np.add, 0, parents, self.name) for parents in step.parents]
+        return functools.reduce(np.add, parts)
 
 
 class _Names(Property):

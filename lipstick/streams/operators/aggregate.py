@@ -94,7 +94,7 @@ class _AggregateStage(Stage):
         else:
             content = aggregated(_lists(batch), self._operator.columns)
         keys = batch.keys
-        parents = [Parents(batch.properties, *each(len(batch)))]
+        parents = [Parents(batch.properties, *each(len(batch)), aligned=True)]
         return Fired(keys.t, keys.n, content, parents, code=keys.code)
 
 

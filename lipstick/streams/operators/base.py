@@ -48,12 +48,15 @@ class Parents:
         The range of them for every output.
     triggered
         Of joins: for which outputs the last of the range is what triggered them.
+    aligned
+        Whether output i was made of event i alone.
     """
 
     properties: Mapping[str, Array]
     low: Array
     high: Array
     triggered: Array | None = None
+    aligned: bool = False
 
     def take(self, positions: Array) -> Parents:
         """Those of the outputs at positions."""

@@ -84,7 +84,7 @@ class _MapStage(Stage):
         (batch,) = batches
         content = checked_table(self._function(batch.table()), len(batch), "map")
         keys = batch.keys
-        parents = [Parents(batch.properties, *each(len(batch)))]
+        parents = [Parents(batch.properties, *each(len(batch)), aligned=True)]
         return Fired(keys.t, keys.n, content, parents, code=keys.code)
 
 
