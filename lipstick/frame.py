@@ -350,7 +350,7 @@ class AnnotatedFrame(Analyses):
         spark = self._session.spark
         asked = Capture(self._session.store, self.manifest("copy"), spark, self._known)
         asked.ancestry.check_unambiguous(delete)
-        deletion = resolve_deletion(spark, asked.readable, delete, cascade)
+        deletion = resolve_deletion(spark, asked.cluster.readable, delete, cascade)
         hypothesis = Hypothesis(spark, deletion, rerun=True)
         new = hypothesis.rows(asked, hypothesis.reduced(asked))
         old = spark.sql(plain_sql(self.root, identity=True))

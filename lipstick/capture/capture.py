@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import uuid
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -14,48 +12,31 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from lipstick import display
 from lipstick.analysis import Analyses
-from lipstick.capture.lookup import ValueLookup
+from lipstick.capture.engines.cluster import SparkEngine
+from lipstick.capture.engines.local import MemoryEngine
+from lipstick.capture.engines.protocol import CaptureEngine
 from lipstick.capture.manifest import Manifest, RelationRecord
-from lipstick.capture.write import needs_rows
-from lipstick.deletion import Cascade, check_readable, resolve_deletion, resolve_keys
+from lipstick.deletion import Cascade
 from lipstick.derived.ancestry import Ancestry
 from lipstick.derived.derivation import Derivation, Part
-from lipstick.derived.hypothesis import Hypothesis
-from lipstick.derived.lineage import with_origins
-from lipstick.derived.origins import A, expanded, origins_of
-from lipstick.derived.readable import readable
-from lipstick.errors import CapabilityError, CaptureError, NeedsSparkError
-from lipstick.evaluate import (
-    Evaluation,
-    check_difference,
-    in_world,
-    named_token,
-    root_rows,
-    valued_frame,
-)
-from lipstick.lineage import lineage_rows, lineage_tokens
+from lipstick.derived.origins import A, expanded
+from lipstick.errors import NeedsSparkError
 from lipstick.memory import Memory, MemoryWhatIf, WhatIfMany
+from lipstick.memory.store import OPEN_WITH_SPARK
 from lipstick.scenarios import Given, resolve_scenarios
 from lipstick.tracking import Tracked
 from lipstick.updates import resolve_update, resolve_updates
 from lipstick.valuation import compile_valuations, token_weights
-from lipstick.whatif import SparkWhatIf, WhatIf
-from rewriter.analysis.conditional import conditional, shown_joins
-from rewriter.blocks import Block, Kind, topological
-from rewriter.emit import Lasting
-from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
+from lipstick.whatif import WhatIf
+from rewriter.blocks import topological
 from semiring.base import Semiring
 from semiring.expression import Expression
 from semiring.polynomial import Polynomial
-from semiring.semirings.counting import Counting
-from semiring.semirings.expressions import Expressions
 from semiring.semirings.viterbi import Viterbi
 from semiring.token import Token
-from semiring.valuation import Valuation
 from semiring.value import Value
 
 Row = dict[str, Any]
@@ -77,20 +58,32 @@ class Capture(Analyses):
     ) -> None:
         self.directory = directory
         self.manifest = manifest
-        self._contents = manifest.contents(directory)
-        self._spark = spark
-        self._tracked = tracked
+        self.contents = manifest.contents(directory)
+        """The files, each checked when it is first read."""
+        self.tracked = tracked
+        """The relations that the session tracks, by name."""
+        self._engine: CaptureEngine = (
+            MemoryEngine(self) if spark is None else SparkEngine(self, spark)
+        )
         self._made: dict[Path, Capture] = {}
-        self._id = uuid.uuid4().hex[:8]
-        self._views: set[str] = set()
+
+    @property
+    def cluster(self) -> SparkEngine:
+        """The engine on a cluster.
+
+        Raises
+        ------
+        NeedsSparkError
+            When the capture was opened without Spark.
+        """
+        if not isinstance(self._engine, SparkEngine):
+            raise NeedsSparkError(OPEN_WITH_SPARK)
+        return self._engine
 
     @cached_property
     def memory(self) -> Memory:
         """The in-memory engine over this capture."""
-        lookup = None
-        if self._spark is not None and self.manifest.values == "reference":
-            lookup = ValueLookup(self._spark, self.manifest.relations)
-        return Memory(self.directory, self.manifest, lookup, self._contents)
+        return Memory(self.directory, self.manifest, self._engine.value_lookup(), self.contents)
 
     @property
     def query(self) -> str:
@@ -114,84 +107,13 @@ class Capture(Analyses):
 
         return explore(self, to=to, browser=browser)
 
-    def _members_view(self, block: Block) -> str:
-        return self._dataset_view(block, "members")
-
-    def _dataset_view(self, block: Block, dataset: str) -> str:
-        assert self._spark is not None
-        view = f"_lipstick_open_{self._id}_{block.name}_{dataset}"
-        if view not in self._views:
-            folder = f"{block.name}/{dataset}"
-            self._contents.read(folder)
-            path = self.directory / folder
-            schema = StructType.fromJson(dict(self.manifest.schemas[block.name][dataset]))
-            self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
-            self._views.add(view)
-        return view
-
-    def _rows_views(self) -> dict[str, str]:
-        """Return views of all captured rows, by block."""
-        blocks = topological(self.manifest.root)
-        return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}
-
-    def hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
-        """Return the rows of the answer over the members that survive, with their identity.
-
-        ``deleted`` gives, per relation, a view of deleted tokens and its columns.
-        """
-        root = self.manifest.root
-        reached = concerned(root, deleted)
-        if root.name not in reached:
-            return self.present()
-        rows = {name: view for name, view in self._rows_views().items() if name not in reached}
-        return self._survivors(deleted, rows, self._lasting(reached))
-
-    def _survivors(
-        self,
-        deleted: Mapping[str, tuple[str, tuple[str, ...]]],
-        rows: Mapping[str, str],
-        lasting: Mapping[str, Lasting],
-    ) -> DataFrame:
-        assert self._spark is not None
-        root = self.manifest.root
-        sql = hypothetical_sql(root, self._members_view, deleted, rows, lasting)
-        return self._spark.sql(sql)
-
-    def _lasting(self, reached: Container[str]) -> dict[str, Lasting]:
-        """The captured rows of groupings from which a deletion only takes members of their own."""
-        found = {}
-        for block in topological(self.manifest.root):
-            own = block.kind is Kind.GROUP and not (block.sets or block.difference)
-            if not own or any(inner.name in reached for inner in block.derived):
-                continue
-            fields = self.manifest.schemas[block.name]["rows"]["fields"]
-            names = {name for name, _ in block.aggregates}
-            rounded = {
-                field["name"]
-                for field in fields
-                if field["name"] in names and field["type"] in ("float", "double")
-            }
-            if rounded:
-                found[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
-        return found
-
-    def present(self) -> DataFrame:
-        """Return the answer's rows as captured, with the columns that tell them apart."""
-        assert self._spark is not None
-        root = self.manifest.root
-        if not needs_rows(root):
-            return self._survivors({}, self._rows_views(), {})
-        shown = {output.name for output in root.outputs}
-        extra = tuple(name for name in root.identity if name not in shown)
-        return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))
-
     def token_types(self) -> dict[str, pa.Schema]:
         """Return the token columns of each relation, as members store them."""
         types: dict[str, pa.Schema] = {}
         for block in topological(self.manifest.root):
             if block.core is None:
                 continue
-            files = self._contents.read(f"{block.name}/members")
+            files = self.contents.read(f"{block.name}/members")
             stored = ds.dataset([str(file) for file in files], format="parquet").schema
             for token in block.tokens:
                 names = self.manifest.relations[token.relation].token
@@ -209,22 +131,13 @@ class Capture(Analyses):
         """The relations that the query reads, and what the derived ones were made of."""
         return Ancestry(self.manifest.relations)
 
-    @cached_property
-    def readable(self) -> Mapping[str, RelationRecord]:
-        """The relations of the ancestry, with views of this session where it knows their rows."""
-        assert self._spark is not None
-        return {
-            name: readable(self._spark, self.ancestry, record, self._tracked)
-            for name, record in self.ancestry.records.items()
-        }
-
     def made(self, derivation: Derivation, part: Part) -> Capture:
         """Return the capture of the query that made a part of a derived relation."""
         path = derivation.capture(part)
         if path not in self._made:
             manifest = self.ancestry.manifest(derivation, part)
             manifest.contents(path).check()
-            self._made[path] = Capture(path, manifest, self._spark, self._tracked)
+            self._made[path] = Capture(path, manifest, self._engine.spark, self.tracked)
         return self._made[path]
 
     def makers(self, record: RelationRecord) -> list[Capture]:
@@ -232,24 +145,12 @@ class Capture(Analyses):
         derivation = self.ancestry.derivation(record)
         return [self.made(derivation, part) for part in derivation.parts if part.captured]
 
-    def tokens_of(self, rows: DataFrame, where: str | Column | None = None) -> dict[str, DataFrame]:
-        """Return, per relation that the query reads, the tokens in the annotations of rows.
-
-        ``rows`` has the columns that tell the answer's rows apart.
-        """
-        assert self._spark is not None
-        views = self._rows_views()
-        return lineage_tokens(self._spark, self.manifest, rows, self._members_view, views, where)
-
     # -- the answer ------------------------------------------------------------------------
 
     @property
     def df(self) -> DataFrame | pa.Table:
         """The answer, from the capture."""
-        if self._spark is None:
-            return self.memory.answer()
-        outputs = [f"`{output.name}`" for output in self.manifest.root.outputs]
-        return self.present().select(*outputs).toDF(*self.manifest.names)
+        return self._engine.answer()
 
     def annotated(self) -> DataFrame:
         """The answer's columns, then ``_prov``, from the captured members.
@@ -259,10 +160,7 @@ class Capture(Analyses):
         NeedsSparkError
             Without Spark.
         """
-        if self._spark is None:
-            raise NeedsSparkError("lipstick.open(path, spark=spark) has a frame of annotations.")
-        sql = rewritten_sql(self.manifest.root, self._members_view)
-        return self._spark.sql(sql).toDF(*self.manifest.names, "_prov")
+        return self._engine.annotated()
 
     def members(self, limit: int | None = None) -> pa.Table:
         """One row per output tuple and member: the answer's columns, tokens, values."""
@@ -303,40 +201,12 @@ class Capture(Analyses):
                 (dict(zip(self.manifest.names, r.shown, strict=True)), r.annotation) for r in rows
             ]
         else:
-            found = self._annotations(limit)
+            found = self._engine.annotations(limit)
         return self._expanded(found, values=False) if expand else found
-
-    def _annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
-        try:
-            return self.memory.annotations(limit)
-        except NeedsSparkError:
-            if self._spark is None:
-                raise
-        return self._annotations_of_cluster(limit)
 
     def _expanded(self, found: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
         made = expanded(self, [one for _, one in found], values=values)
         return [(row, one) for (row, _), one in zip(found, made, strict=True)]
-
-    def _annotations_of_cluster(
-        self, limit: int | None
-    ) -> list[tuple[Row, Polynomial | Expression]]:
-        assert self._spark is not None
-        root, semiring, relations = self.manifest.root, Expressions(), self.manifest.relations
-        if conditional(root):
-            raise CapabilityError(
-                "The conditions of this query are evaluated by Spark alone, and are not written "
-                "down as annotations.\nAsk what_if(), or evaluate() with tokens valued 0 and 1."
-            )
-        tokens = {name: named_token(record.naming) for name, record in relations.items()}
-        valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
-        evaluation = Evaluation(
-            self._spark, root, self._members_view, self._rows_views(), semiring, valuations
-        )
-        names = self.manifest.names
-        return [
-            (dict(zip(names, row, strict=True)), value) for row, value in evaluation.first(limit)
-        ]
 
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
@@ -359,20 +229,7 @@ class Capture(Analyses):
         where
             A predicate over the answer's columns; None selects all. Needs Spark.
         """
-        if self._spark is None:
-            if where is not None:
-                raise CaptureError(
-                    "A predicate on the answer needs Spark: lipstick.open(path, spark=spark)."
-                )
-            return dict(origins_of(self, self.memory.lineage(None)))
-        tokens = with_origins(self._spark, self, self.tokens_of(self.present(), where))
-        for name in tokens:
-            check_readable(self._spark, self.readable[name])
-        sources = {
-            name: (record.view, record.token, record.columns)
-            for name, record in self.readable.items()
-        }
-        return dict(lineage_rows(self._spark, tokens, sources))
+        return dict(self._engine.lineage(where))
 
     def evaluate(
         self,
@@ -407,48 +264,12 @@ class Capture(Analyses):
             tuples valued neither 0 nor 1. By tokens valued 0 and 1, annotations say in any
             semiring what is in the answer without the tuples valued 0.
         """
-        root = self.manifest.root
         valuations = compile_valuations(
-            semiring, valuation, default, self.manifest.relations, self._spark
+            semiring, valuation, default, self.manifest.relations, self._engine.spark
         )
         if potential:
-            table = self.memory.evaluate_potential(semiring, valuations)
-            return table if self._spark is None else self._frame_of(table)
-        if self._spark is None:
-            return self.memory.evaluate(semiring, valuations)
-        if conditional(root):
-            return self._conditional(semiring, valuations)
-        check_difference(root, semiring)
-        views = self._rows_views()
-        evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
-        return evaluation.run().toDF(*self.manifest.names, "_value")
-
-    def _conditional(
-        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
-    ) -> DataFrame:
-        """The annotations of a query with conditions, which worlds say; see :meth:`evaluate`."""
-        assert self._spark is not None
-        root = self.manifest.root
-        gone = self.memory.valued_zero(semiring, valuations)
-        counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
-        if gone is None or shown_joins(root) or not counted:
-            return self._frame_of(self.memory.evaluate(semiring, valuations))
-        deleted = {}
-        for name, table in gone.items():
-            if table.num_rows:
-                view = f"_lipstick_open_{self._id}_zero_{name}"
-                self._spark.createDataFrame(table).createOrReplaceTempView(view)
-                deleted[name] = (view, self.manifest.relations[name].token)
-        left = self.hypothetical(deleted) if deleted else None
-        rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
-        found = in_world(self._spark, root, rows, left, semiring)
-        return found.toDF(*self.manifest.names, "_value")
-
-    def _frame_of(self, table: pa.Table) -> DataFrame:
-        """An answer with its annotations, computed in memory, as a data frame."""
-        assert self._spark is not None
-        schema = StructType.fromJson(json.loads(self.manifest.schema))
-        return valued_frame(self._spark, table, schema)
+            return self._engine.shown(self.memory.evaluate_potential(semiring, valuations))
+        return self._engine.evaluate(semiring, valuations)
 
     def k_relation(
         self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
@@ -463,7 +284,7 @@ class Capture(Analyses):
         Source: Green, Karvounarakis, Tannen, *Provenance Semirings*, PODS 2007, section 3.
         """
         valuations = compile_valuations(
-            semiring, valuation, default, self.manifest.relations, self._spark
+            semiring, valuation, default, self.manifest.relations, self._engine.spark
         )
         return self.memory.evaluate(semiring, valuations, merged=True)
 
@@ -474,7 +295,7 @@ class Capture(Analyses):
     def token_weights(self, weights: Any, default: Any) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
         relations = self.manifest.relations
-        found = compile_valuations(Viterbi(), weights, default, relations, self._spark)
+        found = compile_valuations(Viterbi(), weights, default, relations, self._engine.spark)
         return token_weights(found, relations, self.token_types())
 
     # -- hypothetical answers --------------------------------------------------------------
@@ -494,36 +315,7 @@ class Capture(Analyses):
             ``{child: (columns, parent)}``: also delete the child's rows that refer to deleted rows
             of the parent. Needs Spark.
         """
-        if self._spark is None:
-            if cascade:
-                raise CaptureError(
-                    "A cascade reads the tracked sources: lipstick.open(path, spark=spark)."
-                )
-            self._check_direct(delete)
-            return self.memory.what_if(
-                resolve_keys(self.manifest.relations, self.token_types(), delete)
-            )
-        self.ancestry.check_unambiguous(delete)
-        hypothesis = Hypothesis(
-            self._spark, resolve_deletion(self._spark, self.readable, delete, cascade)
-        )
-        reduced = hypothesis.reduced(self)
-        if self.manifest.values == "reference" and not reduced.replaced:
-            answer = self.memory.what_if(reduced.deletion.tokens)
-            return SparkWhatIf(self._spark, self.manifest, answer)
-        method = "blocks" if reduced.replaced else "annotations"
-        new = hypothesis.rows(self, reduced)
-        return WhatIf(self._spark, self.manifest, new, self.present(), method)
-
-    def _check_direct(self, delete: Mapping[str, Any]) -> None:
-        """Refuse deletions above derived relations, which Spark follows."""
-        read = {name.lower() for name in self.manifest.relations}
-        above = [n for n in delete if n.lower() not in read and n.lower() in self.ancestry.names]
-        if above:
-            raise CaptureError(
-                f"{above[0]!r} is read through derived relations, which needs Spark: "
-                "lipstick.open(path, spark=spark)."
-            )
+        return self._engine.what_if(delete, cascade)
 
     def what_if_many(self, scenarios: Given) -> WhatIfMany:
         """Return what the answer would be in each of many scenarios, computed in memory.
@@ -549,7 +341,7 @@ class Capture(Analyses):
         costs a Spark job each, so list keys, or tabulate them, where there are many.
         """
         found = resolve_scenarios(
-            scenarios, self.manifest.relations, self.token_types(), self.memory, self._spark
+            scenarios, self.manifest.relations, self.token_types(), self.memory, self._engine.spark
         )
         return self.memory.what_if_many(found)
 
@@ -571,7 +363,9 @@ class Capture(Analyses):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        found = resolve_update(self.manifest.relations, self.token_types(), update, self._spark)
+        found = resolve_update(
+            self.manifest.relations, self.token_types(), update, self._engine.spark
+        )
         return self.memory.what_if_updated(found)
 
     def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
@@ -591,7 +385,7 @@ class Capture(Analyses):
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
         relations, types = self.manifest.relations, self.token_types()
-        found = resolve_updates(scenarios, relations, types, self._spark)
+        found = resolve_updates(scenarios, relations, types, self._engine.spark)
         return self.memory.what_if_updated_many(found)
 
 

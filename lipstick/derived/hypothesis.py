@@ -93,7 +93,7 @@ class Hypothesis:
         """Return the rows of a query over what is left: its outputs and its identity."""
         gone = reduced.deletion.views(self._spark)
         if not reduced.replaced and not self._rerun:
-            found = capture.hypothetical(gone)
+            found = capture.cluster.hypothetical(gone)
         else:
             check_runs_again(capture.manifest, reduced)
             found = self._run_again(capture, reduced, gone)
@@ -107,7 +107,7 @@ class Hypothesis:
         for name, record in capture.manifest.relations.items():
             view = reduced.replaced.get(name)
             if view is None:
-                known = capture.readable[name]
+                known = capture.cluster.readable[name]
                 check_readable(self._spark, known)
                 view = known.view
             if name in gone:

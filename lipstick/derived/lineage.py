@@ -38,7 +38,7 @@ def with_origins(
                 continue
             made_by = capture.made(derivation, part)
             rows = _tuples(spark, made_by, derivation, part, frame.toDF(*record.token))
-            inner = with_origins(spark, made_by, made_by.tokens_of(rows))
+            inner = with_origins(spark, made_by, made_by.cluster.tokens_of(rows))
             for origin, its in inner.items():
                 found.setdefault(origin, []).append(its)
     return {name: reduce(DataFrame.unionAll, frames).distinct() for name, frames in found.items()}

@@ -73,7 +73,7 @@ def captured_rows(
     """
     root = capture.manifest.root
     identity = [F.col(f"`{name}`").alias(f"i{at}") for at, name in enumerate(root.identity)]
-    rows = capture.present()
+    rows = capture.cluster.present()
     given = table_columns(root, rows.schema, columns, schema)
     # A struct has fields, even where nothing tells the only row apart.
     named = F.struct(*(identity or [F.lit(0).alias("i")])).alias(TUPLE)

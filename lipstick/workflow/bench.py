@@ -369,7 +369,7 @@ def repeated(state: State) -> Array:
 def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
     """The answer's rows in the order of its positions, its expressions computed by Spark."""
     root, positions = capture.manifest.root, repeated(state)
-    rows = capture.present().toArrow()
+    rows = capture.cluster.present().toArrow()
     keys = KeyTable([whole(rows.column(name)) for name in root.identity], rows.num_rows)
     wanted = [state.take(name, positions) for name in root.identity]
     places = pa.array(keys.find(wanted, len(positions)))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from graphquery import Around, ProvenanceGraph
 from graphquery.store import Snapshot, Store
@@ -26,6 +25,7 @@ from lipstick.workflow.invocation import Invocation
 from lipstick.workflow.ledger import TYPES, documents, is_done, stored_output, stored_state
 from lipstick.workflow.runner import Runner
 from lipstick.workflow.shape import Shape, invocation_numbers
+from lipstick.workflow.stored_tables import ArrowTables, FrameTables, StoredTables
 from lipstick.workflow.tables import remember_structs
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class Run:
     def __init__(self, workflow: Workflow, store: Store, spark: SparkSession | None = None) -> None:
         self.workflow = workflow
         self._store = store
-        self._spark = spark
+        self._tables: StoredTables = (
+            ArrowTables(store.path) if spark is None else FrameTables(spark)
+        )
 
     @property
     def path(self) -> Path:
@@ -143,7 +145,7 @@ class Run:
             raise RunError(
                 f"Node {node} has no output {relation!r}.\nIts outputs: {', '.join(outputs)}."
             )
-        return self._shown(stored_output(self.snapshot, invocation, relation).table)
+        return self._tables.shown(stored_output(self.snapshot, invocation, relation).table)
 
     def state(self, module: str, relation: str, after: int | None = None) -> DataFrame | pa.Table:
         """A state relation of a module.
@@ -182,7 +184,7 @@ class Run:
                     f"Execution {after} is not done for {module}.\n"
                     f"Whole executions so far: {self.executions}."
                 )
-        return self._shown(stored_state(snapshot, found, until)[relation].table)
+        return self._tables.shown(stored_state(snapshot, found, until)[relation].table)
 
     def graph(
         self,
@@ -227,13 +229,8 @@ class Run:
         from graphquery.distributed.graph import SparkGraph
 
         snapshot = self._with_provenance()
-        if self._spark is None:
-            raise RunError(
-                f"The run in {self.path} was opened without Spark.\n"
-                "Open it with a session: open_run(path, spark)."
-            )
         return SparkGraph.build(
-            self._spark,
+            self._tables.session(),
             snapshot.segments.values(),
             snapshot.edges,
             lambda file: str(snapshot.path(file)),
@@ -249,13 +246,6 @@ class Run:
                 "Run the workflow with tracked=True into another store."
             )
         return self.snapshot
-
-    def _shown(self, table: pa.Table) -> DataFrame | pa.Table:
-        if self._spark is None:
-            return table
-        if not table.num_rows:  # whose columns Spark Connect does not take from the table
-            return self._spark.createDataFrame([], from_arrow_schema(table.schema))
-        return self._spark.createDataFrame(table)
 
     def __repr__(self) -> str:
         kind = "tracked" if self.tracked else "plain"

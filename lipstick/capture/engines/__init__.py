@@ -1,0 +1,1 @@
+"""The two engines that answer questions to a capture, behind one interface."""

@@ -1,0 +1,262 @@
+"""Questions to a capture answered on a cluster, as data frames."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Container, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from lipstick.capture.lookup import ValueLookup
+from lipstick.capture.manifest import RelationRecord
+from lipstick.capture.write import needs_rows
+from lipstick.deletion import Cascade, check_readable, resolve_deletion
+from lipstick.derived.hypothesis import Hypothesis
+from lipstick.derived.lineage import with_origins
+from lipstick.derived.readable import readable
+from lipstick.errors import CapabilityError, NeedsSparkError
+from lipstick.evaluate import (
+    Evaluation,
+    check_difference,
+    in_world,
+    named_token,
+    root_rows,
+    valued_frame,
+)
+from lipstick.lineage import lineage_rows, lineage_tokens
+from lipstick.valuation import compile_valuations
+from lipstick.whatif import SparkWhatIf, WhatIf
+from rewriter.analysis.conditional import conditional, shown_joins
+from rewriter.blocks import Block, Kind, topological
+from rewriter.emit import Lasting
+from rewriter.emit.statements import answer_sql, concerned, hypothetical_sql, rewritten_sql
+from semiring.base import Semiring
+from semiring.expression import Expression
+from semiring.polynomial import Polynomial
+from semiring.semirings.counting import Counting
+from semiring.semirings.expressions import Expressions
+from semiring.valuation import Valuation
+
+if TYPE_CHECKING:
+    from lipstick.capture.capture import Capture, Row
+
+
+class SparkEngine:
+    """Answers with a session: see :class:`lipstick.capture.engines.protocol.CaptureEngine`.
+
+    It also has what else is asked of captured datasets on a cluster: by derived relations, whose
+    rows are tuples of a capture, and by workflows.
+    """
+
+    def __init__(self, capture: Capture, spark: SparkSession) -> None:
+        self._capture = capture
+        self._manifest = capture.manifest
+        self._spark = spark
+        self._id = uuid.uuid4().hex[:8]
+        self._views: set[str] = set()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        return self._spark
+
+    def value_lookup(self) -> ValueLookup | None:
+        """What fetches member columns that were captured by reference."""
+        if self._manifest.values != "reference":
+            return None
+        return ValueLookup(self._spark, self._manifest.relations)
+
+    # -- the answer and its annotations ----------------------------------------------------
+
+    def answer(self) -> DataFrame:
+        """The answer, from the capture."""
+        outputs = [f"`{output.name}`" for output in self._manifest.root.outputs]
+        return self.present().select(*outputs).toDF(*self._manifest.names)
+
+    def annotated(self) -> DataFrame:
+        """The answer's columns, then ``_prov``."""
+        sql = rewritten_sql(self._manifest.root, self._members_view)
+        return self._spark.sql(sql).toDF(*self._manifest.names, "_prov")
+
+    def annotations(self, limit: int | None) -> list[tuple[Row, Polynomial | Expression]]:
+        """The first rows of the answer with their annotations: in memory where that can be."""
+        try:
+            return self._capture.memory.annotations(limit)
+        except NeedsSparkError:
+            return self._annotations_of_cluster(limit)
+
+    def _annotations_of_cluster(
+        self, limit: int | None
+    ) -> list[tuple[Row, Polynomial | Expression]]:
+        root, semiring, relations = self._manifest.root, Expressions(), self._manifest.relations
+        if conditional(root):
+            raise CapabilityError(
+                "The conditions of this query are evaluated by Spark alone, and are not written "
+                "down as annotations.\nAsk what_if(), or evaluate() with tokens valued 0 and 1."
+            )
+        tokens = {name: named_token(record.naming) for name, record in relations.items()}
+        valuations = compile_valuations(semiring, tokens, None, relations, self._spark)
+        evaluation = Evaluation(
+            self._spark, root, self._members_view, self._rows_views(), semiring, valuations
+        )
+        names = self._manifest.names
+        return [
+            (dict(zip(names, row, strict=True)), value) for row, value in evaluation.first(limit)
+        ]
+
+    def lineage(self, where: str | Column | None) -> dict[str, DataFrame]:
+        """The input rows that the selected rows of the answer were made from, per relation."""
+        tokens = with_origins(self._spark, self._capture, self.tokens_of(self.present(), where))
+        for name in tokens:
+            check_readable(self._spark, self.readable[name])
+        sources = {
+            name: (record.view, record.token, record.columns)
+            for name, record in self.readable.items()
+        }
+        return dict(lineage_rows(self._spark, tokens, sources))
+
+    def evaluate(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> DataFrame:
+        """The answer's columns, then ``_value``."""
+        root = self._manifest.root
+        if conditional(root):
+            return self._conditional(semiring, valuations)
+        check_difference(root, semiring)
+        views = self._rows_views()
+        evaluation = Evaluation(self._spark, root, self._members_view, views, semiring, valuations)
+        return evaluation.run().toDF(*self._manifest.names, "_value")
+
+    def _conditional(
+        self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
+    ) -> DataFrame:
+        """The annotations of a query with conditions, which worlds say; see :meth:`evaluate`."""
+        root = self._manifest.root
+        gone = self._capture.memory.valued_zero(semiring, valuations)
+        counted = semiring.idempotent or isinstance(semiring, Counting) or not root.copies
+        if gone is None or shown_joins(root) or not counted:
+            return self.shown(self._capture.memory.evaluate(semiring, valuations))
+        deleted = {}
+        for name, table in gone.items():
+            if table.num_rows:
+                view = f"_lipstick_open_{self._id}_zero_{name}"
+                self._spark.createDataFrame(table).createOrReplaceTempView(view)
+                deleted[name] = (view, self._manifest.relations[name].token)
+        left = self.hypothetical(deleted) if deleted else None
+        rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
+        found = in_world(self._spark, root, rows, left, semiring)
+        return found.toDF(*self._manifest.names, "_value")
+
+    def shown(self, table: pa.Table) -> DataFrame:
+        """An answer with its annotations, computed in memory, as a data frame."""
+        schema = StructType.fromJson(json.loads(self._manifest.schema))
+        return valued_frame(self._spark, table, schema)
+
+    # -- hypothetical answers --------------------------------------------------------------
+
+    def what_if(self, delete: Mapping[str, Any], cascade: Cascade | None) -> WhatIf:
+        """What the answer would be had some inputs not been there."""
+        capture = self._capture
+        capture.ancestry.check_unambiguous(delete)
+        deletion = resolve_deletion(self._spark, self.readable, delete, cascade)
+        hypothesis = Hypothesis(self._spark, deletion)
+        reduced = hypothesis.reduced(capture)
+        if self._manifest.values == "reference" and not reduced.replaced:
+            answer = capture.memory.what_if(reduced.deletion.tokens)
+            return SparkWhatIf(self._spark, self._manifest, answer)
+        method = "blocks" if reduced.replaced else "annotations"
+        new = hypothesis.rows(capture, reduced)
+        return WhatIf(self._spark, self._manifest, new, self.present(), method)
+
+    def hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
+        """Return the rows of the answer over the members that survive, with their identity.
+
+        ``deleted`` gives, per relation, a view of deleted tokens and its columns.
+        """
+        root = self._manifest.root
+        reached = concerned(root, deleted)
+        if root.name not in reached:
+            return self.present()
+        rows = {name: view for name, view in self._rows_views().items() if name not in reached}
+        return self._survivors(deleted, rows, self._lasting(reached))
+
+    def _survivors(
+        self,
+        deleted: Mapping[str, tuple[str, tuple[str, ...]]],
+        rows: Mapping[str, str],
+        lasting: Mapping[str, Lasting],
+    ) -> DataFrame:
+        root = self._manifest.root
+        sql = hypothetical_sql(root, self._members_view, deleted, rows, lasting)
+        return self._spark.sql(sql)
+
+    def _lasting(self, reached: Container[str]) -> dict[str, Lasting]:
+        """The captured rows of groupings from which a deletion only takes members of their own."""
+        found = {}
+        for block in topological(self._manifest.root):
+            own = block.kind is Kind.GROUP and not (block.sets or block.difference)
+            if not own or any(inner.name in reached for inner in block.derived):
+                continue
+            fields = self._manifest.schemas[block.name]["rows"]["fields"]
+            names = {name for name, _ in block.aggregates}
+            rounded = {
+                field["name"]
+                for field in fields
+                if field["name"] in names and field["type"] in ("float", "double")
+            }
+            if rounded:
+                found[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
+        return found
+
+    def present(self) -> DataFrame:
+        """Return the answer's rows as captured, with the columns that tell them apart."""
+        root = self._manifest.root
+        if not needs_rows(root):
+            return self._survivors({}, self._rows_views(), {})
+        shown = {output.name for output in root.outputs}
+        extra = tuple(name for name in root.identity if name not in shown)
+        return self._spark.sql(answer_sql(root, self._dataset_view(root, "rows"), extra))
+
+    # -- derived relations -----------------------------------------------------------------
+
+    @cached_property
+    def readable(self) -> Mapping[str, RelationRecord]:
+        """The relations of the ancestry, with views of this session where it knows their rows."""
+        return {
+            name: readable(self._spark, self._capture.ancestry, record, self._capture.tracked)
+            for name, record in self._capture.ancestry.records.items()
+        }
+
+    def tokens_of(self, rows: DataFrame, where: str | Column | None = None) -> dict[str, DataFrame]:
+        """Return, per relation that the query reads, the tokens in the annotations of rows.
+
+        ``rows`` has the columns that tell the answer's rows apart.
+        """
+        views = self._rows_views()
+        return lineage_tokens(self._spark, self._manifest, rows, self._members_view, views, where)
+
+    # -- views -----------------------------------------------------------------------------
+
+    def _members_view(self, block: Block) -> str:
+        return self._dataset_view(block, "members")
+
+    def _dataset_view(self, block: Block, dataset: str) -> str:
+        view = f"_lipstick_open_{self._id}_{block.name}_{dataset}"
+        if view not in self._views:
+            folder = f"{block.name}/{dataset}"
+            self._capture.contents.read(folder)
+            path = self._capture.directory / folder
+            schema = StructType.fromJson(dict(self._manifest.schemas[block.name][dataset]))
+            self._spark.read.schema(schema).parquet(str(path)).createOrReplaceTempView(view)
+            self._views.add(view)
+        return view
+
+    def _rows_views(self) -> dict[str, str]:
+        """Return views of all captured rows, by block."""
+        blocks = topological(self._manifest.root)
+        return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}
