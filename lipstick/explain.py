@@ -12,6 +12,7 @@ from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
 from rewriter.passes import LOGGER, Alike
+from rewriter.passes.rendering import render_blocks
 from rewriter.scalars.text import text
 from semiring.annotation import AnnotationType
 
@@ -52,7 +53,7 @@ def explain(root: Block, relations: Mapping[str, Tracked]) -> str:
 
 
 def explain_passes(steps: Sequence[Step], root: Block, alike: Alike) -> str:
-    """Return what each pass did, in the order in which they ran.
+    """Return what each pass did, in the order in which they ran, and the blocks that this gave.
 
     Parameters
     ----------
@@ -68,7 +69,9 @@ def explain_passes(steps: Sequence[Step], root: Block, alike: Alike) -> str:
     fired = {step.name for step in done}
     idle = [each.__name__ for stage in PASSES for each in stage if each.__name__ not in fired]
     lines = ["passes:", *map(str, done)]
-    return "\n".join([*lines, f"nothing to do: {', '.join(idle)}"] if idle else lines)
+    if idle:
+        lines.append(f"nothing to do: {', '.join(idle)}")
+    return "\n".join([*lines, "blocks:", render_blocks(root).rstrip()])
 
 
 def log_passes_where_asked() -> None:

@@ -250,7 +250,7 @@ class AnnotatedFrame(Analyses):
         """Return a readable account of the query's blocks and how they are captured.
 
         With ``passes`` also what each pass of the rewriter made of the query, and of the plan of
-        its capture: lines that went are marked by ``-``, lines that came by ``+``.
+        its capture (lines that went are marked by ``-``, lines that came by ``+``), and the blocks.
         """
         account = explain(self.root, self.relations)
         if not passes:

@@ -38,14 +38,6 @@ def counts_excluding(excluded: Array, offsets: Array) -> Array:
     return reduce_segments(np.add, (~excluded).astype(np.int64), offsets, 0)
 
 
-def sums_excluding(values: Array, excluded: Array, offsets: Array) -> Array:
-    """Sums by group of the members not excluded: an exact integer array, or float64."""
-    if values.dtype.kind == "f":
-        kept = np.where(excluded, 0.0, values)
-        return reduce_segments(np.add, kept, offsets, 0.0)
-    return sum_segments(np.where(excluded, 0, values), offsets)
-
-
 def extremes_excluding(
     values: Array, excluded: Array, offsets: Array, largest: bool
 ) -> tuple[Array, Array]:
@@ -67,12 +59,6 @@ def extremes_excluding(
         ufunc = np.maximum if largest else np.minimum
     kept = np.where(excluded, neutral, values)
     return reduce_segments(ufunc, kept, offsets, neutral), present
-
-
-def touched_groups(excluded: Array, offsets: Array) -> Array:
-    """Which groups have an excluded member: the others keep their stored value bit for bit."""
-    counts = reduce_segments(np.maximum, excluded.astype(np.uint8), offsets, 0)
-    return counts.astype(np.bool_)
 
 
 def subtract_members(totals: Array, groups: Array, values: Array) -> Array:

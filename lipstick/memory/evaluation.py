@@ -27,7 +27,7 @@ from rewriter.emit import VALUE
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, Source, columns_of
 from semiring.columns.arrays import ArrayColumns
-from semiring.evaluator import group
+from semiring.folds import group
 from semiring.possible_worlds import PossibleWorlds
 from semiring.segments import bounds
 from semiring.token import Token

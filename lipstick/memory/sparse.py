@@ -13,7 +13,7 @@ from lipstick.memory.state import NOTHING
 from rewriter.emit import MEMBERS
 from semiring.base import Array, Semiring
 from semiring.columns import Columns, columns_of
-from semiring.evaluator import group
+from semiring.folds import group
 from semiring.valuation import Valuation
 
 _DENSE = 8

@@ -27,11 +27,6 @@ class AnnotationType(ABC):
         return ()
 
     @property
-    def carries_data(self) -> bool:
-        """Whether ⟦τ⟧ is a column rather than nothing."""
-        return True
-
-    @property
     def of_relation(self) -> str | None:
         """The tracked relation that this itself is a token of."""
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from semiring.annotation.base import AnnotationType, check_name, check_strings, factor_text
-from semiring.annotation.constants import encode_constant
+from semiring.annotation.constants import check_constant
 from semiring.annotation.sums import Sum
 from semiring.comparison import check_operator
 from semiring.errors import AnnotationError
@@ -60,10 +60,6 @@ class TensorOf(AnnotationType):
     def children(self) -> tuple[AnnotationType, ...]:
         return (self.members,)
 
-    @property
-    def carries_data(self) -> bool:
-        return self.sibling is None
-
     def __str__(self) -> str:
         word = "DISTINCT " if self.distinct else ""
         value = "1" if self.value is None else format_value(self.value)
@@ -91,10 +87,6 @@ class Scalar(AnnotationType):
         check_strings(self.key_types, "key types")
 
     @property
-    def carries_data(self) -> bool:
-        return bool(self.key_types)
-
-    @property
     def of_block(self) -> str:
         return self.block
 
@@ -111,11 +103,7 @@ class Literal(AnnotationType):
     value: Any
 
     def __post_init__(self) -> None:
-        encode_constant(self.value)
-
-    @property
-    def carries_data(self) -> bool:
-        return False
+        check_constant(self.value)
 
     def __str__(self) -> str:
         return format_value(self.value)
@@ -146,10 +134,6 @@ class Compare(AnnotationType):
     @property
     def children(self) -> tuple[AnnotationType, ...]:
         return (self.left, self.right)
-
-    @property
-    def carries_data(self) -> bool:
-        return self.left.carries_data or self.right.carries_data
 
     def __str__(self) -> str:
         return f"[{self.left} {self.op} {self.right}]"

@@ -30,10 +30,6 @@ class Times(AnnotationType):
     def children(self) -> tuple[AnnotationType, ...]:
         return self.factors
 
-    @property
-    def carries_data(self) -> bool:
-        return any(factor.carries_data for factor in self.factors)
-
     def __str__(self) -> str:
         return " · ".join(factor_text(factor) for factor in self.factors)
 
@@ -79,10 +75,6 @@ class Monus(AnnotationType):
     def children(self) -> tuple[AnnotationType, ...]:
         return (self.left, self.right)
 
-    @property
-    def carries_data(self) -> bool:
-        return self.left.carries_data or self.right.carries_data
-
     def __str__(self) -> str:
         return f"{factor_text(self.left)} ⊖ {factor_text(self.right)}"
 
@@ -104,10 +96,6 @@ class BlackBox(AnnotationType):
     @property
     def children(self) -> tuple[AnnotationType, ...]:
         return self.inputs
-
-    @property
-    def carries_data(self) -> bool:
-        return any(item.carries_data for item in self.inputs)
 
     def __str__(self) -> str:
         return f"{self.function}({', '.join(map(str, self.inputs))})"

@@ -58,9 +58,5 @@ class Ref(AnnotationType):
 class One(AnnotationType):
     """1: from VALUES, range, and relations tracked without provenance. Carries no data."""
 
-    @property
-    def carries_data(self) -> bool:
-        return False
-
     def __str__(self) -> str:
         return "1"

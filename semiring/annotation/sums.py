@@ -47,9 +47,5 @@ class Delta(AnnotationType):
     def children(self) -> tuple[AnnotationType, ...]:
         return (self.operand,)
 
-    @property
-    def carries_data(self) -> bool:
-        return self.operand.carries_data
-
     def __str__(self) -> str:
         return f"δ({self.operand})"

@@ -17,8 +17,7 @@ from semiring import (
     Token,
     ValuationError,
 )
-from semiring.annotation import Sum, Times, TokenOf
-from semiring.evaluator import evaluate_nested
+from semiring.folds import fold, product
 from semiring.laws import LawError
 from semiring.semirings import (
     ALL,
@@ -161,14 +160,10 @@ class Modular:
 def test_defined(definition):
     capacity = define("Capacity", definition, samples=[1.0, 2.5, 4.0])
     assert ANNOTATION.evaluate(capacity, {X: 3.0, Y: 5.0}) == 3.0
-    array = pa.array(
-        [[("x", "x"), ("x", "y")], [], [("y", "y")]],
-        pa.list_(pa.struct([("a", pa.string()), ("b", pa.string())])),
-    )
-    token = TokenOf("r", ("string",))
     valuation = Valuation.compile(capacity, "r", {"x": 3.0, "y": 5.0})
-    found = evaluate_nested(capacity, array, Sum(Times((token, token))), {"r": valuation})
-    assert capacity.unpack(found) == [3.0, 0.0, 5.0]
+    factors = [valuation.lookup([pa.array(keys)]) for keys in (["x", "x", "y"], ["x", "y", "y"])]
+    sums = fold(capacity, product(capacity, factors), np.array([0, 2, 2, 3]))
+    assert capacity.unpack(sums) == [3.0, 0.0, 5.0]
     assert capacity != define("Capacity", Modular, samples=[3])
 
 
