@@ -11,7 +11,7 @@ from pyspark.sql.types import StructField
 
 from lipstick.errors import UnsupportedError
 from lipstick.tracking import fixed_length
-from rewriter import Query
+from rewriter import BoundQuery
 from rewriter.blocks import Block
 from rewriter.emit.statements import comparisons_sql
 from rewriter.position import Span
@@ -35,9 +35,9 @@ class Pair:
 
 def lowered(
     spark: SparkSession,
-    bind: Callable[[Conversions], Query],
-    lower: Callable[[Query, Conversions], Block],
-) -> tuple[Query, Block, Conversions]:
+    bind: Callable[[Conversions], BoundQuery],
+    lower: Callable[[BoundQuery, Conversions], Block],
+) -> tuple[BoundQuery, Block, Conversions]:
     """Return a bound query and its blocks, in which what is compared has one type where it must.
 
     Returned last is to which types the sides of comparisons are converted.

@@ -32,7 +32,7 @@ from pyspark.sql.types import (
 )
 
 from lipstick.naming import ROW_BITS, ROWS
-from lipstick.passes import Factor, Passes
+from lipstick.passes import Factor, WorkerPasses
 from rewriter.analysis.conditional import has_difference, limits_inside, shown_joins
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import PRESENT, SIDE, VALUE
@@ -77,7 +77,7 @@ class Evaluation:
         self._valuations = dict(valuations)
         self._id = uuid.uuid4().hex[:8]
         self._travel = Travel(semiring, self._valuations, self._key_types())
-        self._passes = Passes(self._valuations, self._travel)
+        self._passes = WorkerPasses(self._valuations, self._travel)
         self._type = _spark_type(self._travel.carrier)
         self._potential = not limits_inside(root)
         self._shown = shown_joins(root)

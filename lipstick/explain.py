@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from lipstick.tracking import Tracked
-from rewriter import PASSES, Step, planned_capture
+from rewriter import PASSES, PassStep, planned_capture
 from rewriter.analysis.annotation_type import annotation_type
 from rewriter.analysis.monotone import monotone_having
 from rewriter.blocks import Block, Kind, core_relations, topological
@@ -52,7 +52,7 @@ def explain(root: Block, relations: Mapping[str, Tracked]) -> str:
     return "\n".join(lines)
 
 
-def explain_passes(steps: Sequence[Step], root: Block, alike: Alike) -> str:
+def explain_passes(steps: Sequence[PassStep], root: Block, alike: Alike) -> str:
     """Return what each pass did, in the order in which they ran, and the blocks that this gave.
 
     Parameters

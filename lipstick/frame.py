@@ -32,7 +32,7 @@ from lipstick.source import check_unchanged
 from lipstick.tracking import Tracked
 from lipstick.whatif import WhatIf
 from lipstick.writer import AnnotatedWriter
-from rewriter import Step
+from rewriter import PassStep
 from rewriter.algebra import Scalar
 from rewriter.blocks import Block, core_relations, decided_once, topological
 from rewriter.emit.statements import plain_sql, rewritten_sql
@@ -64,7 +64,7 @@ class AnnotatedFrame(Analyses):
         root: Block,
         *,
         recursive: bool = False,
-        steps: Sequence[Step] = (),
+        steps: Sequence[PassStep] = (),
     ) -> None:
         self._session = session
         self._query = query

@@ -54,7 +54,7 @@ class Factor:
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
+class WorkerPasses:
     """The passes of one evaluation.
 
     Each makes annotations as they travel, or shows them, in a type that is `shown`.

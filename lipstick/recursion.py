@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pyspark.sql import SparkSession
 
 from lipstick.errors import UnsupportedError
-from rewriter import Query, Recursion, lower_query
+from rewriter import BoundQuery, Recursion, lower_query
 from rewriter.blocks import TokenSource
 from rewriter.emit.statements import plain_sql, potential_sql
 
@@ -16,9 +16,9 @@ _ADVICE = "Store the recursion's answer in a relation and track it."
 
 def unfolded(
     spark: SparkSession,
-    bind: Callable[[Mapping[str, int]], Query],
+    bind: Callable[[Mapping[str, int]], BoundQuery],
     tokens: Mapping[str, TokenSource],
-) -> Query:
+) -> BoundQuery:
     """Return a query whose recursions are unfolded as deep as they go.
 
     Parameters

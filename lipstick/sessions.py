@@ -47,8 +47,8 @@ from lipstick.tracking import Naming, Tracked, name_rows, verify_key
 from lipstick.views import Views
 from rewriter import (
     Arguments,
-    Query,
-    Step,
+    BoundQuery,
+    PassStep,
     TableFunction,
     bind_query,
     dialect,
@@ -332,7 +332,7 @@ class Session:
         functions = RegisteredFunctions(self.spark)
         sources = {t.name: t.token_source for t in self._tracked.values()}
 
-        def bound_with(converted: Conversions) -> Query:
+        def bound_with(converted: Conversions) -> BoundQuery:
             return unfolded(
                 self.spark,
                 lambda levels: bind_query(
@@ -348,13 +348,13 @@ class Session:
                 sources,
             )
 
-        steps: list[Step] = []
+        steps: list[PassStep] = []
 
-        def observe(step: Step) -> None:
+        def observe(step: PassStep) -> None:
             log(step)
             steps.append(step)
 
-        def lower_bound(bound: Query, converted: Conversions) -> Block:
+        def lower_bound(bound: BoundQuery, converted: Conversions) -> Block:
             steps.clear()
             return lower_query(bound.root, sources, query, converted, observe)
 

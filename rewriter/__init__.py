@@ -27,7 +27,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rewriter.bind import Arguments, Query, Recursion, bind_query, substitute
+    from rewriter.bind import Arguments, BoundQuery, Recursion, bind_query, substitute
     from rewriter.bind.catalog import (
         SESSION,
         WINDOW,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rewriter.emit.statements import plain_sql, rewritten_sql
     from rewriter.errors import NotUnderstoodError, QueryError, UnsupportedError, UntrackedError
     from rewriter.lower import lower_query
-    from rewriter.passes import PASSES, CapturePlan, Step, planned_capture
+    from rewriter.passes import PASSES, CapturePlan, PassStep, planned_capture
 
 __all__ = [
     "PASSES",
@@ -51,13 +51,13 @@ __all__ = [
     "WINDOW",
     "Arguments",
     "Block",
+    "BoundQuery",
     "CapturePlan",
     "MemoryCatalog",
     "NotUnderstoodError",
-    "Query",
+    "PassStep",
     "QueryError",
     "Recursion",
-    "Step",
     "TableFunction",
     "TokenSource",
     "TrackedRelation",
@@ -76,7 +76,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "bind": ("Arguments", "Query", "Recursion", "bind_query", "substitute"),
+    "bind": ("Arguments", "BoundQuery", "Recursion", "bind_query", "substitute"),
     "bind.catalog": (
         "SESSION",
         "WINDOW",
@@ -92,7 +92,7 @@ _MODULES = {
     "emit.statements": ("plain_sql", "rewritten_sql"),
     "errors": ("NotUnderstoodError", "QueryError", "UnsupportedError", "UntrackedError"),
     "lower": ("lower_query",),
-    "passes": ("PASSES", "CapturePlan", "Step", "planned_capture"),
+    "passes": ("PASSES", "CapturePlan", "PassStep", "planned_capture"),
 }
 _WHERE = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -38,7 +38,7 @@ from lipstick.sessions import Session
 from lipstick.source import Source
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked
 from lipstick.workflow.emptiness import is_empty
-from lipstick.workflow.errors import QueryError, RunError
+from lipstick.workflow.errors import ModuleQueryError, RunError
 from lipstick.workflow.functions import register
 from lipstick.workflow.module import Specification
 from lipstick.workflow.queries import Step, column_error, place_error, steps
@@ -83,7 +83,7 @@ class Bench(Session):
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         When a query's columns are not those that are declared.
     rewriter.errors.QueryError, pyspark.errors.AnalysisException
         For SQL that is not understood.
@@ -142,7 +142,7 @@ class Bench(Session):
         names = [column.lower() for column in schema.names]
         twice = next((column for column in schema.names if names.count(column.lower()) > 1), None)
         if twice is not None:
-            raise QueryError(
+            raise ModuleQueryError(
                 f"{self.specification.name}: {name} has two columns called {twice}.\n"
                 "Give them different names (AS)."
             )
@@ -204,7 +204,7 @@ class Bench(Session):
             found.schema  # noqa: B018 - Connect analyses here
             return found
         except PySparkException as error:
-            raise QueryError(
+            raise ModuleQueryError(
                 f"{self.specification.name}: {step.what} is no predicate over it: "
                 f"{step.query.text.strip()}\n{error}"
             ) from error
@@ -228,7 +228,7 @@ class Bench(Session):
         try:
             return plain_frame(frame)
         except LipstickError as error:
-            raise QueryError(
+            raise ModuleQueryError(
                 f"{owner}: {step.query.reference} gives no data frame: {error}"
             ) from error
 

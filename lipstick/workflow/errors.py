@@ -47,11 +47,11 @@ class OverlapError(WorkflowError):
     """Input, state and output schema of a module share a relation (Def. 2.1: they are disjoint)."""
 
 
-class QueryError(WorkflowError):
+class ModuleQueryError(WorkflowError):
     """Q_state or Q_out does not give what the schemas say, or is no query."""
 
 
-class ImportNotAllowedError(QueryError):
+class ImportNotAllowedError(ModuleQueryError):
     """A workflow that was read names code, and the reader has not allowed to import it."""
 
 

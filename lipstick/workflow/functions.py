@@ -13,7 +13,7 @@ from pyspark.util import PythonEvalType
 
 from lipstick.dataframes import FUNCTION_PREFIX
 from lipstick.table_functions import TABLE_FUNCTIONS
-from lipstick.workflow.errors import ImportNotAllowedError, QueryError
+from lipstick.workflow.errors import ImportNotAllowedError, ModuleQueryError
 
 Imports: TypeAlias = Collection[str] | bool
 """Modules that may be imported from, with those below them; True: all, False: none."""
@@ -72,11 +72,11 @@ def check_reference(owner: str, name: str, reference: str) -> None:
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         When it is not.
     """
     if not _REFERENCE.fullmatch(reference):
-        raise QueryError(
+        raise ModuleQueryError(
             f"{owner}: the function {name} is defined at {reference!r}, which is no place.\n"
             "Name the module and what the function is called in it: 'package.module:function'.",
             ("specifications", owner, "functions", name),
@@ -88,13 +88,13 @@ def load(owner: str, name: str, reference: str) -> Any:
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         When it is not there, or something else.
     """
     where = ("specifications", owner, "functions", name)
     found = imported(owner, name, reference)
     if not (callable(found) and hasattr(found, "evalType")):
-        raise QueryError(
+        raise ModuleQueryError(
             f"{owner}: the function {name} at {reference} has no type of its result.\n"
             "Make it with pyspark.sql.functions.udf, pandas_udf or udtf.",
             where,
@@ -112,7 +112,7 @@ def imported(owner: str, name: str, reference: str) -> Any:
     ------
     ImportNotAllowedError
         When that is not allowed.
-    QueryError
+    ModuleQueryError
         When it is not there.
     """
     check_allowed(owner, name, reference)
@@ -120,7 +120,7 @@ def imported(owner: str, name: str, reference: str) -> Any:
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
-        raise QueryError(
+        raise ModuleQueryError(
             f"{owner}: the function {name} is not found at {reference}: {error}.\n"
             "The module must be importable where the workflow runs.",
             ("specifications", owner, "functions", name),
@@ -145,7 +145,7 @@ class Aggregates:
             return load(self._owner, str(name), reference).evalType in _AGGREGATES
         except ImportNotAllowedError:
             raise
-        except QueryError:
+        except ModuleQueryError:
             return False
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from lipstick.workflow.errors import (
     ModuleNameError,
+    ModuleQueryError,
     OverlapError,
-    QueryError,
     UnknownRelationError,
 )
 from lipstick.workflow.functions import check_reference
@@ -56,7 +56,7 @@ class Specification:
     ------
     OverlapError
         When a name is in two schemas.
-    QueryError
+    ModuleQueryError
         When Q_out leaves out an output or Q_state changes what is not state, or a name has two
         meanings.
     """
@@ -117,7 +117,7 @@ class Specification:
         for schema, relations in schemas.items():
             for relation in relations:
                 if not is_name(relation) or relation.lower().startswith(BEFORE):
-                    raise QueryError(
+                    raise ModuleQueryError(
                         f"{self.name}: {relation!r} cannot name a relation.\nA name is made of "
                         f"letters, digits and _, and does not begin with {BEFORE!r}, under which "
                         "the old state is read.",
@@ -132,7 +132,7 @@ class Specification:
                     )
         for relation, declared in self.state.items():
             if declared.union or declared.optional:
-                raise QueryError(
+                raise ModuleQueryError(
                     f"{self.name}: the state relation {relation} is declared 'union' or "
                     "'optional', which only inputs are.",
                     ("specifications", self.name, "state", relation),
@@ -142,7 +142,7 @@ class Specification:
         where = ("specifications", self.name)
         missing = [name for name in self.outputs if name not in self.query_output]
         if missing:
-            raise QueryError(
+            raise ModuleQueryError(
                 f"{self.name}: Q_out does not define the output {missing[0]}.\n"
                 f"It defines: {', '.join(self.query_output) or 'nothing'}.",
                 (*where, "query_output"),
@@ -163,7 +163,7 @@ class Specification:
                 reserved = name.lower().startswith(BEFORE) or not is_name(name)
                 output_in_state = part == "query_state" and name in self.outputs
                 if name.lower() in taken or reserved or output_in_state:
-                    raise QueryError(
+                    raise ModuleQueryError(
                         f"{self.name}: the chain defines {name}, a name that is "
                         + ("not allowed." if reserved else "taken.")
                         + "\nA chain defines new relations"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lipstick.workflow.errors import QueryError, UnknownRelationError, WorkflowError
+from lipstick.workflow.errors import ModuleQueryError, UnknownRelationError, WorkflowError
 from lipstick.workflow.functions import Aggregates
 from lipstick.workflow.module import Specification
 from lipstick.workflow.query import BEFORE, FrameFunction, Query, Sql
@@ -67,7 +67,7 @@ def check_queries(specification: Specification) -> None:
     ------
     UnknownRelationError
         For a query that reads what is no input, no state, and not defined before it.
-    QueryError
+    ModuleQueryError
         For a query that gives another number of columns than its relation has.
     rewriter.errors.QueryError
         For SQL that is not understood, with the place in the text.
@@ -140,7 +140,7 @@ def _columns(
     if step.role == "delete" and not step.query.selects:
         return ()
     if not step.query.selects:
-        raise QueryError(
+        raise ModuleQueryError(
             f"{specification.name}: {step.what} is not a SELECT: {step.query.text.strip()}",
             (*("specifications", specification.name), *_subject(step)),
         )
@@ -195,7 +195,7 @@ def column_error(
     specification: Specification, step: Step, expected: tuple[str, ...], found: tuple[str, ...]
 ) -> WorkflowError:
     """The error for a query whose columns are not those of its relation."""
-    return QueryError(
+    return ModuleQueryError(
         f"{specification.name}: {step.what} gives the columns {', '.join(found)}.\n"
         f"It should give: {', '.join(expected)}.",
         ("specifications", specification.name, *_subject(step)),
@@ -204,7 +204,7 @@ def column_error(
 
 def place_error(specification: Specification, step: Step, problem: str) -> WorkflowError:
     """The error for a query that cannot be derived, whose problem is said."""
-    return QueryError(
+    return ModuleQueryError(
         f"{specification.name}: {step.what} has no place in a graph: {problem}",
         ("specifications", specification.name, *_subject(step)),
     )

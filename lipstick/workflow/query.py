@@ -10,7 +10,7 @@ from inspect import cleandoc, signature
 from types import MappingProxyType
 from typing import Any
 
-from lipstick.workflow.errors import QueryError
+from lipstick.workflow.errors import ModuleQueryError
 from lipstick.workflow.functions import check_reference, imported
 
 BEFORE = "before_"
@@ -55,7 +55,7 @@ class Sql(Query):
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         For an empty text.
     """
 
@@ -63,7 +63,7 @@ class Sql(Query):
 
     def __post_init__(self) -> None:
         if not self.sql.strip():
-            raise QueryError("A query is empty: write a SELECT.")
+            raise ModuleQueryError("A query is empty: write a SELECT.")
         object.__setattr__(self, "sql", _unindented(self.sql))
 
     @property
@@ -93,7 +93,7 @@ class FrameFunction(Query):
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         For a reference that is no place at the top of a module.
     """
 
@@ -109,12 +109,12 @@ class FrameFunction(Query):
 
         Raises
         ------
-        QueryError
+        ModuleQueryError
             For a function that has no name at the top of a module, by which a store could know it.
         """
         name = getattr(function, "__qualname__", "")
         if not name.isidentifier():
-            raise QueryError(
+            raise ModuleQueryError(
                 f"{where} is {name or function!r}, a function without a place of its own.\n"
                 "Define it with def at the top of a module, so that it can be found again."
             )
@@ -135,13 +135,13 @@ class FrameFunction(Query):
 
         Raises
         ------
-        QueryError
+        ModuleQueryError
             When it is not found, or has parameters that are no names of relations.
         """
         parameters = signature(self._found(owner)).parameters.values()
         for each in parameters:
             if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD, each.POSITIONAL_ONLY):
-                raise QueryError(
+                raise ModuleQueryError(
                     f"{owner}: the parameter {each} of {self.reference} names no relation.\n"
                     "Call the parameters as the relations that are read."
                 )
@@ -156,7 +156,7 @@ class FrameFunction(Query):
             return self.function
         found = imported(owner, "of a query", self.reference)
         if not callable(found):
-            raise QueryError(f"{owner}: {self.reference} is no function.\nName one.")
+            raise ModuleQueryError(f"{owner}: {self.reference} is no function.\nName one.")
         return found  # type: ignore[no-any-return]
 
 
@@ -172,7 +172,7 @@ def as_query(given: Any, where: str) -> Query:
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         For anything else.
     """
     if isinstance(given, Query):
@@ -181,7 +181,7 @@ def as_query(given: Any, where: str) -> Query:
         return Sql(given)
     if callable(given):
         return FrameFunction.of(given, where)
-    raise QueryError(
+    raise ModuleQueryError(
         f"{where} is {given!r}, which is no query.\n"
         "Write a SELECT, or a function from data frames to a data frame."
     )
@@ -192,7 +192,7 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         For other statements, and two about one relation.
     """
     if given is None or isinstance(given, Mapping):
@@ -201,10 +201,10 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
     for text in [given] if isinstance(given, str) else given:
         match = statement.fullmatch(text.rstrip().rstrip(";"))
         if match is None:
-            raise QueryError(f"{text.strip()!r} is no statement of the form: {example}.")
+            raise ModuleQueryError(f"{text.strip()!r} is no statement of the form: {example}.")
         name = match["name"].strip("`")
         if name in found:
-            raise QueryError(
+            raise ModuleQueryError(
                 f"There are two statements about {name}.\nMake one of them: UNION ALL, or OR."
             )
         found[name] = match["query"]
@@ -239,7 +239,7 @@ class StateQuery:
 
     Raises
     ------
-    QueryError
+    ModuleQueryError
         When a relation is both replaced and changed by insertions or deletions.
     """
 
@@ -264,7 +264,7 @@ class StateQuery:
         object.__setattr__(self, "replace", frozen(replace or {}, "The replacement of"))
         both = sorted(set(self.replace) & (set(self.insert) | set(self.delete)))
         if both:
-            raise QueryError(
+            raise ModuleQueryError(
                 f"Q_state replaces {both[0]} and inserts into or deletes from it as well.\n"
                 "Say one or the other."
             )

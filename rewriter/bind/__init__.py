@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from rewriter.algebra import Relation
 from rewriter.bind.catalog import Catalog, TableFunction
-from rewriter.bind.columns.names import Names, lambda_variables
-from rewriter.bind.context import Context, Recursion
+from rewriter.bind.columns.names import AttributeNames, lambda_variables
+from rewriter.bind.context import BindContext, Recursion
 from rewriter.bind.functions.registered import with_aggregates
 from rewriter.bind.parameters import Arguments, substitute
 from rewriter.bind.queries import QueryBinder
@@ -23,11 +23,11 @@ from rewriter.bind.text import Source, parse
 from rewriter.position import Span
 from rewriter.scalars.comparable import Conversions
 
-__all__ = ["Arguments", "Query", "Recursion", "bind_query", "substitute"]
+__all__ = ["Arguments", "BoundQuery", "Recursion", "bind_query", "substitute"]
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class BoundQuery:
     """A bound query: its plan and its text.
 
     ``root.attributes`` are the answer's columns in order, named by alias, column or field, and
@@ -54,7 +54,7 @@ def bind_query(
     expression: exp.Query | None = None,
     levels: Mapping[str, int] | None = None,
     converted: Conversions = MappingProxyType({}),
-) -> Query:
+) -> BoundQuery:
     """Bind the text of a query.
 
     Parameters
@@ -97,8 +97,8 @@ def bind_query(
     tree = parse(source) if expression is None else expression
     query = substitute(tree, args, sql=sql, timestamp_ntz=timestamp_ntz)
     query = with_aggregates(query, aggregates)
-    names = Names(lambda_variables(query))
-    context = Context(
+    names = AttributeNames(lambda_variables(query))
+    context = BindContext(
         source,
         catalog,
         names,
@@ -110,4 +110,4 @@ def bind_query(
         converted=converted,
     )
     root = context.bind.query(query, context, None).relation
-    return Query(root, sql, context.recursions, context.differences)
+    return BoundQuery(root, sql, context.recursions, context.differences)

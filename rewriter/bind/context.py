@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, OuterRow, OuterValues, Project, Relation, Scalar
 from rewriter.bind.catalog import Catalog, TableFunction
-from rewriter.bind.columns.names import Names
+from rewriter.bind.columns.names import AttributeNames
 from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.subqueries.outer_values import with_outer_values
 from rewriter.bind.text import Source
@@ -22,21 +22,23 @@ from rewriter.scalars.comparable import Conversions
 class Binders(Protocol):
     """How to bind a query inside another: given to every part, so that none imports the whole."""
 
-    def query(self, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
+    def query(self, query: exp.Query, context: BindContext, outer: Outer | None) -> Bound:
         """Bind a query of its own: a derived table, a named query, a scalar subquery."""
         ...
 
-    def scalar(self, query: exp.Query, context: Context, outer: Outer) -> Bound | Correlated:
+    def scalar(self, query: exp.Query, context: BindContext, outer: Outer) -> Bound | Correlated:
         """Bind a scalar subquery, which WHERE of its own may correlate."""
         ...
 
     def lateral(
-        self, query: exp.Query, left: Relation, context: Context, outer: Outer
+        self, query: exp.Query, left: Relation, context: BindContext, outer: Outer
     ) -> LateralRows:
         """Bind a subquery of FROM whose rows depend on those of ``left``, before it."""
         ...
 
-    def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
+    def members(
+        self, query: exp.Query, context: BindContext, outer: Outer, *, exists: bool
+    ) -> Members:
         """Bind the subquery of IN or EXISTS, which WHERE of its own may correlate."""
         ...
 
@@ -111,7 +113,7 @@ class Definition:
     name: str
     query: exp.Query
     columns: tuple[str, ...] | None
-    context: Context
+    context: BindContext
     outer: Outer | None
     shared: Bound | None = None
     """The one plan of all references, where the query must be computed once."""
@@ -129,12 +131,12 @@ class Recursion:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class BindContext:
     """The surroundings of a query: what names of relations mean, and how to bind inside it."""
 
     source: Source
     catalog: Catalog
-    names: Names
+    names: AttributeNames
     bind: Binders
     functions: Container[str] = frozenset()
     aggregates: Container[str] = frozenset()
@@ -153,11 +155,11 @@ class Context:
     referred: set[str] = field(default_factory=set)
     """The ids of attributes that subqueries of the query refer to as columns around them."""
 
-    def with_cte(self, definition: Definition) -> Context:
+    def with_cte(self, definition: Definition) -> BindContext:
         """Return the context in which one more common table expression is defined."""
         return replace(self, ctes={**self.ctes, definition.name.lower(): definition})
 
-    def inside_view(self, name: str, text: str) -> Context:
+    def inside_view(self, name: str, text: str) -> BindContext:
         """Return the context of a view's text: its own positions, no names of the query's."""
         source = Source(text, name)
         return replace(self, source=source, ctes={}, reading=(*self.reading, name.lower()))

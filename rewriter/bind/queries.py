@@ -13,7 +13,7 @@ from rewriter.bind.clauses.selects import bind_select
 from rewriter.bind.clauses.set_operations import bind_set_operation
 from rewriter.bind.clauses.sources import define_ctes
 from rewriter.bind.columns.scope import Bound, Outer
-from rewriter.bind.context import Context, Correlated, LateralRows, Members
+from rewriter.bind.context import BindContext, Correlated, LateralRows, Members
 from rewriter.bind.subqueries.correlated import bind_scalar_select
 from rewriter.bind.subqueries.lateral import bind_lateral_subquery
 from rewriter.bind.subqueries.members import bind_members, refusal, without_limit
@@ -27,7 +27,7 @@ _CLAUSES = ("with_", "order", "limit", "offset")
 class QueryBinder:
     """Binds queries inside queries; see :class:`rewriter.bind.context.Binders`."""
 
-    def query(self, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
+    def query(self, query: exp.Query, context: BindContext, outer: Outer | None) -> Bound:
         """Bind a query with its WITH, ORDER BY and LIMIT."""
         inner = define_ctes(query, context, outer)
         if isinstance(query, exp.Select):
@@ -48,7 +48,7 @@ class QueryBinder:
             raise context.source.unsupported(f"{name} is not supported", advice, place)
         return order_and_limit(bound, query, inner)
 
-    def scalar(self, query: exp.Query, context: Context, outer: Outer) -> Bound | Correlated:
+    def scalar(self, query: exp.Query, context: BindContext, outer: Outer) -> Bound | Correlated:
         """Bind a scalar subquery."""
         query = _bare(query)
         try:
@@ -59,12 +59,14 @@ class QueryBinder:
             return scalar_of(bind_dependent(query, context, outer), query, context)
 
     def lateral(
-        self, query: exp.Query, left: Relation, context: Context, outer: Outer
+        self, query: exp.Query, left: Relation, context: BindContext, outer: Outer
     ) -> LateralRows:
         """Bind a subquery of FROM whose rows depend on those before it."""
         return bind_lateral_subquery(_bare(query), left, context, outer)
 
-    def members(self, query: exp.Query, context: Context, outer: Outer, *, exists: bool) -> Members:
+    def members(
+        self, query: exp.Query, context: BindContext, outer: Outer, *, exists: bool
+    ) -> Members:
         """Bind the subquery of IN or EXISTS."""
         query = _bare(query)
         if exists:
@@ -82,7 +84,7 @@ class QueryBinder:
         return Members(bound.relation, values, ())
 
     def _set_operation(
-        self, operation: exp.SetOperation, context: Context, outer: Outer | None
+        self, operation: exp.SetOperation, context: BindContext, outer: Outer | None
     ) -> Bound:
         refuse_set_operation(operation, context.source)
         name = type(operation).__name__.upper()

@@ -12,7 +12,7 @@ from rewriter.algebra import Scalar
 from rewriter.bind.catalog import Variable
 from rewriter.bind.columns.scope import Lookup, Outer, Parts, Scope
 from rewriter.bind.columns.stars import expand_star, is_star
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.functions.calls import call_name, check_call, is_aggregate, is_mean
 from rewriter.bind.functions.time_windows import time_of
@@ -71,7 +71,7 @@ class ScalarBinder:
     functions whose value chance decides, for each row of the clause.
     """
 
-    context: Context
+    context: BindContext
     lookups: tuple[Lookup, ...]
     subqueries: Subqueries
     scope: Scope

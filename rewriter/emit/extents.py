@@ -11,7 +11,7 @@ from rewriter.blocks import Block, Named, qualified
 from rewriter.emit.core import Tables
 from rewriter.emit.tail import fill, read
 from rewriter.emit.trees import named
-from rewriter.scalars.windows import UNBOUNDED, Frame, extent_of
+from rewriter.scalars.windows import UNBOUNDED, WindowFrame, extent_of
 
 _PLACED = "p"
 
@@ -113,7 +113,7 @@ def _any_order() -> exp.Ordered:
     return exp.Ordered(this=exp.null(), desc=False, nulls_first=True)
 
 
-def _spec(frame: Frame) -> exp.WindowSpec:
+def _spec(frame: WindowFrame) -> exp.WindowSpec:
     start, start_side = _bound(frame.start, "PRECEDING")
     end, end_side = _bound(frame.end, "FOLLOWING")
     kind = "ROWS" if frame.rows or frame.whole else "RANGE"

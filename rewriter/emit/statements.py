@@ -43,7 +43,7 @@ from rewriter.emit import (
     table,
     visible,
 )
-from rewriter.passes import Reduction
+from rewriter.passes import SemijoinReduction
 from rewriter.position import Span
 from rewriter.scalars.text import text
 
@@ -133,7 +133,7 @@ def _of_groups(query: exp.Select, block: Block, kept: Groups) -> exp.Select:
     return members.from_(query.subquery(MEMBER)).where(inside)
 
 
-def asked_groups_sql(reduction: Reduction, views: ViewOf) -> str:
+def asked_groups_sql(reduction: SemijoinReduction, views: ViewOf) -> str:
     """Return the statement of the keys of the groups that captured members ask for."""
     columns = [exp.alias_(left.copy(), key, quoted=True) for left, key in reduction.pairs]
     return text(exp.select(*columns).from_(table(views(reduction.reader), MEMBER)))
@@ -307,7 +307,7 @@ def extents_sql(
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedColumns:
     """A statement that shows what IN, EXISTS, semi joins and lookups compare.
 
     Its columns come in pairs, an outer value and an inner one; ``places`` has, for each, where the
@@ -318,7 +318,7 @@ class Compared:
     places: tuple[tuple[Span | None, int], ...]
 
 
-def comparisons_sql(root: Block) -> tuple[Compared, ...]:
+def comparisons_sql(root: Block) -> tuple[ComparedColumns, ...]:
     """Return statements that show what is compared; its types matter.
 
     If the types of a pair are not :func:`rewriter.scalars.comparable.compared_exactly`, several
@@ -332,7 +332,7 @@ def comparisons_sql(root: Block) -> tuple[Compared, ...]:
         )
         if places:
             sql = text(statement(block, comparisons(block, CTE_TABLES)))
-            found.append(Compared(sql, places))
+            found.append(ComparedColumns(sql, places))
     return tuple(found)
 
 

@@ -15,7 +15,7 @@ from rewriter.scalars.text import text
 from rewriter.scalars.windows import (
     CURRENT_ROW,
     UNBOUNDED,
-    Frame,
+    WindowFrame,
     called,
     condition_of,
     extent_of,
@@ -124,7 +124,7 @@ def _filtered(call: exp.Expr, condition: Scalar) -> exp.Expr:
     return call
 
 
-def _bounds(frame: Frame) -> Bounds | None:
+def _bounds(frame: WindowFrame) -> Bounds | None:
     numbers: list[int | None] = []
     for bound in (frame.start, frame.end):
         if bound in (UNBOUNDED, CURRENT_ROW):

@@ -15,14 +15,14 @@ from sqlglot import exp
 
 from rewriter.algebra import Attribute, BagDifference, Project, Scalar, UnionAll
 from rewriter.blocks import GROUP, Difference, Kind, qualified
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.finish_block import close_post
 from rewriter.lower.inputs import core_of, inner_block, reader_of, union_of_blocks
 from rewriter.lower.scope import OpenCore, OpenPost
 from rewriter.position import Span
 
 
-def lower_bag_difference(context: Context, relation: BagDifference) -> OpenCore:
+def lower_bag_difference(context: LoweringContext, relation: BagDifference) -> OpenCore:
     union = _both_sides(context, relation)
     core = core_of(context, union)
     *columns, side = (core.env[attribute.id] for attribute in union.output)
@@ -51,7 +51,9 @@ def lower_bag_difference(context: Context, relation: BagDifference) -> OpenCore:
     return replace(reader, copies=(reader.env[count],))
 
 
-def union_of_copies(context: Context, relation: UnionAll, branches: Sequence[Open]) -> OpenCore:
+def union_of_copies(
+    context: LoweringContext, relation: UnionAll, branches: Sequence[Open]
+) -> OpenCore:
     """Return a union some rows of which are there several times: each tuple read once."""
     blocks = []
     for branch, open_ in zip(relation.branches, branches, strict=True):
@@ -65,7 +67,7 @@ def union_of_copies(context: Context, relation: UnionAll, branches: Sequence[Ope
     return replace(reader, copies=(reader.env[count.id],))
 
 
-def _both_sides(context: Context, relation: BagDifference) -> UnionAll:
+def _both_sides(context: LoweringContext, relation: BagDifference) -> UnionAll:
     """Return the rows of both sides, with the number of their side as the last column."""
     sides = []
     for number, side in enumerate((relation.left, relation.right)):
@@ -75,12 +77,12 @@ def _both_sides(context: Context, relation: BagDifference) -> UnionAll:
     return UnionAll(tuple(sides), _renamed(context, relation), relation.span)
 
 
-def _renamed(context: Context, relation: BagDifference) -> tuple[Attribute, ...]:
+def _renamed(context: LoweringContext, relation: BagDifference) -> tuple[Attribute, ...]:
     output = (*relation.output, Attribute("side", "side"))
     return tuple(Attribute(context.names.attribute(a.id), a.name) for a in output)
 
 
-def refuse_copies(context: Context, where: str, span: Span | None) -> None:
+def refuse_copies(context: LoweringContext, where: str, span: Span | None) -> None:
     context.refuse(
         f"{where} over EXCEPT ALL or INTERSECT ALL is not supported",
         "Use EXCEPT or INTERSECT, or group the rows and count them.",

@@ -73,7 +73,7 @@ def _identity(key: object) -> object:
     return tuple(map(id, key)) if isinstance(key, tuple) else id(key)
 
 
-class Names:
+class BlockNames:
     """Names of a query's blocks, aliases and made attributes, each given once."""
 
     def __init__(self, views: Iterable[str]) -> None:
@@ -108,7 +108,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class LoweringContext:
     """What a rule of lowering is given beside its operator.
 
     Parameters
@@ -147,8 +147,8 @@ class Context:
     converted: Conversions
     observed: frozenset[str]
     observe: Observer
-    rule: Callable[[Context, Relation], Open]
-    names: Names
+    rule: Callable[[LoweringContext, Relation], Open]
+    names: BlockNames
     readers: ByIdentity[Relation, int] = field(default_factory=ByIdentity)
     blocks: ByIdentity[Relation, Block] = field(default_factory=ByIdentity)
     pending: ByIdentity[Relation, Open] = field(default_factory=ByIdentity)

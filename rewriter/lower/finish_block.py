@@ -31,7 +31,7 @@ from rewriter.blocks import (
 from rewriter.lower.aggregates import decided, over_values, read_by
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.scope import OpenCore, OpenPost
-from rewriter.lower.stored import Members, identity_of_rows, members_of, unique_identity
+from rewriter.lower.stored import StoredMembers, identity_of_rows, members_of, unique_identity
 from rewriter.lower.ties import settled, ties_of
 from rewriter.scalars.aggregates import chooses
 
@@ -82,7 +82,7 @@ def close_core(
     )
 
 
-def _stable_output(core: OpenCore, attribute: Attribute, members: Members) -> bool:
+def _stable_output(core: OpenCore, attribute: Attribute, members: StoredMembers) -> bool:
     return is_stable(core.env[attribute.id], members.split.core)
 
 
@@ -136,7 +136,7 @@ def close_post(post: OpenPost, attributes: Iterable[Attribute], name: str) -> Bl
     )
 
 
-def _copies(core: OpenCore, members: Members) -> tuple[Scalar, ...]:
+def _copies(core: OpenCore, members: StoredMembers) -> tuple[Scalar, ...]:
     return tuple(members.store.reference(count) for count in core.copies)
 
 
@@ -154,7 +154,7 @@ def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar
     return exp.Case().when(there if mine else exp.false(), scalar)
 
 
-def _aggregates(post: OpenPost, members: Members) -> tuple[Named, ...]:
+def _aggregates(post: OpenPost, members: StoredMembers) -> tuple[Named, ...]:
     """Return the aggregates of a grouping over what members store of their arguments."""
     calls = [
         (name, over_values(call, partial(members.store.reference, hint=name, arithmetic=True)))

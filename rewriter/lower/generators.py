@@ -21,12 +21,12 @@ from rewriter.blocks import (
 )
 from rewriter.lower.certainty import is_stable
 from rewriter.lower.collected import Collected, collected_by
-from rewriter.lower.context import Context
+from rewriter.lower.context import LoweringContext
 from rewriter.lower.inputs import core_of
 from rewriter.lower.scope import OpenCore, cross
 
 
-def lower_generate(context: Context, relation: Generate) -> OpenCore:
+def lower_generate(context: LoweringContext, relation: Generate) -> OpenCore:
     collected = collected_by(relation)
     if collected is not None:
         return _unnest(context, relation, collected)
@@ -60,7 +60,9 @@ def lower_generate(context: Context, relation: Generate) -> OpenCore:
     )
 
 
-def _check_function(context: Context, call: Scalar, core: OpenCore, relation: Generate) -> None:
+def _check_function(
+    context: LoweringContext, call: Scalar, core: OpenCore, relation: Generate
+) -> None:
     """Refuse a table function of what is not stored, or is made in the same SELECT.
 
     It is called when members are captured, once, before what LATERAL VIEW makes.
@@ -76,7 +78,7 @@ def _check_function(context: Context, call: Scalar, core: OpenCore, relation: Ge
     context.refuse(problem, advice, relation.span)
 
 
-def _unnest(context: Context, relation: Generate, collected: Collected) -> OpenCore:
+def _unnest(context: LoweringContext, relation: Generate, collected: Collected) -> OpenCore:
     """Return what is collected and taken apart again: groups joined with their members.
 
     Every element keeps the annotation of the tuple that it was collected from.

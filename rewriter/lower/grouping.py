@@ -24,13 +24,13 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.lower.aggregates import follows_order
-from rewriter.lower.context import Context
+from rewriter.lower.context import LoweringContext
 from rewriter.lower.inputs import core_of, lowered
 from rewriter.lower.scope import OpenPost
 from rewriter.scalars.aggregates import ARRAYS, collects_in_order, in_order, is_distinct, name_of
 
 
-def lower_aggregate(context: Context, relation: Aggregate) -> OpenPost:
+def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
     if _is_sorted(relation.input) and any(map(follows_order, relation.aggregates)):
         advice = "Write the order in the aggregate: min_by(x, t), or LISTAGG WITHIN GROUP."
         problem = "an aggregate that follows the order of a derived table is not supported"
@@ -65,7 +65,7 @@ def lower_aggregate(context: Context, relation: Aggregate) -> OpenPost:
     return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)
 
 
-def _order(context: Context, relation: Relation) -> tuple[SortKey, ...]:
+def _order(context: LoweringContext, relation: Relation) -> tuple[SortKey, ...]:
     """Return what the rows of a derived table are sorted by, if nothing cuts them."""
     if not _is_sorted(relation):
         return ()
@@ -75,7 +75,7 @@ def _order(context: Context, relation: Relation) -> tuple[SortKey, ...]:
 
 
 def _in_order(
-    context: Context, attribute: Attribute, call: Scalar, order: Sequence[SortKey]
+    context: LoweringContext, attribute: Attribute, call: Scalar, order: Sequence[SortKey]
 ) -> Scalar:
     """Return the call of an aggregate; of one that collects, in an order if that matters."""
     if name_of(call) not in ARRAYS or collects_in_order(call):

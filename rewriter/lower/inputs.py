@@ -23,14 +23,14 @@ from rewriter.blocks import (
 )
 from rewriter.lower import split_components as split
 from rewriter.lower.certainty import with_certain_outputs
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.finish_block import close_core, close_post
 from rewriter.lower.scope import OpenCore, OpenPost, without_post
 from rewriter.passes.steps import run
 from rewriter.position import Span
 
 
-def lowered(context: Context, relation: Relation) -> Open:
+def lowered(context: LoweringContext, relation: Relation) -> Open:
     if context.readers.get(relation, 0) > 1:
         # Shared by several references (a CTE used twice): one block, if it is one at all.
         if relation in context.blocks:
@@ -43,7 +43,7 @@ def lowered(context: Context, relation: Relation) -> Open:
     return context.rule(context, relation)
 
 
-def core_of(context: Context, relation: Relation) -> OpenCore:
+def core_of(context: LoweringContext, relation: Relation) -> OpenCore:
     open_ = context.pending.pop(relation, None) or lowered(context, relation)
     if isinstance(open_, OpenPost) or open_.post.final:
         context.pending[relation] = open_
@@ -51,7 +51,7 @@ def core_of(context: Context, relation: Relation) -> OpenCore:
     return without_post(open_)
 
 
-def unlimited(context: Context, relation: Relation, *, windowed: bool = True) -> Open:
+def unlimited(context: LoweringContext, relation: Relation, *, windowed: bool = True) -> Open:
     """Return an operator's input, to which something is done after any LIMIT of it.
 
     Without ``windowed`` also after any window functions: their rows must not be touched.
@@ -63,7 +63,7 @@ def unlimited(context: Context, relation: Relation, *, windowed: bool = True) ->
     return derived(context, relation)
 
 
-def asking(context: Context, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
+def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scalar]) -> OpenCore:
     """Return the core of a relation whose rows look up tuples by these scalars.
 
     The tail looks up before it takes arrays apart: rows that look up by what it has taken out
@@ -78,13 +78,13 @@ def asking(context: Context, relation: Relation, scalars: Iterable[Scalar]) -> O
     return core
 
 
-def derived(context: Context, relation: Relation, span: Span | None = None) -> OpenCore:
+def derived(context: LoweringContext, relation: Relation, span: Span | None = None) -> OpenCore:
     """Return a core that reads the tuples of a relation as those of a block."""
     limits = [one.span for one in walk(relation) if isinstance(one, Limit)]
     return reader_of(context, block_of(context, relation), span or next(reversed(limits), None))
 
 
-def reader_of(context: Context, block: Block, span: Span | None = None) -> OpenCore:
+def reader_of(context: LoweringContext, block: Block, span: Span | None = None) -> OpenCore:
     """Return a core that reads the tuples of a block."""
     if not block.unique_identity:
         context.refuse(
@@ -101,7 +101,7 @@ def reader_of(context: Context, block: Block, span: Span | None = None) -> OpenC
     )
 
 
-def block_of(context: Context, relation: Relation) -> Block:
+def block_of(context: LoweringContext, relation: Relation) -> Block:
     """Return the block of a relation, one and the same for every reference to it."""
     if relation not in context.blocks:
         open_ = context.pending.pop(relation, None) or context.rule(context, relation)
@@ -109,14 +109,16 @@ def block_of(context: Context, relation: Relation) -> Block:
     return context.blocks[relation]
 
 
-def inner_block(context: Context, open_: Open, attributes: tuple[Attribute, ...]) -> Block:
+def inner_block(context: LoweringContext, open_: Open, attributes: tuple[Attribute, ...]) -> Block:
     """Return a block that others read."""
     if not open_.post.limited:
         open_ = replace(open_, post=replace(open_.post, order=()))
     return with_certain_outputs(finished(context, open_, attributes, context.names.block()))
 
 
-def finished(context: Context, open_: Open, attributes: tuple[Attribute, ...], name: str) -> Block:
+def finished(
+    context: LoweringContext, open_: Open, attributes: tuple[Attribute, ...], name: str
+) -> Block:
     if isinstance(open_, OpenCore):
         read = {attribute.id: open_.env[attribute.id] for attribute in attributes}
         return close_core(in_components(context, replace(open_, env=read)), attributes, name)
@@ -130,7 +132,7 @@ def finished(context: Context, open_: Open, attributes: tuple[Attribute, ...], n
     return close_post(post, attributes, name)
 
 
-def in_components(context: Context, core: OpenCore) -> OpenCore:
+def in_components(context: LoweringContext, core: OpenCore) -> OpenCore:
     def split_components(core: OpenCore) -> OpenCore:
         return split.split_components(
             core, lambda part, read: reader_of(context, inner_block(context, part, tuple(read)))
@@ -140,7 +142,10 @@ def in_components(context: Context, core: OpenCore) -> OpenCore:
 
 
 def union_of_blocks(
-    context: Context, output: tuple[Attribute, ...], blocks: tuple[Block, ...], span: Span | None
+    context: LoweringContext,
+    output: tuple[Attribute, ...],
+    blocks: tuple[Block, ...],
+    span: Span | None,
 ) -> OpenPost:
     """Return the union of blocks, whose outputs are its columns in their order."""
     if not all(block.unique_identity for block in blocks):

@@ -42,7 +42,7 @@ from rewriter.blocks import (
     Block,
     TokenSource,
 )
-from rewriter.lower.context import Context, Names, Open
+from rewriter.lower.context import BlockNames, LoweringContext, Open
 from rewriter.lower.generators import lower_generate
 from rewriter.lower.grouping import lower_aggregate
 from rewriter.lower.inputs import derived, finished, lowered
@@ -90,8 +90,8 @@ def lower_query(
     """
     root = rewritten(root, observe)
     views = {tokens[scan.relation].view for scan in walk(root) if isinstance(scan, Scan)}
-    context = Context(
-        tokens, sql, converted, observed(root), observe, lower_operator, names=Names(views)
+    context = LoweringContext(
+        tokens, sql, converted, observed(root), observe, lower_operator, names=BlockNames(views)
     )
     counts = reference_counts(root)
     for operator in walk(root):
@@ -102,7 +102,7 @@ def lower_query(
     return finished(context, lowered(context, root), root.attributes, context.names.root)
 
 
-def lower_operator(context: Context, relation: Relation) -> Open:
+def lower_operator(context: LoweringContext, relation: Relation) -> Open:
     """Lower an operator by the rule for its kind."""
     match relation:
         case Scan():
@@ -134,7 +134,9 @@ def lower_operator(context: Context, relation: Relation) -> Open:
     raise TypeError(f"no rule for {type(relation).__name__}")
 
 
-def _lower_beside_rows(context: Context, relation: Windows | Draw | Sample | Level) -> OpenCore:
+def _lower_beside_rows(
+    context: LoweringContext, relation: Windows | Draw | Sample | Level
+) -> OpenCore:
     match relation:
         case Windows():
             return lower_windows(context, relation)

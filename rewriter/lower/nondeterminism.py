@@ -15,7 +15,7 @@ from rewriter.algebra import Draw, LocalSort, Project, Relation, Sample, Scalar,
 from rewriter.blocks import DRAWN, Block, BlockSource, Core, Named, qualified
 from rewriter.lower.bag_differences import refuse_copies
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import Context
+from rewriter.lower.context import LoweringContext
 from rewriter.lower.finish_block import close_core
 from rewriter.lower.inputs import core_of, reader_of
 from rewriter.lower.scope import OpenCore, Post
@@ -24,13 +24,13 @@ from rewriter.position import Span
 _ADVICE = "Store the rows in a relation and track it."
 
 
-def lower_random(context: Context, relation: Draw | Sample) -> OpenCore:
+def lower_random(context: LoweringContext, relation: Draw | Sample) -> OpenCore:
     if relation not in context.drawn:
         context.drawn[relation] = _written_once(context, relation)
     return reader_of(context, context.drawn[relation], relation.span)
 
 
-def _written_once(context: Context, relation: Draw | Sample) -> Block:
+def _written_once(context: LoweringContext, relation: Draw | Sample) -> Block:
     core = core_of(context, relation.input)
     _check_input(context, core, relation.span)
     order = _local_order(context, relation, core)
@@ -55,7 +55,9 @@ def _written_once(context: Context, relation: Draw | Sample) -> Block:
     return replace(block, core=_decided(block.core, calls, order, relation))
 
 
-def _local_order(context: Context, relation: Draw | Sample, core: OpenCore) -> tuple[SortKey, ...]:
+def _local_order(
+    context: LoweringContext, relation: Draw | Sample, core: OpenCore
+) -> tuple[SortKey, ...]:
     """Return the order in which tasks have the rows, if the text gives them one."""
     keys = tuple(replace(k, scalar=core.resolve(k.scalar)) for k in _sorted_by(relation.input))
     keys = keys[: _decisive(keys, core)]
@@ -65,7 +67,7 @@ def _local_order(context: Context, relation: Draw | Sample, core: OpenCore) -> t
     return keys
 
 
-def _check_input(context: Context, core: OpenCore, span: Span | None) -> None:
+def _check_input(context: LoweringContext, core: OpenCore, span: Span | None) -> None:
     if not core.sources:
         problem = "a random value without FROM is not supported"
         context.refuse(problem, _ADVICE, span)

@@ -10,12 +10,12 @@ from rewriter.algebra import (
     Sort,
 )
 from rewriter.lower.bag_differences import refuse_copies
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import lowered, unlimited
 from rewriter.lower.scope import OpenCore
 
 
-def lower_ordered(context: Context, relation: Sort | LocalSort | Limit) -> Open:
+def lower_ordered(context: LoweringContext, relation: Sort | LocalSort | Limit) -> Open:
     match relation:
         case Sort():
             return _lower_sort(context, relation)
@@ -25,13 +25,13 @@ def lower_ordered(context: Context, relation: Sort | LocalSort | Limit) -> Open:
             return lowered(context, relation.input)
 
 
-def _lower_sort(context: Context, relation: Sort) -> Open:
+def _lower_sort(context: LoweringContext, relation: Sort) -> Open:
     open_ = unlimited(context, relation.input)
     order = tuple(replace(key, scalar=open_.resolve(key.scalar)) for key in relation.keys)
     return replace(open_, post=replace(open_.post, order=order))
 
 
-def _lower_limit(context: Context, relation: Limit) -> Open:
+def _lower_limit(context: LoweringContext, relation: Limit) -> Open:
     open_ = unlimited(context, relation.input)
     if isinstance(open_, OpenCore) and open_.copies:
         refuse_copies(context, "LIMIT", relation.span)

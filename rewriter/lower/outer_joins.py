@@ -25,7 +25,7 @@ from rewriter.blocks import (
     OuterLookup,
     ScanSource,
 )
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import asking, block_of, core_of, derived
 from rewriter.lower.memberships import Correlation
 from rewriter.lower.outer import Keyed, Padded, may_be_joined, outer_join_of_cores, where_true
@@ -37,7 +37,7 @@ _DOUBLED = 2
 """Outer joins in a row of which the core has all potential rows: matched ones and padded ones."""
 
 
-def lower_outer_join(context: Context, relation: OuterJoin) -> Open:
+def lower_outer_join(context: LoweringContext, relation: OuterJoin) -> Open:
     context.share(relation.left)
     context.share(relation.right)
     keyed = _keyed_join(context, relation)
@@ -59,7 +59,7 @@ def lower_outer_join(context: Context, relation: OuterJoin) -> Open:
     )
 
 
-def _keyed_join(context: Context, relation: OuterJoin) -> OpenCore | None:
+def _keyed_join(context: LoweringContext, relation: OuterJoin) -> OpenCore | None:
     """Return an outer join whose kept sides find at most one tuple on the other side.
 
     A LEFT JOIN is then its left side with what it finds; a FULL JOIN is a COGROUP.
@@ -101,7 +101,7 @@ def _keyed_join(context: Context, relation: OuterJoin) -> OpenCore | None:
     )
 
 
-def _unique_on(context: Context, relation: Relation, columns: list[Scalar]) -> Keyed | None:
+def _unique_on(context: LoweringContext, relation: Relation, columns: list[Scalar]) -> Keyed | None:
     """Return the block of a relation if it has at most one tuple for values of these columns.
 
     That is a grouping by just them, or a relation in which they are known to be unique.
@@ -131,7 +131,7 @@ def _unique_on(context: Context, relation: Relation, columns: list[Scalar]) -> K
     return Keyed(block, names, {o.name: o.name for o in block.outputs})
 
 
-def _may_be_keyed(context: Context, relation: Relation, columns: list[Scalar]) -> bool:
+def _may_be_keyed(context: LoweringContext, relation: Relation, columns: list[Scalar]) -> bool:
     if not all(isinstance(column, exp.Column) for column in columns):
         return False
     if keyed_by(context, relation, columns) is not None:
@@ -139,7 +139,7 @@ def _may_be_keyed(context: Context, relation: Relation, columns: list[Scalar]) -
     return _is_unique(context, context.pending[relation], columns)
 
 
-def _is_unique(context: Context, open_: Open, columns: list[Scalar]) -> bool:
+def _is_unique(context: LoweringContext, open_: Open, columns: list[Scalar]) -> bool:
     """Whether columns of one scan, filtered or not, are known to be unique."""
     if not isinstance(open_, OpenCore) or open_.post.limited or open_.scalars:
         return False
@@ -158,7 +158,7 @@ def _is_unique(context: Context, open_: Open, columns: list[Scalar]) -> bool:
 
 
 def _cogroup(
-    context: Context, relation: OuterJoin, parts: Correlation, left: Keyed, right: Keyed
+    context: LoweringContext, relation: OuterJoin, parts: Correlation, left: Keyed, right: Keyed
 ) -> OpenCore:
     """Return one tuple per key of either side, δ of their sum, with the values of both.
 
@@ -203,7 +203,7 @@ def _cogroup(
     return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
 
 
-def _padded(context: Context, relation: OuterJoin, side: Side) -> Padded:
+def _padded(context: LoweringContext, relation: OuterJoin, side: Side) -> Padded:
     """Return the rows of one input and what must not be there for them to be padded."""
     kept, other = relation.left, relation.right
     if side is Side.RIGHT:
@@ -216,7 +216,7 @@ def _padded(context: Context, relation: OuterJoin, side: Side) -> Padded:
     return Padded(core, replace(semi, negated=True, guard=guard))
 
 
-def _as_union(context: Context, relation: OuterJoin) -> UnionAll:
+def _as_union(context: LoweringContext, relation: OuterJoin) -> UnionAll:
     """Return an outer join as the union of an inner join and padded anti joins."""
     left, right, condition = relation.left, relation.right, relation.condition
     output = relation.attributes

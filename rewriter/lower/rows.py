@@ -19,13 +19,13 @@ from rewriter.analysis.may_throw import may_raise
 from rewriter.blocks import (
     GROUP,
 )
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import core_of, derived, lowered, unlimited
 from rewriter.lower.scope import OpenCore, cross
 from rewriter.scalars.columns import rewrite_columns
 
 
-def lower_filter(context: Context, relation: Filter) -> Open:
+def lower_filter(context: LoweringContext, relation: Filter) -> Open:
     open_ = unlimited(context, relation.input, windowed=False)
     predicates = tuple(conjuncts(open_.resolve(relation.predicate)))
     if isinstance(open_, OpenCore):
@@ -42,7 +42,7 @@ def lower_filter(context: Context, relation: Filter) -> Open:
     return replace(open_, core=core, having=tuple(having))
 
 
-def lower_project(context: Context, relation: Project) -> Open:
+def lower_project(context: LoweringContext, relation: Project) -> Open:
     open_ = lowered(context, relation.input)
     if open_.post.limited and any(may_raise(s, overflows=False) for s in relation.scalars):
         open_ = _within_limit(context, relation.input, open_)
@@ -53,7 +53,7 @@ def lower_project(context: Context, relation: Project) -> Open:
     return replace(open_, env=env)
 
 
-def _within_limit(context: Context, relation: Relation, open_: Open) -> Open:
+def _within_limit(context: LoweringContext, relation: Relation, open_: Open) -> Open:
     """Return the rows that LIMIT has kept, if they can be told apart: others are not read."""
     if isinstance(open_, OpenCore) and (open_.untokened or open_.copies):
         return open_
@@ -61,7 +61,7 @@ def _within_limit(context: Context, relation: Relation, open_: Open) -> Open:
     return derived(context, relation)
 
 
-def lower_inner_join(context: Context, relation: InnerJoin) -> OpenCore:
+def lower_inner_join(context: LoweringContext, relation: InnerJoin) -> OpenCore:
     left, right = core_of(context, relation.left), core_of(context, relation.right)
     joined = cross(left, right)
     predicates = tuple(

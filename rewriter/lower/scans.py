@@ -15,11 +15,11 @@ from rewriter.blocks import (
     ScanSource,
     qualified,
 )
-from rewriter.lower.context import Context
+from rewriter.lower.context import LoweringContext
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
 
-def lower_scan(context: Context, scan: Scan) -> OpenCore:
+def lower_scan(context: LoweringContext, scan: Scan) -> OpenCore:
     source = context.tokens[scan.relation]
     alias = context.names.alias(scan.relation.rsplit(".", 1)[-1])
     env: dict[str, Scalar] = {
@@ -36,7 +36,7 @@ def lower_scan(context: Context, scan: Scan) -> OpenCore:
     )
 
 
-def lower_constant(context: Context, relation: OneRow | Constant) -> OpenCore:
+def lower_constant(context: LoweringContext, relation: OneRow | Constant) -> OpenCore:
     if isinstance(relation, OneRow):
         return OpenCore(env={})
     alias = context.names.alias("values_" if isinstance(relation.table, exp.Values) else "range_")

@@ -28,7 +28,7 @@ from rewriter.blocks import (
     Semi,
     qualified,
 )
-from rewriter.lower.context import Context, Pairs
+from rewriter.lower.context import LoweringContext, Pairs
 from rewriter.lower.inputs import block_of, core_of, finished, lowered
 from rewriter.lower.memberships import Correlation, correlation, distinct_values
 from rewriter.lower.names import apart
@@ -43,7 +43,7 @@ Joined = SemiJoin | AntiJoin | ExistenceJoin | OuterJoin
 """Operators that ask which rows of one side have partners on the other."""
 
 
-def lower_semi_join(context: Context, relation: SemiJoin | AntiJoin) -> OpenCore:
+def lower_semi_join(context: LoweringContext, relation: SemiJoin | AntiJoin) -> OpenCore:
     negated = isinstance(relation, AntiJoin)
     parts = correlated(context, relation, relation.left, relation.right)
     if parts.others:
@@ -57,7 +57,9 @@ def lower_semi_join(context: Context, relation: SemiJoin | AntiJoin) -> OpenCore
     return replace(left, semis=(*left.semis, semi))
 
 
-def correlated(context: Context, relation: Joined, left: Relation, right: Relation) -> Correlation:
+def correlated(
+    context: LoweringContext, relation: Joined, left: Relation, right: Relation
+) -> Correlation:
     """Take the condition of a join apart, for rows of the left and their partners."""
     parts = correlation(relation.condition, left, right)
     types = context.converted.get(relation.span) if relation.span is not None else None
@@ -65,7 +67,7 @@ def correlated(context: Context, relation: Joined, left: Relation, right: Relati
 
 
 def membership_of(
-    context: Context, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
+    context: LoweringContext, relation: SemiJoin | AntiJoin, parts: Correlation, left: OpenCore
 ) -> Semi:
     """Return the membership of rows of the left in the block of their partners."""
     known = (relation.left, relation.right, relation.condition)
@@ -79,7 +81,7 @@ def membership_of(
 
 
 def partners_of(
-    context: Context, relation: ExistenceJoin, parts: Correlation
+    context: LoweringContext, relation: ExistenceJoin, parts: Correlation
 ) -> tuple[Block, Pairs, str]:
     """Return the block of the partners of rows of the left, and its column that is never NULL.
 
@@ -94,7 +96,12 @@ def partners_of(
 
 
 def _by_pairs(
-    context: Context, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
+    context: LoweringContext,
+    left: Relation,
+    right: Relation,
+    parts: Correlation,
+    *,
+    marked: bool = False,
 ) -> tuple[Block, Pairs, str]:
     """Return the rows of the right, grouped by their sides of the equalities."""
     del left
@@ -116,7 +123,7 @@ def _by_pairs(
 
 
 def keyed_by(
-    context: Context, relation: Relation, columns: list[Scalar]
+    context: LoweringContext, relation: Relation, columns: list[Scalar]
 ) -> tuple[Block, list[str]] | None:
     """Return the block of a grouping by just these columns, and what they are called there."""
     open_ = context.pending[relation] = lowered(context, relation)
@@ -139,7 +146,12 @@ def keyed_by(
 
 
 def _by_values(
-    context: Context, left: Relation, right: Relation, parts: Correlation, *, marked: bool = False
+    context: LoweringContext,
+    left: Relation,
+    right: Relation,
+    parts: Correlation,
+    *,
+    marked: bool = False,
 ) -> tuple[Block, Pairs, str]:
     """Return the partners of rows of the left, grouped by the values that the condition uses.
 
@@ -164,7 +176,7 @@ def _by_values(
     return block, [(column(name), name) for name in ids], keys[-1][0]
 
 
-def _grouped(context: Context, core: OpenCore, keys: list[Named]) -> Block:
+def _grouped(context: LoweringContext, core: OpenCore, keys: list[Named]) -> Block:
     """Return the block of the groups of a core by some keys, without aggregates."""
     env = {name: qualified(GROUP, name) for name, _ in keys}
     # A group is there, or not, however often its rows are.

@@ -33,7 +33,7 @@ from rewriter.scalars.columns import rewrite_columns
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Paren, exp.Neg, exp.Column, exp.Identifier)
 
 
-class Store:
+class StoredColumns:
     """The columns that members store, each scalar once, and references to them."""
 
     def __init__(self, split: Split, leaves_only: bool) -> None:
@@ -88,10 +88,10 @@ def _is_arithmetic(scalar: Scalar) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class StoredMembers:
     """The captured side of a block, common to both kinds of closing."""
 
-    store: Store
+    store: StoredColumns
     split: Split
     tokens: tuple[TokenColumns, ...]
     lookups: tuple[Lookup, ...]
@@ -136,9 +136,9 @@ def _of_values(split: Split) -> Iterator[Semi]:
                 yield semi
 
 
-def members_of(core: OpenCore, *, written: bool = False) -> Members:
+def members_of(core: OpenCore, *, written: bool = False) -> StoredMembers:
     split = divided(core, written)
-    store = Store(split, leaves_only=bool(split.conditions or core.semis))
+    store = StoredColumns(split, leaves_only=bool(split.conditions or core.semis))
     tokens = []
     for token in core.tokens:
         names = tuple(store.put(leaf).name for leaf in token.leaves)
@@ -158,12 +158,12 @@ def members_of(core: OpenCore, *, written: bool = False) -> Members:
     )
     generators = tuple(generator.replace_scalars(store.reference) for generator in split.later)
     conditions = tuple(store.reference(condition) for condition in split.conditions)
-    return Members(
+    return StoredMembers(
         store, split, tuple(tokens), tuple(lookups), semis, conditions, generators, outer_lookups
     )
 
 
-def identity_of_rows(members: Members, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
+def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Named, ...], bool]:
     """Return the columns that tell members apart, by names not taken, and whether they are stable.
 
     They are columns of the members where members have them.

@@ -17,7 +17,7 @@ from rewriter.algebra import (
     conjuncts,
 )
 from rewriter.blocks import Lookup, OuterLookup, qualified
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import asking, block_of, core_of, derived, unlimited
 from rewriter.lower.memberships import distinct_values, outer_columns
 from rewriter.lower.outer import where_true
@@ -28,7 +28,8 @@ _TOO_MANY_ROWS = "[SCALAR_SUBQUERY_TOO_MANY_ROWS] More than one row returned by 
 
 
 def lower_subquery(
-    context: Context, relation: ScalarSubquery | CorrelatedScalar | ExistenceJoin | OuterValues
+    context: LoweringContext,
+    relation: ScalarSubquery | CorrelatedScalar | ExistenceJoin | OuterValues,
 ) -> Open:
     match relation:
         case ScalarSubquery():
@@ -41,7 +42,7 @@ def lower_subquery(
             return _lower_outer_values(context, relation)
 
 
-def _lower_scalar_subquery(context: Context, relation: ScalarSubquery) -> Open:
+def _lower_scalar_subquery(context: LoweringContext, relation: ScalarSubquery) -> Open:
     block = block_of(context, relation.query)
     open_ = unlimited(context, relation.input)
     alias = context.names.alias(f"{block.name}_value")
@@ -53,7 +54,7 @@ def _lower_scalar_subquery(context: Context, relation: ScalarSubquery) -> Open:
     )
 
 
-def _lower_correlated_scalar(context: Context, relation: CorrelatedScalar) -> OpenCore:
+def _lower_correlated_scalar(context: LoweringContext, relation: CorrelatedScalar) -> OpenCore:
     block = block_of(context, relation.query)
     core = asking(context, relation.input, (scalar for scalar, _ in relation.pairs))
     alias = context.names.alias(f"{block.name}_value")
@@ -73,7 +74,7 @@ def _lower_correlated_scalar(context: Context, relation: CorrelatedScalar) -> Op
     )
 
 
-def _lower_existence_join(context: Context, relation: ExistenceJoin) -> OpenCore:
+def _lower_existence_join(context: LoweringContext, relation: ExistenceJoin) -> OpenCore:
     """Return the left with a lookup of the partners of its rows, which finds a tuple or not."""
     parts = correlated(context, relation, relation.left, relation.right)
     if parts.others:
@@ -93,7 +94,7 @@ def _lower_existence_join(context: Context, relation: ExistenceJoin) -> OpenCore
     )
 
 
-def _lower_outer_values(context: Context, relation: OuterValues) -> OpenCore:
+def _lower_outer_values(context: LoweringContext, relation: OuterValues) -> OpenCore:
     """Return the values as such where the sources tell them, else as tuples of a grouping."""
     project = Project(relation.input, relation.output, relation.scalars)
     core = core_of(context, project)

@@ -22,7 +22,7 @@ from rewriter.scalars.aggregates import LISTS, chooses
 from rewriter.scalars.windows import (
     CURRENT_ROW,
     UNBOUNDED,
-    Frame,
+    WindowFrame,
     called,
     condition_of,
     depends_on_order,
@@ -111,9 +111,9 @@ def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
     if not depends_on_ties(window):
         return window.copy()
     if name in _FIRST and _starts_filled(window, frame):
-        return _ordered_last(window, ties, Frame(True, UNBOUNDED, CURRENT_ROW))
+        return _ordered_last(window, ties, WindowFrame(True, UNBOUNDED, CURRENT_ROW))
     if listed and frame.whole:
-        return _ordered_last(window, ties, Frame(True, UNBOUNDED, UNBOUNDED))
+        return _ordered_last(window, ties, WindowFrame(True, UNBOUNDED, UNBOUNDED))
     if listed and not frame.rows:
         # What it lists is sorted by position.
         return window.copy()
@@ -127,14 +127,14 @@ def _needs_position(window: exp.Window) -> bool:
     return not (name in _FIRST and _starts_filled(window, frame))
 
 
-def _starts_filled(window: exp.Window, frame: Frame) -> bool:
+def _starts_filled(window: exp.Window, frame: WindowFrame) -> bool:
     """Whether the first row of the frame is always there, and that of the partition."""
     filled = frame.from_first and frame.end in (CURRENT_ROW, UNBOUNDED)
     return filled and not ignores_nulls(window) and condition_of(window) is None
 
 
 def _ordered_last(
-    window: exp.Window, ties: Sequence[Scalar], frame: Frame | None = None
+    window: exp.Window, ties: Sequence[Scalar], frame: WindowFrame | None = None
 ) -> exp.Window:
     """Return the window sorted by ``ties`` last, its frame changed to one from the first row."""
     window = window.copy()

@@ -18,19 +18,19 @@ from rewriter.blocks import (
 )
 from rewriter.lower.bag_differences import lower_bag_difference, union_of_copies
 from rewriter.lower.certainty import is_stable
-from rewriter.lower.context import Context, Open
+from rewriter.lower.context import LoweringContext, Open
 from rewriter.lower.inputs import block_of, lowered, union_of_blocks
 from rewriter.lower.names import apart
 from rewriter.lower.scope import OpenCore, TokenLeaves
 
 
-def lower_set_operation(context: Context, relation: UnionAll | BagDifference) -> Open:
+def lower_set_operation(context: LoweringContext, relation: UnionAll | BagDifference) -> Open:
     if isinstance(relation, BagDifference):
         return lower_bag_difference(context, relation)
     return lower_union_all(context, relation)
 
 
-def lower_union_all(context: Context, relation: UnionAll) -> Open:
+def lower_union_all(context: LoweringContext, relation: UnionAll) -> Open:
     branches = [lowered(context, branch) for branch in relation.branches]
     if any(isinstance(branch, OpenCore) and branch.copies for branch in branches):
         return union_of_copies(context, relation, branches)

@@ -8,13 +8,13 @@ from rewriter.algebra import (
     Windows,
 )
 from rewriter.lower.bag_differences import refuse_copies
-from rewriter.lower.context import Context
+from rewriter.lower.context import LoweringContext
 from rewriter.lower.inputs import core_of
 from rewriter.lower.scope import OpenCore, Post
 from rewriter.lower.ties import lists_by_range, placed_by
 
 
-def lower_windows(context: Context, relation: Windows) -> OpenCore:
+def lower_windows(context: LoweringContext, relation: Windows) -> OpenCore:
     below, calls = relation.input, relation.calls
     if lists_by_range(relation):
         advice = "Count the frame in rows: ROWS BETWEEN ... AND ..."

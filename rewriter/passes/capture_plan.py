@@ -19,7 +19,7 @@ Alike = Callable[[Sequence[MemberColumn]], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Reduction:
+class SemijoinReduction:
     """The groups of a block that its reader asks for.
 
     Parameters
@@ -66,7 +66,7 @@ class CapturePlan:
     alike: Alike = field(compare=False)
     conditions: Mapping[str, Scalar] = field(default_factory=dict)
     monotone: Mapping[str, Monotone] = field(default_factory=dict)
-    reductions: Mapping[str, Reduction] = field(default_factory=dict)
+    reductions: Mapping[str, SemijoinReduction] = field(default_factory=dict)
 
     def with_conditions(self, block: Block) -> Block:
         """Return a block without the members that no reader can use."""

@@ -56,7 +56,7 @@ _MOST = 1_000
 """Operators that are compared, counting those that are read several times as often."""
 
 
-class Value(NamedTuple):
+class _Value(NamedTuple):
     """Where the value of a scalar subquery is: an attribute of a query with one row at most."""
 
     query: Relation
@@ -89,7 +89,7 @@ def fuse_scalar_subqueries(root: Relation) -> Relation:
     return visit(root)
 
 
-def _fused(root: Relation) -> Mapping[int, Value]:
+def _fused(root: Relation) -> Mapping[int, _Value]:
     """Return, by the ``id`` of their queries, where the values of equal subqueries are."""
     queries = {id(o.query): o.query for o in walk(root) if isinstance(o, ScalarSubquery)}
     if len(queries) < 2:
@@ -99,7 +99,7 @@ def _fused(root: Relation) -> Mapping[int, Value]:
         subquery = _Subquery(query)
         if subquery.rows.form is not None:
             groups.setdefault((subquery.value is None, subquery.rows.form), []).append(subquery)
-    fused: dict[int, Value] = {}
+    fused: dict[int, _Value] = {}
     for group in groups.values():
         if len(group) > 1:
             fused |= _together(group)
@@ -118,12 +118,12 @@ class _Subquery:
         self.rows = _Rows(query if grouping is None else grouping.input)
 
 
-def _together(group: list[_Subquery]) -> Iterator[tuple[int, Value]]:
+def _together(group: list[_Subquery]) -> Iterator[tuple[int, _Value]]:
     first = group[0]
     if first.grouping is None:
         [attribute] = first.query.attributes
         for subquery in group:
-            yield id(subquery.query), Value(first.query, attribute)
+            yield id(subquery.query), _Value(first.query, attribute)
         return
     output: list[Attribute] = []
     calls: list[Scalar] = []
@@ -148,7 +148,7 @@ def _together(group: list[_Subquery]) -> Iterator[tuple[int, Value]]:
     grouping = Aggregate(first.grouping.input, (), (), tuple(output), tuple(calls))
     query = Project(grouping, attributes, tuple(values))
     for subquery, attribute in zip(group, attributes, strict=True):
-        yield id(subquery.query), Value(query, attribute)
+        yield id(subquery.query), _Value(query, attribute)
 
 
 def _with_columns(scalar: Scalar, columns: Mapping[str, Scalar]) -> Scalar:

@@ -26,7 +26,7 @@ from rewriter.blocks import (
     aliases,
     topological,
 )
-from rewriter.passes.capture_plan import CapturePlan, Reduction
+from rewriter.passes.capture_plan import CapturePlan, SemijoinReduction
 
 
 def reduce_semijoins(plan: CapturePlan) -> CapturePlan:
@@ -37,7 +37,7 @@ def reduce_semijoins(plan: CapturePlan) -> CapturePlan:
     """
     blocks = topological(plan.root)
     readings = Counter(inner.name for block in blocks for inner in block.reads())
-    reductions: dict[str, Reduction] = {}
+    reductions: dict[str, SemijoinReduction] = {}
     for reader in blocks:
         # Which groups of a pruned block are kept is known from the rows of all blocks it reads.
         if reader.core is not None and reader.name not in plan.monotone:
@@ -45,7 +45,7 @@ def reduce_semijoins(plan: CapturePlan) -> CapturePlan:
     return replace(plan, reductions=reductions) if reductions else plan
 
 
-def _reductions(reader: Block, readings: Counter[str]) -> Iterator[Reduction]:
+def _reductions(reader: Block, readings: Counter[str]) -> Iterator[SemijoinReduction]:
     """Yield the reductions of other blocks to the groups that members of a reader name."""
     assert reader.core is not None
     before = {block.name for inner in reader.core.reads() for block in topological(inner)}
@@ -59,7 +59,7 @@ def _reductions(reader: Block, readings: Counter[str]) -> Iterator[Reduction]:
             continue
         if name in before and not filtering:
             continue
-        yield Reduction(probe.block, reader, pairs, probe.null_safe, filtering)
+        yield SemijoinReduction(probe.block, reader, pairs, probe.null_safe, filtering)
 
 
 def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:

@@ -15,7 +15,7 @@ Rewritten = TypeVar("Rewritten")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PassStep:
     """A pass that changed something.
 
     Parameters
@@ -35,11 +35,11 @@ class Step:
         return "\n".join((f"{self.name}:", *_marked([*self.before()], [*self.after()])))
 
 
-Observer = Callable[[Step], None]
+Observer = Callable[[PassStep], None]
 """Told of each step."""
 
 
-def log(step: Step) -> None:
+def log(step: PassStep) -> None:
     """Write a step to the log, if anybody reads it."""
     if LOGGER.isEnabledFor(logging.DEBUG):
         LOGGER.debug("%s", step)
@@ -72,8 +72,8 @@ def run(
 
 def _step(
     name: str, before: Rewritten, after: Rewritten, lines: Callable[[Rewritten], Iterable[str]]
-) -> Step:
-    return Step(name, lambda: lines(before), lambda: lines(after))
+) -> PassStep:
+    return PassStep(name, lambda: lines(before), lambda: lines(after))
 
 
 def _marked(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ CURRENT_ROW = "CURRENT ROW"
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class WindowFrame:
     """The rows that an aggregate over a window sees, as Spark takes them where they are not said.
 
     ``start`` and ``end`` are ``UNBOUNDED``, ``CURRENT ROW``, or an expression, which is negated
@@ -57,10 +57,10 @@ _OF_PLACE = {"counter_diff", "lag", "lead", "ntile", "row_number"}
 _OF_PEERS = {"cume_dist", "dense_rank", "percent_rank", "rank"}
 """Functions with one value for rows that tie."""
 _TO_ITSELF = {
-    "rank": Frame(False, UNBOUNDED, CURRENT_ROW),
-    "dense_rank": Frame(False, UNBOUNDED, CURRENT_ROW),
-    "row_number": Frame(True, UNBOUNDED, CURRENT_ROW),
-    "counter_diff": Frame(True, UNBOUNDED, CURRENT_ROW),
+    "rank": WindowFrame(False, UNBOUNDED, CURRENT_ROW),
+    "dense_rank": WindowFrame(False, UNBOUNDED, CURRENT_ROW),
+    "row_number": WindowFrame(True, UNBOUNDED, CURRENT_ROW),
+    "counter_diff": WindowFrame(True, UNBOUNDED, CURRENT_ROW),
 }
 _OF_ALL = {"percent_rank", "cume_dist", "ntile"}
 
@@ -75,13 +75,13 @@ def function_name(window: exp.Window) -> str:
     return aggregates.name_of(window.this)
 
 
-def frame_of(window: exp.Window) -> Frame:
+def frame_of(window: exp.Window) -> WindowFrame:
     """Return the frame of a window function; the ranking and offset functions ask for none."""
     spec = window.args.get("spec")
     if spec is None:
         ordered = bool(window.args.get("order"))
-        return Frame(not ordered, UNBOUNDED, CURRENT_ROW if ordered else UNBOUNDED)
-    return Frame(spec.args["kind"] == "ROWS", _bound(spec, "start"), _bound(spec, "end"))
+        return WindowFrame(not ordered, UNBOUNDED, CURRENT_ROW if ordered else UNBOUNDED)
+    return WindowFrame(spec.args["kind"] == "ROWS", _bound(spec, "start"), _bound(spec, "end"))
 
 
 def _bound(spec: exp.Expr, which: str) -> str | Scalar:
@@ -105,27 +105,31 @@ def depends_on_order(window: exp.Window) -> bool:
     return function_name(window) in _OF_ORDER and not aggregates.sort_keys(window.this)
 
 
-def extent_of(window: exp.Window) -> Frame:
+def extent_of(window: exp.Window) -> WindowFrame:
     """Return the rows that a window function's value comes from or is decided by."""
     name = function_name(window)
     if name in _OF_ALL:
-        return Frame(True, UNBOUNDED, UNBOUNDED)
+        return WindowFrame(True, UNBOUNDED, UNBOUNDED)
     if name in ("lag", "lead"):
         return _offset_extent(window, name)
     return _TO_ITSELF.get(name) or frame_of(window)
 
 
-def _offset_extent(window: exp.Window, name: str) -> Frame:
+def _offset_extent(window: exp.Window, name: str) -> WindowFrame:
     """The rows from the current one to that of which the value is."""
     _, *more = called(window).expressions
     offset = more[0] if more else exp.Literal.number(1)
     if not isinstance(offset, exp.Literal):
-        return Frame(True, UNBOUNDED, UNBOUNDED)
+        return WindowFrame(True, UNBOUNDED, UNBOUNDED)
     before: str | Scalar = UNBOUNDED
     after: str | Scalar = UNBOUNDED
     if not ignores_nulls(window):
         before, after = exp.Neg(this=offset.copy()), offset.copy()
-    return Frame(True, before, CURRENT_ROW) if name == "lag" else Frame(True, CURRENT_ROW, after)
+    return (
+        WindowFrame(True, before, CURRENT_ROW)
+        if name == "lag"
+        else WindowFrame(True, CURRENT_ROW, after)
+    )
 
 
 def condition_of(window: exp.Window) -> Scalar | None:

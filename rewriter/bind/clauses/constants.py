@@ -6,14 +6,14 @@ from sqlglot import exp
 
 from rewriter.algebra import Constant, Scalar
 from rewriter.bind.columns.scope import Bound, Scope, scope_of
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
 
 _MOST_ARGUMENTS = 4
 
 
-def bind_values(values: exp.Values, context: Context) -> Bound:
+def bind_values(values: exp.Values, context: BindContext) -> Bound:
     """Bind an inline table; its rows are numbered by one more column, which is out of sight."""
     rows = [[_bind_constant(part, context) for part in _parts(row)] for row in values.expressions]
     width = len(rows[0])
@@ -38,7 +38,7 @@ def is_range(node: exp.Expr) -> bool:
     return isinstance(node, exp.Anonymous) and str(node.this).lower() == "range"
 
 
-def bind_range(call: exp.Expr, context: Context) -> Bound:
+def bind_range(call: exp.Expr, context: BindContext) -> Bound:
     """Bind range([start,] end [, step [, partitions]])."""
     if not 1 <= len(call.expressions) <= _MOST_ARGUMENTS:
         advice = "Write range(start, end, step)."
@@ -54,7 +54,7 @@ def _parts(row: exp.Expr) -> list[exp.Expr]:
     return list(row.expressions) if isinstance(row, exp.Tuple) else [row]
 
 
-def _bind_constant(written: exp.Expr, context: Context) -> Scalar:
+def _bind_constant(written: exp.Expr, context: BindContext) -> Scalar:
     subqueries = Subqueries(context)
     binder = ScalarBinder(context, (), subqueries, Scope(), "cannot stand among constants")
     scalar = binder.bind(written)

@@ -13,7 +13,7 @@ from sqlglot import exp
 from rewriter.algebra import Generate, Relation, Scalar
 from rewriter.bind.columns.scope import Bound, Entry, Scope
 from rewriter.bind.columns.types import element_of, fields_of, is_map, type_of
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.text import Source
@@ -212,7 +212,7 @@ def _makes_one(call: _Call) -> bool:
 
 
 def _default_names(
-    call: _Call, argument: Scalar, rows: Relation, context: Context
+    call: _Call, argument: Scalar, rows: Relation, context: BindContext
 ) -> tuple[str, ...]:
     """Return the names of a generator's columns where the query gives none."""
     if call.width is not None:

@@ -25,7 +25,7 @@ from rewriter.bind.clauses.grouping_sets import (
     is_grouping_function,
 )
 from rewriter.bind.columns.scope import Bound
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.functions.calls import is_aggregate
 from rewriter.bind.functions.session_windows import in_sessions
@@ -52,7 +52,7 @@ class Grouping:
 
     def __init__(
         self,
-        context: Context,
+        context: BindContext,
         subqueries: Subqueries,
         keys: Sequence[tuple[str, Scalar]],
         sets: Sequence[tuple[int, ...]] | None = None,
@@ -244,7 +244,7 @@ def _call_name(call: exp.Expr) -> str:
     return call.sql(dialect=SparkSQL, normalize_functions=False).replace("`", "")
 
 
-def distinct(bound: Bound, context: Context, span: Span | None) -> Bound:
+def distinct(bound: Bound, context: BindContext, span: Span | None) -> Bound:
     """Return the different rows of a query: a grouping by all columns."""
     relation = bound.relation
     output = tuple(context.names.attribute(attribute.name) for attribute in relation.attributes)

@@ -39,7 +39,7 @@ from rewriter.bind.clauses.sources import (
     renamed,
 )
 from rewriter.bind.columns.scope import AmbiguousError, Bound, Entry, Outer, Scope
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.functions.table import bind_table_function, table_argument
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.carried import bind_carried
@@ -58,7 +58,7 @@ _OF_LEFT_ROWS = (InnerJoin, Side.LEFT, *_MEMBERSHIPS)
 
 
 def bind_from(
-    select: exp.Select, context: Context, outer: Outer | None, given: Bound | None = None
+    select: exp.Select, context: BindContext, outer: Outer | None, given: Bound | None = None
 ) -> tuple[Bound, Subqueries]:
     """Bind the FROM clause of a SELECT; without one the SELECT reads one row of no columns.
 
@@ -86,7 +86,7 @@ class _FromBinder:
     """
 
     def __init__(
-        self, context: Context, outer: Outer | None, leading: OuterRow | None = None
+        self, context: BindContext, outer: Outer | None, leading: OuterRow | None = None
     ) -> None:
         self._context = context
         self._outer = outer

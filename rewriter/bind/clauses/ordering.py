@@ -9,7 +9,7 @@ from sqlglot import exp
 from rewriter.algebra import Limit, LocalSort, Project, Relation, Scalar, Sort, SortKey
 from rewriter.analysis.cardinality import at_most_one_row
 from rewriter.bind.columns.scope import Bound, Scope
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
@@ -37,7 +37,7 @@ def bind_sort_keys(query: exp.Expr, binder: ScalarBinder, output: Scope) -> list
     return keys
 
 
-def order_and_limit(bound: Bound, query: exp.Expr, context: Context) -> Bound:
+def order_and_limit(bound: Bound, query: exp.Expr, context: BindContext) -> Bound:
     """Order and limit an answer whose ORDER BY sees its columns alone."""
     subqueries = Subqueries(context)
     lookup = bound.scope.lookup(context.source)
@@ -53,7 +53,7 @@ def order_and_limit(bound: Bound, query: exp.Expr, context: Context) -> Bound:
 
 
 def sorted_and_limited(
-    bound: Bound, keys: Sequence[SortKey], query: exp.Expr, context: Context
+    bound: Bound, keys: Sequence[SortKey], query: exp.Expr, context: BindContext
 ) -> Bound:
     """Return an answer in order and limited, without the columns that only the order needs."""
     relation = bound.relation
@@ -83,7 +83,7 @@ def within_tasks(bound: Bound, query: exp.Expr) -> Bound:
     return Bound(LocalSort(bound.relation, tuple(keys)), bound.scope)
 
 
-def without_hidden(bound: Bound, context: Context) -> Bound:
+def without_hidden(bound: Bound, context: BindContext) -> Bound:
     """Return an answer without the columns after those that are shown."""
     count = len(bound.scope.entries)
     if len(bound.relation.attributes) == count:

@@ -17,7 +17,7 @@ from rewriter.bind.clauses.samples import bind_sample
 from rewriter.bind.clauses.selects import answer, bind_rows
 from rewriter.bind.clauses.set_operations import bind_set_operation
 from rewriter.bind.columns.scope import Bound, Entry, Outer, Scope
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.dialect import (
     AggregateStep,
@@ -30,7 +30,7 @@ from rewriter.dialect import (
 )
 
 
-def bind_piped(piped: Piped, context: Context, outer: Outer | None) -> Bound:
+def bind_piped(piped: Piped, context: BindContext, outer: Outer | None) -> Bound:
     """Bind a query in pipe syntax, without what stands after its last operator.
 
     Raises
@@ -46,7 +46,7 @@ def bind_piped(piped: Piped, context: Context, outer: Outer | None) -> Bound:
 
 @dataclass(frozen=True, slots=True)
 class _Pipe:
-    context: Context
+    context: BindContext
     outer: Outer | None
 
     def bound(self, piped: Piped) -> Bound:
@@ -152,7 +152,7 @@ def _named(entry: Entry, place: exp.Expr) -> exp.Column:
     return column
 
 
-def _shown(bound: Bound, context: Context) -> Bound:
+def _shown(bound: Bound, context: BindContext) -> Bound:
     """Return a query's rows with the columns in scope alone, in their order."""
     visible = bound.scope.visible
     attributes = tuple(entry.attribute for entry in visible)

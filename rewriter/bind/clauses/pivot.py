@@ -19,7 +19,7 @@ from rewriter.bind.columns.metadata import mark_of, marks_of, unmarked
 from rewriter.bind.columns.names import item_name
 from rewriter.bind.columns.scope import Bound, Entry, Scope
 from rewriter.bind.columns.types import type_of
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.functions.calls import call_name, is_aggregate
 from rewriter.bind.scalars import ScalarBinder
@@ -57,7 +57,7 @@ class _Pivoted:
     text: str
 
 
-def bind_pivoted(bound: Bound, pivot: exp.Pivot, context: Context) -> Bound:
+def bind_pivoted(bound: Bound, pivot: exp.Pivot, context: BindContext) -> Bound:
     """Bind PIVOT or UNPIVOT over a relation, and its alias."""
     source = context.source
     name = "UNPIVOT" if pivot.args.get("unpivot") else "PIVOT"
@@ -76,7 +76,7 @@ def bind_pivoted(bound: Bound, pivot: exp.Pivot, context: Context) -> Bound:
     return Bound(bound.relation, bound.scope.renamed((alias.name,), names))
 
 
-def bind_pivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | None) -> Bound:
+def bind_pivot(bound: Bound, pivot: exp.Pivot, context: BindContext, span: Span | None) -> Bound:
     """Bind PIVOT over a relation.
 
     Groups are by the columns that neither the aggregates nor FOR mention. A group is there even if
@@ -141,7 +141,7 @@ def _calls(value: exp.Expr) -> list[exp.Expr]:
 
 
 def _are_small(
-    aggregates: Sequence[_Pivoted], bound: Bound, context: Context, span: Span | None
+    aggregates: Sequence[_Pivoted], bound: Bound, context: BindContext, span: Span | None
 ) -> bool:
     """Tell whether all aggregates are numbers or truth values.
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from rewriter.algebra import Draw, Level, Relation, Sample, UnionAll, walk
 from rewriter.bind.clauses.refusals import refuse_set_operation
 from rewriter.bind.columns.scope import Bound
-from rewriter.bind.context import Context, Definition, Recursion
+from rewriter.bind.context import BindContext, Definition, Recursion
 from rewriter.dialect import BoundedCTE
 from rewriter.position import Span
 
@@ -25,7 +25,7 @@ _ADVICE = "Store the recursion's answer in a relation and track it."
 _CLAUSES = ("order", "limit", "offset")
 
 
-def unfold(definition: Definition, cte: exp.CTE, inside: Context) -> Bound:
+def unfold(definition: Definition, cte: exp.CTE, inside: BindContext) -> Bound:
     """Bind a recursive query as the union of its levels.
 
     ``inside`` is the context of its body, in which its name is not defined.
@@ -61,7 +61,7 @@ def _most(cte: exp.CTE) -> int:
     return int(cte.args["level"].name) if isinstance(cte, BoundedCTE) else MOST_LEVELS
 
 
-def _body(definition: Definition, inside: Context, span: Span | None) -> exp.Union:
+def _body(definition: Definition, inside: BindContext, span: Span | None) -> exp.Union:
     body = definition.query
     plain = isinstance(body, exp.Union) and not body.args.get("distinct")
     if not plain or any(body.args.get(clause) for clause in _CLAUSES):
@@ -73,7 +73,7 @@ def _body(definition: Definition, inside: Context, span: Span | None) -> exp.Uni
 
 
 def _next(
-    query: exp.Query, context: Context, definition: Definition, first: Bound, span: Span | None
+    query: exp.Query, context: BindContext, definition: Definition, first: Bound, span: Span | None
 ) -> Relation:
     """Return the level after the one that the recursive name stands for."""
     relation = context.bind.query(query, context, definition.outer).relation

@@ -6,11 +6,11 @@ from sqlglot import exp
 
 from rewriter.algebra import Limit, Sample
 from rewriter.bind.columns.scope import Bound
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 
 
-def bind_sample(bound: Bound, sample: exp.TableSample | None, context: Context) -> Bound:
+def bind_sample(bound: Bound, sample: exp.TableSample | None, context: BindContext) -> Bound:
     """Bind a sample of a relation, if there is one.
 
     A number of rows is a limit, to Spark too: the first ones, in the order of their tokens.

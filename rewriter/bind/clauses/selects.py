@@ -41,7 +41,7 @@ from rewriter.bind.clauses.refusals import group_span, refuse_query_clauses, ref
 from rewriter.bind.clauses.windows import Windowing, with_named_windows
 from rewriter.bind.columns.items import Item, bind_items, named_items
 from rewriter.bind.columns.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.functions.registered import group_without_keys
 from rewriter.bind.functions.time_windows import with_time_window
 from rewriter.bind.scalars import ScalarBinder
@@ -49,11 +49,11 @@ from rewriter.bind.subqueries.values import Subqueries, rename
 
 
 @dataclass(frozen=True)
-class Rows:
+class BoundRows:
     """FROM and WHERE of a SELECT: the rows that its other clauses read."""
 
     select: exp.Select
-    context: Context
+    context: BindContext
     outer: Outer | None
     subqueries: Subqueries
     relation: Relation
@@ -84,7 +84,7 @@ class Rows:
         )
 
 
-def bind_select(select: exp.Select, context: Context, outer: Outer | None) -> Bound:
+def bind_select(select: exp.Select, context: BindContext, outer: Outer | None) -> Bound:
     """Bind a SELECT with its ORDER BY and LIMIT."""
     apart = groups_apart(select)
     if apart is None:
@@ -94,7 +94,7 @@ def bind_select(select: exp.Select, context: Context, outer: Outer | None) -> Bo
     return answer(bind_rows(generated, context, outer, correlate=False, given=given))
 
 
-def answer(rows: Rows) -> Bound:
+def answer(rows: BoundRows) -> Bound:
     """Bind the clauses that read the rows of a SELECT: items, grouping, ORDER BY and LIMIT."""
     select, context = rows.select, rows.context
     grouped = is_grouped(select)
@@ -112,7 +112,7 @@ def answer(rows: Rows) -> Bound:
     return within_tasks(sorted_and_limited(Bound(relation, scope), keys, select, context), select)
 
 
-def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ...]]:
+def _with_generator(rows: BoundRows, *, grouped: bool) -> tuple[BoundRows, tuple[Entry, ...]]:
     """Return the rows of a SELECT with those that a generator of its list makes of them."""
     found = [node for node in rows.select.expressions if selected_generator(node)]
     if not found:
@@ -132,12 +132,12 @@ def _with_generator(rows: Rows, *, grouped: bool) -> tuple[Rows, tuple[Entry, ..
 
 def bind_rows(
     select: exp.Select,
-    context: Context,
+    context: BindContext,
     outer: Outer | None,
     *,
     correlate: bool,
     given: Bound | None = None,
-) -> Rows:
+) -> BoundRows:
     """Bind FROM and WHERE; with ``correlate``, WHERE may refer to the outer query.
 
     ``given`` is what stands in the place of FROM's first relation.
@@ -147,7 +147,7 @@ def bind_rows(
         refuse_rows_as_keys(select.args["group"], context.source)
     select = with_named_windows(select, context.source)
     from_, subqueries = bind_from(select, context, outer, given)
-    rows = Rows(select, context, outer, subqueries, from_.relation, from_.scope)
+    rows = BoundRows(select, context, outer, subqueries, from_.relation, from_.scope)
     if select.args.get("laterals"):
         binder = rows.binder("LATERAL VIEW", "cannot stand in LATERAL VIEW")
         from_ = bind_laterals(from_, select, binder)
@@ -155,7 +155,7 @@ def bind_rows(
     return _with_time_window(_restricted(rows, correlate=correlate))
 
 
-def _restricted(rows: Rows, *, correlate: bool) -> Rows:
+def _restricted(rows: BoundRows, *, correlate: bool) -> BoundRows:
     """Return the rows that WHERE keeps."""
     select, context, outer, subqueries = rows.select, rows.context, rows.outer, rows.subqueries
     where = select.args.get("where")
@@ -172,7 +172,7 @@ def _restricted(rows: Rows, *, correlate: bool) -> Rows:
     return replace(rows, relation=relation, correlated=correlated)
 
 
-def _with_time_window(rows: Rows) -> Rows:
+def _with_time_window(rows: BoundRows) -> BoundRows:
     """Return the rows repeated for each time window that they are in, if the clauses have one."""
     bound, select = Bound(rows.relation, rows.scope), rows.select
     binder = rows.binder("a time window", "cannot stand in a time window")
@@ -182,7 +182,7 @@ def _with_time_window(rows: Rows) -> Rows:
 
 
 def _split(
-    condition: Condition, outer: Outer | None, context: Context
+    condition: Condition, outer: Outer | None, context: BindContext
 ) -> tuple[Condition, tuple[Scalar, ...]]:
     """Take the predicates on the outer query's columns out of a condition."""
     ids = outer.ids if outer is not None and outer.row is None else frozenset()
@@ -214,7 +214,9 @@ def output_scope(items: Sequence[Item], output: Sequence[Attribute]) -> Scope:
     )
 
 
-def _sort_keys(rows: Rows, items: Sequence[Item], output: Scope, *, grouped: bool) -> list[SortKey]:
+def _sort_keys(
+    rows: BoundRows, items: Sequence[Item], output: Scope, *, grouped: bool
+) -> list[SortKey]:
     source = rows.context.source
     answers, columns = output.lookup(source), rows.scope.lookup(source)
 
@@ -228,7 +230,7 @@ def _sort_keys(rows: Rows, items: Sequence[Item], output: Scope, *, grouped: boo
 
 
 def projection(
-    rows: Rows,
+    rows: BoundRows,
     items: Sequence[Item],
     output: tuple[Attribute, ...],
     keys: list[SortKey],
@@ -269,7 +271,7 @@ def projection(
     return relation, keys
 
 
-def _qualified(rows: Rows, items: Sequence[Item]) -> list[Scalar]:
+def _qualified(rows: BoundRows, items: Sequence[Item]) -> list[Scalar]:
     """Return the condition of QUALIFY, where names are columns of FROM, else aliases."""
     qualify = rows.select.args.get("qualify")
     if qualify is None:
@@ -284,7 +286,7 @@ def _qualified(rows: Rows, items: Sequence[Item]) -> list[Scalar]:
 
 
 def _grouped(
-    rows: Rows, items: Sequence[Item], output: Sequence[Attribute], later: Sequence[Scalar]
+    rows: BoundRows, items: Sequence[Item], output: Sequence[Attribute], later: Sequence[Scalar]
 ) -> tuple[Relation, list[Scalar], list[Scalar]]:
     grouping = grouping_of(rows, items)
     group_without_keys(grouping, rows.select, rows.context)
@@ -295,7 +297,7 @@ def _grouped(
     return relation, scalars, over
 
 
-def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:
+def grouping_of(rows: BoundRows, items: Sequence[Item]) -> Grouping:
     """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
     binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
     keys, sets = key_scalars(binder, rows.select, items)
@@ -303,7 +305,7 @@ def grouping_of(rows: Rows, items: Sequence[Item]) -> Grouping:
     return Grouping(rows.context, rows.subqueries, keys, sets, everything=everything)
 
 
-def having_over(rows: Rows, grouping: Grouping, items: Sequence[Item]) -> Condition:
+def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> Condition:
     """Return HAVING as a condition over the grouping."""
     having = rows.select.args.get("having")
     if having is None:
@@ -316,7 +318,7 @@ def having_over(rows: Rows, grouping: Grouping, items: Sequence[Item]) -> Condit
     )
 
 
-def grouped_relation(rows: Rows, grouping: Grouping, having: Condition) -> Relation:
+def grouped_relation(rows: BoundRows, grouping: Grouping, having: Condition) -> Relation:
     """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
     source = rows.context.source
     row = rows.outer.row if rows.outer is not None and rows.select.meta.get(EVERY_ROW) else None
@@ -328,7 +330,7 @@ def grouped_relation(rows: Rows, grouping: Grouping, having: Condition) -> Relat
     return restrict(relation, having, rows.subqueries, span)
 
 
-def _distinct(bound: Bound, rows: Rows) -> Bound:
+def _distinct(bound: Bound, rows: BoundRows) -> Bound:
     first = rows.select.expressions[0]
     span = rows.context.source.keyword_before(first, "DISTINCT")
     return distinct(bound, rows.context, span)

@@ -11,7 +11,7 @@ from rewriter.bind.catalog import SESSION, WINDOW
 from rewriter.bind.clauses.grouping import distinct
 from rewriter.bind.columns.metadata import marks_of
 from rewriter.bind.columns.scope import Bound
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.text import Source
 from rewriter.position import Span
 from rewriter.scalars.comparable import cast_to
@@ -21,7 +21,7 @@ def bind_set_operation(
     operation: exp.SetOperation,
     operands: Sequence[exp.Expr],
     branches: Sequence[Bound],
-    context: Context,
+    context: BindContext,
 ) -> Bound:
     """Return a set operation of bound queries.
 
@@ -70,7 +70,7 @@ def _check_marks(operation: exp.SetOperation, branches: Sequence[Bound], source:
 
 
 def _difference(
-    operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
+    operation: exp.SetOperation, branches: Sequence[Bound], context: BindContext, span: Span | None
 ) -> Bound:
     """Return EXCEPT or INTERSECT: the different rows of the left that the right lacks or has."""
     if span is not None:
@@ -87,7 +87,7 @@ def _difference(
     return Bound(join(left.relation, right.relation, equal, span), left.scope)
 
 
-def _converted(bound: Bound, types: Mapping[int, str], context: Context) -> Bound:
+def _converted(bound: Bound, types: Mapping[int, str], context: BindContext) -> Bound:
     """Return the rows with some columns, by their numbers, converted to a type."""
     attributes = bound.relation.attributes
     converted: list[Scalar] = [attribute.column() for attribute in attributes]
@@ -98,7 +98,7 @@ def _converted(bound: Bound, types: Mapping[int, str], context: Context) -> Boun
 
 
 def _bag_difference(
-    operation: exp.SetOperation, branches: Sequence[Bound], context: Context, span: Span | None
+    operation: exp.SetOperation, branches: Sequence[Bound], context: BindContext, span: Span | None
 ) -> Bound:
     """Return EXCEPT ALL or INTERSECT ALL; of a chain of EXCEPT ALL all but the first are taken."""
     left, *others = branches

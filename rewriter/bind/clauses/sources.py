@@ -13,14 +13,14 @@ from rewriter.bind.clauses.recursion import unfold
 from rewriter.bind.clauses.refusals import refuse_table_clauses
 from rewriter.bind.columns.names import lambda_variables
 from rewriter.bind.columns.scope import Bound, Outer, scope_of
-from rewriter.bind.context import Context, Definition
+from rewriter.bind.context import BindContext, Definition
 from rewriter.bind.functions.registered import with_aggregates
 from rewriter.bind.parameters import substitute
 from rewriter.bind.text import Source, parse
 from rewriter.errors import QueryError, UntrackedError
 
 
-def define_ctes(query: exp.Query, context: Context, outer: Outer | None) -> Context:
+def define_ctes(query: exp.Query, context: BindContext, outer: Outer | None) -> BindContext:
     """Return the context inside a query's WITH clause; each name sees those before it.
 
     With RECURSIVE it may see itself.
@@ -47,7 +47,7 @@ def _refers_to_itself(definition: Definition) -> bool:
     return any(len(table.parts) == 1 and table.name.lower() == name for table in tables)
 
 
-def bind_table(table: exp.Table, context: Context) -> Bound:
+def bind_table(table: exp.Table, context: BindContext) -> Bound:
     """Bind one occurrence of a named relation."""
     source = context.source
     refuse_table_clauses(table, source)
@@ -78,12 +78,14 @@ def bind_table(table: exp.Table, context: Context) -> Bound:
     return aliased(_bind_scan(found, table, context), table, parts, source)
 
 
-def bind_inline(values: exp.Values, context: Context) -> Bound:
+def bind_inline(values: exp.Values, context: BindContext) -> Bound:
     """Bind VALUES in FROM."""
     return aliased(bind_values(values, context), values, (), context.source)
 
 
-def bind_derived(node: exp.Expr, query: exp.Query, context: Context, outer: Outer | None) -> Bound:
+def bind_derived(
+    node: exp.Expr, query: exp.Query, context: BindContext, outer: Outer | None
+) -> Bound:
     """Bind a query in FROM, which stands in ``node``."""
     if isinstance(node, exp.Subquery):
         refuse_table_clauses(node, context.source)
@@ -129,7 +131,7 @@ def _is_view(definition: Definition) -> bool:
     return any(definition is view for view in definition.context.views.values())
 
 
-def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
+def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
     key = view.name.lower()
     if key in context.reading:
         advice = "Define the view without itself."
@@ -143,7 +145,7 @@ def _bind_view(view: View, table: exp.Table, context: Context) -> Bound:
     return bind_definition(context.views[key], table, context.source)
 
 
-def _bind_scan(relation: TrackedRelation, table: exp.Table, context: Context) -> Bound:
+def _bind_scan(relation: TrackedRelation, table: exp.Table, context: BindContext) -> Bound:
     output = tuple(context.names.attribute(column) for column in relation.columns)
     span = context.source.span(table)
     scan = Scan(relation.name, relation.columns, output, span, relation.marks)

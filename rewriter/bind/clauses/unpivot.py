@@ -9,13 +9,13 @@ from sqlglot import exp
 from rewriter.algebra import Filter, Generate, Scalar, is_known, references
 from rewriter.bind.clauses.generators import struct_array
 from rewriter.bind.columns.scope import Bound, Entry, Scope
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.position import Span
 
 
-def bind_unpivot(bound: Bound, pivot: exp.Pivot, context: Context, span: Span | None) -> Bound:
+def bind_unpivot(bound: Bound, pivot: exp.Pivot, context: BindContext, span: Span | None) -> Bound:
     """Bind UNPIVOT over a relation: the other columns, the name of a column, and its value.
 
     Rows whose values are all NULL are left out, unless NULLs are included.

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from sqlglot import exp
 
 from rewriter.algebra import Attribute, Relation, Scalar, Windows
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.subqueries.values import Subqueries
 from rewriter.bind.text import Source
@@ -57,7 +57,7 @@ def _resolve(window: exp.Window, defined: Mapping[str, exp.Window], source: Sour
 class Windowing:
     """The window functions of one SELECT, found while its expressions are rewritten."""
 
-    def __init__(self, context: Context, subqueries: Subqueries) -> None:
+    def __init__(self, context: BindContext, subqueries: Subqueries) -> None:
         self._context = context
         self._subqueries = subqueries
         self._known: dict[Hashable, tuple[Attribute, Scalar]] = {}

@@ -13,7 +13,7 @@ from rewriter.dialect import SparkSQL
 _LONGEST = 40
 
 
-class Names:
+class AttributeNames:
     """Hands out attribute ids, each once: a readable form of a name, numbered when taken.
 
     Parameters

@@ -9,7 +9,7 @@ from sqlglot import exp
 from rewriter.algebra import Relation, Scalar
 from rewriter.bind.columns.scope import Entry, Outer, Scope, with_fields
 from rewriter.bind.columns.types import fields_of, type_of
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.text import Source
 
 
@@ -21,7 +21,7 @@ def is_star(node: exp.Expr) -> bool:
 
 
 def star_fields(
-    star: exp.Expr, scope: Scope, rows: Relation, context: Context
+    star: exp.Expr, scope: Scope, rows: Relation, context: BindContext
 ) -> tuple[tuple[str, Scalar], ...]:
     """Return the fields that the star of a struct means, by their names; () of other stars."""
     if not isinstance(star, exp.Column):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.text import Source
 from rewriter.dialect import AGGREGATES
 from rewriter.position import text_of
@@ -55,7 +55,7 @@ def call_name(node: exp.Expr, source: Source) -> str:
     return call.sql_name().lower() if isinstance(call, exp.Func) else call.key
 
 
-def check_call(node: exp.Func, name: str, context: Context) -> None:
+def check_call(node: exp.Func, name: str, context: BindContext) -> None:
     """Raise for a call of a function that is not a deterministic function of one row."""
     if isinstance(node, _GENERATORS) or name in functions.GENERATORS:
         problem = f"generator {name} is not supported"
@@ -80,7 +80,7 @@ def check_call(node: exp.Func, name: str, context: Context) -> None:
     raise context.source.unsupported(problem, advice, node)
 
 
-def _known(node: exp.Func, name: str, context: Context) -> bool:
+def _known(node: exp.Func, name: str, context: BindContext) -> bool:
     if name in SCALAR_FUNCTIONS or name in context.functions:
         return True
     return not isinstance(node, exp.Anonymous) and text_of(node, context.source.sql) is None

@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 from sqlglot import exp
 
 from rewriter.bind.clauses.grouping import Grouping
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.functions.calls import call_name
 from rewriter.scalars.opaque import as_aggregate, is_opaque
 from rewriter.scalars.special_functions import OF_SPARK
@@ -32,7 +32,7 @@ def with_aggregates(query: exp.Query, aggregates: Container[str]) -> exp.Query:
     return copy
 
 
-def group_without_keys(grouping: Grouping, select: exp.Select, context: Context) -> None:
+def group_without_keys(grouping: Grouping, select: exp.Select, context: BindContext) -> None:
     """Group by a constant where a SELECT without keys has registered aggregates.
 
     Raises

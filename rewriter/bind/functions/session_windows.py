@@ -21,7 +21,7 @@ from rewriter.algebra import (
 )
 from rewriter.bind.catalog import SESSION
 from rewriter.bind.columns.metadata import HOLDS_SESSIONS, MARK, mark_of, marks_of
-from rewriter.bind.columns.names import Names
+from rewriter.bind.columns.names import AttributeNames
 from rewriter.bind.text import Source
 from rewriter.position import Span
 from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED
@@ -31,7 +31,7 @@ def in_sessions(
     rows: Relation,
     keys: Sequence[Scalar],
     calls: Sequence[Scalar],
-    names: Names,
+    names: AttributeNames,
     source: Source,
     span: Span | None,
     *,
@@ -79,7 +79,7 @@ def in_sessions(
 
 
 def _merged(
-    rows: Relation, window: Scalar, keys: Sequence[Scalar], names: Names, span: Span | None
+    rows: Relation, window: Scalar, keys: Sequence[Scalar], names: AttributeNames, span: Span | None
 ) -> tuple[Relation, Attribute]:
     """Return rows with their sessions, as Spark merges them.
 

@@ -18,7 +18,7 @@ from rewriter.bind.catalog import TableFunction
 from rewriter.bind.clauses.refusals import refuse_table_clauses
 from rewriter.bind.clauses.sources import aliased, bind_table
 from rewriter.bind.columns.scope import Bound, Scope, scope_of
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import ScalarBinder
 from rewriter.bind.subqueries.values import Subqueries
@@ -34,7 +34,7 @@ def table_argument(call: exp.Expr) -> TableArgument | None:
     return next((value for value in values if isinstance(value, TableArgument)), None)
 
 
-def bind_table_function(table: exp.Table, context: Context) -> Bound:
+def bind_table_function(table: exp.Table, context: BindContext) -> Bound:
     """Bind the call of a table function of a relation in FROM.
 
     Raises
@@ -71,7 +71,7 @@ def bind_table_function(table: exp.Table, context: Context) -> Bound:
     return aliased(Bound(made, scope_of(made.attributes)), table, (), source)
 
 
-def _function(call: exp.Expr, argument: TableArgument, context: Context) -> TableFunction:
+def _function(call: exp.Expr, argument: TableArgument, context: BindContext) -> TableFunction:
     name = str(call.this)
     function = context.tables.get(name.lower())
     if function is None or name.lower() not in context.functions:
@@ -93,13 +93,13 @@ def _value(part: exp.Expr) -> exp.Expr:
     return value
 
 
-def _relation(argument: TableArgument, context: Context) -> Bound:
+def _relation(argument: TableArgument, context: BindContext) -> Bound:
     if isinstance(argument.this, exp.Table):
         return bind_table(argument.this, context)
     return context.bind.query(argument.this, context, None)
 
 
-def _check_names(bound: Bound, argument: TableArgument, context: Context) -> None:
+def _check_names(bound: Bound, argument: TableArgument, context: BindContext) -> None:
     """Refuse columns that are named by the text of their expression, which may be another one."""
     for entry in bound.scope.visible:
         if not _NAME.fullmatch(entry.name):
@@ -109,7 +109,7 @@ def _check_names(bound: Bound, argument: TableArgument, context: Context) -> Non
 
 
 def _partitioning(
-    bound: Bound, argument: TableArgument, context: Context
+    bound: Bound, argument: TableArgument, context: BindContext
 ) -> tuple[list[Scalar], list[SortKey]]:
     subqueries = Subqueries(context)
     lookup = bound.scope.lookup(context.source)
@@ -143,7 +143,7 @@ def _groups(
     keys: Sequence[Scalar],
     row: Scalar,
     order: Sequence[SortKey],
-    context: Context,
+    context: BindContext,
 ) -> tuple[Relation, Scalar]:
     """Return the partitions as groups, and their rows: an array in the order asked for."""
     listed = in_order(exp.AnonymousAggFunc(this="collect_list", expressions=[row]), order)
@@ -153,7 +153,7 @@ def _groups(
     return Aggregate(relation, output, tuple(keys), (rows,), (listed,)), rows.column()
 
 
-def _others(call: exp.Expr, argument: TableArgument, context: Context) -> list[exp.Expr]:
+def _others(call: exp.Expr, argument: TableArgument, context: BindContext) -> list[exp.Expr]:
     """Return where the relation stands among the arguments, then the others as they are written."""
     refusal = "cannot stand in the arguments of a table function"
     binder = ScalarBinder(context, (), Subqueries(context), Scope(), refusal)

@@ -10,14 +10,14 @@ from rewriter.algebra import Attribute, Scalar
 from rewriter.bind.clauses.grouping import EVERY_ROW
 from rewriter.bind.clauses.groups import is_grouped, without_keys
 from rewriter.bind.columns.scope import CARRIED, Bound, Outer, Scope
-from rewriter.bind.context import Context
+from rewriter.bind.context import BindContext
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.subqueries.pipes import without_pipes
 from rewriter.bind.text import Source
 
 
 def bind_carried(
-    query: exp.Query, context: Context, outer: Outer
+    query: exp.Query, context: BindContext, outer: Outer
 ) -> tuple[Bound, tuple[Scalar, ...]]:
     """Bind a relation of FROM of a subquery that is computed for all outer rows at once.
 

@@ -15,7 +15,7 @@ from rewriter.bind.clauses.selects import (
 )
 from rewriter.bind.columns.items import bind_items
 from rewriter.bind.columns.scope import Bound, Outer
-from rewriter.bind.context import Context, Correlated
+from rewriter.bind.context import BindContext, Correlated
 from rewriter.bind.subqueries.members import over_key
 from rewriter.bind.text import Source
 
@@ -47,7 +47,9 @@ _BITMAPS = frozenset(
 """Aggregates that are bits, and not NULL, over no rows."""
 
 
-def bind_scalar_select(select: exp.Select, context: Context, outer: Outer) -> Bound | Correlated:
+def bind_scalar_select(
+    select: exp.Select, context: BindContext, outer: Outer
+) -> Bound | Correlated:
     """Bind a scalar subquery whose WHERE may refer to the outer query.
 
     Raises

@@ -11,7 +11,7 @@ from rewriter.bind.clauses.selects import bind_rows, output_scope
 from rewriter.bind.clauses.sources import define_ctes
 from rewriter.bind.columns.items import bind_items
 from rewriter.bind.columns.scope import Bound, Outer
-from rewriter.bind.context import Context, LateralRows
+from rewriter.bind.context import BindContext, LateralRows
 from rewriter.bind.subqueries.unnesting import bind_dependent
 from rewriter.errors import CorrelationError
 
@@ -19,7 +19,7 @@ _MORE_THAN_ROWS = ("distinct", "order", "limit", "offset", "qualify")
 
 
 def bind_lateral_subquery(
-    query: exp.Query, left: Relation, context: Context, outer: Outer
+    query: exp.Query, left: Relation, context: BindContext, outer: Outer
 ) -> LateralRows:
     """Bind a subquery that is joined with the rows before it.
 
@@ -44,7 +44,7 @@ def _is_rows(select: exp.Select) -> bool:
     return not any(selected_generator(item) or item.find(exp.Window) for item in items)
 
 
-def _rows(select: exp.Select, context: Context, outer: Outer) -> LateralRows:
+def _rows(select: exp.Select, context: BindContext, outer: Outer) -> LateralRows:
     rows = bind_rows(select, context, outer, correlate=True)
     items = bind_items(rows.binder("the select list", None), select, rows.relation)
     relation, scalars = rows.subqueries.attach(rows.relation, [item.scalar for item in items])

@@ -12,7 +12,7 @@ from rewriter.bind.clauses.generators import selected_generator
 from rewriter.bind.clauses.grouping import Grouping
 from rewriter.bind.clauses.groups import is_grouped, without_keys
 from rewriter.bind.clauses.selects import (
-    Rows,
+    BoundRows,
     answer,
     bind_rows,
     grouped_relation,
@@ -21,7 +21,7 @@ from rewriter.bind.clauses.selects import (
 )
 from rewriter.bind.columns.items import Item, bind_items
 from rewriter.bind.columns.scope import Outer
-from rewriter.bind.context import Context, Members
+from rewriter.bind.context import BindContext, Members
 from rewriter.bind.fingerprint import unwrap
 from rewriter.bind.scalars import PLACE
 from rewriter.bind.subqueries.carried import keeps_a_row
@@ -32,7 +32,7 @@ _BOUNDED = ("order", "limit", "offset")
 
 
 def bind_members(
-    select: exp.Select, context: Context, outer: Outer, *, exists: bool
+    select: exp.Select, context: BindContext, outer: Outer, *, exists: bool
 ) -> Members | None:
     """Bind the SELECT of IN or EXISTS, whose WHERE may refer to the outer query.
 
@@ -95,7 +95,7 @@ def refusal(query: exp.Query) -> str:
     return "a subquery with ORDER BY, LIMIT or UNION"
 
 
-def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Members:
+def _members_of_groups(rows: BoundRows, items: Sequence[Item], *, exists: bool) -> Members:
     """Return the groups of a correlated subquery, grouped also by what the outer row fixes.
 
     All rows that one outer row selects agree on the inner sides of the equalities, so that
@@ -111,7 +111,9 @@ def _members_of_groups(rows: Rows, items: Sequence[Item], *, exists: bool) -> Me
     return Members(relation, values, conditions)
 
 
-def over_key(predicate: Scalar, rows: Rows, grouping: Grouping, kind: str | None = None) -> Scalar:
+def over_key(
+    predicate: Scalar, rows: BoundRows, grouping: Grouping, kind: str | None = None
+) -> Scalar:
     """Return a correlated equality as one of the key that its inner side is with the outer side.
 
     Both are converted to a type first, where one is given.

@@ -17,7 +17,7 @@ from rewriter.algebra import (
     column,
     references,
 )
-from rewriter.bind.context import Context, Members, Tie
+from rewriter.bind.context import BindContext, Members, Tie
 from rewriter.bind.fingerprint import unwrap
 from rewriter.position import Span
 
@@ -134,7 +134,7 @@ def _compared(
     return members, pairs
 
 
-def _different(members: Members, context: Context) -> Members:
+def _different(members: Members, context: BindContext) -> Members:
     """Return the different values of a subquery, for what ties it to the outer row."""
     below = members.relation
     while isinstance(below, Project):

@@ -15,7 +15,7 @@ from sqlglot import exp
 from rewriter.algebra import Aggregate, Attribute, OuterRow, Scalar, bracketed
 from rewriter.bind.clauses.groups import without_keys
 from rewriter.bind.columns.scope import CARRIED, Bound, Entry, Outer, Scope
-from rewriter.bind.context import Context, Correlated, Members, Tie
+from rewriter.bind.context import BindContext, Correlated, Members, Tie
 from rewriter.bind.subqueries.carried import carrying
 
 
@@ -39,7 +39,7 @@ class Dependent:
         )
 
 
-def bind_dependent(query: exp.Query, context: Context, outer: Outer) -> Dependent:
+def bind_dependent(query: exp.Query, context: BindContext, outer: Outer) -> Dependent:
     """Bind a subquery for all outer rows.
 
     Raises
@@ -78,7 +78,7 @@ def members_of(dependent: Dependent) -> Members:
     return Members(dependent.bound.relation, values, dependent.conditions, dependent.tie)
 
 
-def scalar_of(dependent: Dependent, query: exp.Query, context: Context) -> Correlated:
+def scalar_of(dependent: Dependent, query: exp.Query, context: BindContext) -> Correlated:
     """Return a scalar subquery: its value for the outer values that its rows carry.
 
     Where there may be several rows for them, the value is checked as Spark does.

@@ -23,7 +23,7 @@ from rewriter.algebra import (
     references,
 )
 from rewriter.bind.columns.scope import Outer
-from rewriter.bind.context import Context, Correlated
+from rewriter.bind.context import BindContext, Correlated
 from rewriter.bind.fingerprint import fingerprint
 from rewriter.bind.subqueries.memberships import Membership
 from rewriter.position import Span
@@ -145,7 +145,7 @@ class Subqueries:
     below the operator that uses it. Equal subqueries of a block are one.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: BindContext) -> None:
         self._names = context.names
         self._source = context.source
         self._pending: dict[str, _Pending] = {}
@@ -158,7 +158,7 @@ class Subqueries:
         """The ids of the attributes that stand for subqueries."""
         return frozenset(self._pending)
 
-    def scalar(self, query: exp.Query, context: Context, outer: Outer) -> Attribute:
+    def scalar(self, query: exp.Query, context: BindContext, outer: Outer) -> Attribute:
         """Return the attribute that stands for a scalar subquery."""
         key = fingerprint(query)
         if key not in self._known:

@@ -24,8 +24,8 @@ from typing import Any
 
 from rewriter.dialect import emit
 from rewriter.frames.catalyst.outputs import needed
-from rewriter.frames.catalyst.plans import Plans
-from rewriter.frames.catalyst.scalars import Scalars
+from rewriter.frames.catalyst.plans import CatalystPlans
+from rewriter.frames.catalyst.scalars import CatalystScalars
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.selects import Steps
 from rewriter.frames.writing.stated import relations_read
@@ -51,7 +51,7 @@ def query_text(plan: Sequence[dict[str, Any]], *, literal: bool = False) -> str:
         return str(root.fields["text"]["sql"])
     taken = set(_taken(root))
     steps = Steps(taken, None if literal else needed(root))
-    return emit(steps.query(Plans(steps, Scalars({}), literal=literal).rows(root)))
+    return emit(steps.query(CatalystPlans(steps, CatalystScalars({}), literal=literal).rows(root)))
 
 
 def _taken(root: Node) -> Iterator[str]:

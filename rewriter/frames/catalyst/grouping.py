@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id
+from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.errors import unsupported
 
 
 @dataclass(frozen=True, slots=True)
-class GroupingSets:
+class ExpandedSets:
     """The grouping sets of an aggregation.
 
     ``keys`` are its grouping expressions, ``sets`` the numbers of those that each set has, and
@@ -27,19 +27,19 @@ class GroupingSets:
     outputs: tuple[int, ...]
     grouping_id: int
 
-    def columns(self, scalars: Scalars) -> Mapping[int, exp.Expr]:
+    def columns(self, scalars: CatalystScalars) -> Mapping[int, exp.Expr]:
         """Return what the aggregation's own attributes are over the rows."""
         written = dict(zip(self.outputs, map(scalars.write, self.keys), strict=True))
         return {**written, self.grouping_id: call("grouping_id")}
 
-    def clause(self, scalars: Scalars) -> exp.Group:
+    def clause(self, scalars: CatalystScalars) -> exp.Group:
         """Return GROUP BY GROUPING SETS."""
         keys = [scalars.write(key) for key in self.keys]
         sets = [exp.Tuple(expressions=[keys[n].copy() for n in one]) for one in self.sets]
         return exp.Group(expressions=[exp.GroupingSets(expressions=sets)])
 
 
-def grouping_sets(expand: Node) -> GroupingSets:
+def grouping_sets(expand: Node) -> ExpandedSets:
     """Return the grouping sets that an ``Expand`` over its projection is made of.
 
     Raises
@@ -66,4 +66,4 @@ def grouping_sets(expand: Node) -> GroupingSets:
         for row in rows
     )
     ids = tuple(map(attribute_id, outputs[first:-1]))
-    return GroupingSets(keys, sets, ids, attribute_id(outputs[-1]))
+    return ExpandedSets(keys, sets, ids, attribute_id(outputs[-1]))

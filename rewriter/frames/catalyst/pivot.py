@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rewriter.frames.catalyst.outputs import references
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id
+from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node
 from rewriter.frames.writing.literals import literal
 from rewriter.frames.writing.pivot import pivot_key, pivot_select, pivot_value
@@ -70,7 +70,7 @@ def pivot_of(project: Node) -> Pivot | None:
     )
 
 
-def pivoted(pivot: Pivot, rows: Rows, scalars: Scalars) -> Rows:
+def pivoted(pivot: Pivot, rows: Rows, scalars: CatalystScalars) -> Rows:
     """Return the PIVOT over rows that are one relation of the columns it uses."""
     type_ = pivot.of.fields["dataType"]
     values = [literal(v, type_) for v in pivot.values]

@@ -14,7 +14,7 @@ from rewriter.frames.catalyst.laterals import generator_name, lateral_call
 from rewriter.frames.catalyst.outputs import needed, output, references
 from rewriter.frames.catalyst.pivot import Pivot, pivot_of, pivoted
 from rewriter.frames.catalyst.refusals import is_local_sort, is_placement, refusal
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id
+from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.time_windows import TimeWindow, time_window_of
 from rewriter.frames.catalyst.tree import Node
 from rewriter.frames.catalyst.unpivot import unpivot_of
@@ -54,13 +54,13 @@ _JOINS: Mapping[str, tuple[str | None, str | None]] = {
 }
 
 
-class Plans:
+class CatalystPlans:
     """Writes the operators of one plan."""
 
     def __init__(
         self,
         steps: Steps,
-        scalars: Scalars,
+        scalars: CatalystScalars,
         around: Collection[str] = (),
         *,
         literal: bool = False,
@@ -96,7 +96,7 @@ class Plans:
 
     # -- what operators share --------------------------------------------------------------
 
-    def _scope(self, *rows: Rows) -> Scalars:
+    def _scope(self, *rows: Rows) -> CatalystScalars:
         """Return the writer of expressions over these rows, and those around a subquery."""
         columns = dict(self._scalars.columns)
         for each in rows:
@@ -123,7 +123,7 @@ class Plans:
         return rows
 
     def _items(
-        self, rows: Rows, items: Sequence[Node], scope: Scalars | None = None
+        self, rows: Rows, items: Sequence[Node], scope: CatalystScalars | None = None
     ) -> tuple[Column, ...]:
         """Return the columns that a select list makes of rows."""
         scope = scope or self._scope(rows)
@@ -375,7 +375,7 @@ class Plans:
         renamed = (replace(one, id=attribute_id(own), name=_name(own)) for one, own in pairs)
         return replace(rows, columns=tuple(renamed))
 
-    def _subquery(self, node: Node, around: Scalars) -> exp.Expr:
+    def _subquery(self, node: Node, around: CatalystScalars) -> exp.Expr:
         """Write EXISTS, IN or a scalar subquery; its plan may refer to the columns around it."""
         if node.kind == "InSubquery":
             *values, query = node.children
@@ -383,16 +383,16 @@ class Plans:
         inner = self._inner(node, around)
         return exp.Exists(this=inner) if node.kind == "Exists" else exp.Subquery(this=inner)
 
-    def _inner(self, node: Node, around: Scalars) -> exp.Query:
+    def _inner(self, node: Node, around: CatalystScalars) -> exp.Query:
         return self._inner_rows(node.required("plan"), around).written()
 
-    def _inner_rows(self, plan: Node, around: Scalars) -> Rows:
+    def _inner_rows(self, plan: Node, around: CatalystScalars) -> Rows:
         """Return the rows of a plan that may refer to the columns around it."""
         self._steps.need(needed(plan))
         outer = {
             one.table.lower() for one in around.columns.values() if isinstance(one, exp.Column)
         }
-        inner = Plans(self._steps, around, outer, literal=self._literal)
+        inner = CatalystPlans(self._steps, around, outer, literal=self._literal)
         inner._named = self._named
         return self._steps.finished(inner.rows(plan))
 
@@ -435,31 +435,31 @@ _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
     "Union": exp.Union,
 }
 
-_RULES: Mapping[str, Callable[[Plans, Node], Rows]] = {
-    "Aggregate": Plans._aggregate,
-    "CTERelationDef": Plans._passed,
-    "CTERelationRef": Plans._named_query,
-    "Deduplicate": Plans._deduplicate,
-    "Distinct": Plans._distinct,
-    "Except": Plans._set_operation,
-    "Expand": Plans._expand,
-    "Filter": Plans._filter,
-    "Generate": Plans._generate,
-    "GlobalLimit": Plans._limit,
-    "Intersect": Plans._set_operation,
-    "Join": Plans._join,
-    "LateralJoin": Plans._lateral_join,
-    "LocalRelation": Plans._values,
-    "Offset": Plans._offset,
-    "PipeOperator": Plans._passed,
-    "Project": Plans._project,
-    "Range": Plans._range,
-    "Sample": Plans._sample,
-    "Sort": Plans._sort,
-    "SubqueryAlias": Plans._passed,
-    "Union": Plans._set_operation,
-    "View": Plans._passed,
-    "Window": Plans._window,
-    "WithCTE": Plans._with,
+_RULES: Mapping[str, Callable[[CatalystPlans, Node], Rows]] = {
+    "Aggregate": CatalystPlans._aggregate,
+    "CTERelationDef": CatalystPlans._passed,
+    "CTERelationRef": CatalystPlans._named_query,
+    "Deduplicate": CatalystPlans._deduplicate,
+    "Distinct": CatalystPlans._distinct,
+    "Except": CatalystPlans._set_operation,
+    "Expand": CatalystPlans._expand,
+    "Filter": CatalystPlans._filter,
+    "Generate": CatalystPlans._generate,
+    "GlobalLimit": CatalystPlans._limit,
+    "Intersect": CatalystPlans._set_operation,
+    "Join": CatalystPlans._join,
+    "LateralJoin": CatalystPlans._lateral_join,
+    "LocalRelation": CatalystPlans._values,
+    "Offset": CatalystPlans._offset,
+    "PipeOperator": CatalystPlans._passed,
+    "Project": CatalystPlans._project,
+    "Range": CatalystPlans._range,
+    "Sample": CatalystPlans._sample,
+    "Sort": CatalystPlans._sort,
+    "SubqueryAlias": CatalystPlans._passed,
+    "Union": CatalystPlans._set_operation,
+    "View": CatalystPlans._passed,
+    "Window": CatalystPlans._window,
+    "WithCTE": CatalystPlans._with,
 }
 """Class of an operator: how it is written."""

@@ -57,12 +57,12 @@ _BINARY: dict[str, type[exp.Binary]] = {
     "TimestampAddYMInterval": exp.Add,
 }
 
-Subquery = Callable[[Node, "Scalars"], exp.Expr]
+Subquery = Callable[[Node, "CatalystScalars"], exp.Expr]
 """Writes a subquery expression, whose plan may refer to the columns around it."""
 
 
 @dataclass(frozen=True)
-class Scalars:
+class CatalystScalars:
     """Writes expressions over the columns of a FROM clause.
 
     ``functions`` are the names under which user-defined functions are registered, by the name
@@ -111,25 +111,25 @@ def attribute_id(node: Node) -> int:
     return int(node.fields["exprId"]["id"])
 
 
-def _named(scalars: Scalars, node: Node) -> exp.Expr:
+def _named(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write what a name is given to; a call of it has not the marks of a column."""
     found = scalars.write(node.child)
     return call("coalesce", found) if node.fields.get("unmarked") else found
 
 
-def _cast(scalars: Scalars, node: Node) -> exp.Expr:
+def _cast(scalars: CatalystScalars, node: Node) -> exp.Expr:
     tried = node.fields.get("evalMode") == "TRY"
     return cast(scalars.write(node.child), sql_type(node.fields["dataType"]), tried=tried)
 
 
-def _not(scalars: Scalars, node: Node) -> exp.Expr:
+def _not(scalars: CatalystScalars, node: Node) -> exp.Expr:
     inner = scalars.write(node.child)
     if type(inner) is exp.EQ:
         return exp.NEQ(this=inner.this, expression=inner.expression)
     return exp.Not(this=bracketed(inner))
 
 
-def _date_add(scalars: Scalars, node: Node) -> exp.Expr:
+def _date_add(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write a date moved by days: an interval, or a number."""
     date, days = node.children
     back = days.kind == "UnaryMinus"
@@ -140,33 +140,33 @@ def _date_add(scalars: Scalars, node: Node) -> exp.Expr:
     return (exp.Sub if back else exp.Add)(this=left, expression=right)
 
 
-def _is_null(scalars: Scalars, value: Node) -> exp.Is:
+def _is_null(scalars: CatalystScalars, value: Node) -> exp.Is:
     return exp.Is(this=bracketed(scalars.write(value)), expression=exp.Null())
 
 
-def _in(scalars: Scalars, node: Node) -> exp.Expr:
+def _in(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, *choices = (scalars.write(child) for child in node.children)
     return exp.In(this=bracketed(value), expressions=choices)
 
 
-def _case(scalars: Scalars, node: Node) -> exp.Expr:
+def _case(scalars: CatalystScalars, node: Node) -> exp.Expr:
     parts = [scalars.write(child) for child in node.children]
     pairs = zip(parts[::2], parts[1::2], strict=False)
     branches = [exp.If(this=condition, true=value) for condition, value in pairs]
     return exp.Case(ifs=branches, default=parts[-1] if len(parts) % 2 else None)
 
 
-def _if(scalars: Scalars, node: Node) -> exp.Expr:
+def _if(scalars: CatalystScalars, node: Node) -> exp.Expr:
     condition, true, false = (scalars.write(child) for child in node.children)
     return exp.If(this=condition, true=true, false=false)
 
 
-def _between(scalars: Scalars, node: Node) -> exp.Expr:
+def _between(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, low, high = (bracketed(scalars.write(one)) for one in arguments(node))
     return exp.Between(this=value, low=low, high=high)
 
 
-def _like(scalars: Scalars, node: Node) -> exp.Expr:
+def _like(scalars: CatalystScalars, node: Node) -> exp.Expr:
     left, right = (bracketed(scalars.write(child)) for child in node.children)
     found = exp.Like(this=left, expression=right)
     escape = node.fields.get("escapeChar")
@@ -175,7 +175,7 @@ def _like(scalars: Scalars, node: Node) -> exp.Expr:
     return exp.Escape(this=found, expression=exp.Literal.string(escape))
 
 
-def _window_time(scalars: Scalars, node: Node) -> exp.Expr:
+def _window_time(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write the last moment of a time window: its end less one."""
     ends = [one for one in node.walk() if one.kind == "GetStructField"]
     if node.child.kind != "Subtract" or len(ends) != 1:
@@ -183,7 +183,7 @@ def _window_time(scalars: Scalars, node: Node) -> exp.Expr:
     return call("window_time", scalars.write(ends[0].children[0]))
 
 
-def _struct_field(scalars: Scalars, node: Node) -> exp.Expr:
+def _struct_field(scalars: CatalystScalars, node: Node) -> exp.Expr:
     child, name = node.children[0], node.fields.get("name")
     if isinstance(name, list):
         name = name[0] if name else None
@@ -208,29 +208,29 @@ def struct_field_name(node: Node) -> str:
     raise unsupported("a field without a name is taken of a struct")
 
 
-def _item(scalars: Scalars, node: Node) -> exp.Expr:
+def _item(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, index = (scalars.write(child) for child in node.children)
     if not isinstance(value, exp.Column | exp.Dot | exp.Paren):
         value = exp.Paren(this=value)
     return exp.Bracket(this=value, expressions=[index])
 
 
-def _trim(scalars: Scalars, node: Node) -> exp.Expr:
+def _trim(scalars: CatalystScalars, node: Node) -> exp.Expr:
     text, *what = (scalars.write(child) for child in node.children)
     if not what:
         return exp.Trim(this=text)
     return exp.Trim(this=text, expression=what[0], position="BOTH")
 
 
-def _trim_side(name: str) -> Callable[[Scalars, Node], exp.Expr]:
-    def write(scalars: Scalars, node: Node) -> exp.Expr:
+def _trim_side(name: str) -> Callable[[CatalystScalars, Node], exp.Expr]:
+    def write(scalars: CatalystScalars, node: Node) -> exp.Expr:
         text, *what = (scalars.write(child) for child in node.children)
         return call(name, *what, text)
 
     return write
 
 
-def _aggregate(scalars: Scalars, node: Node) -> exp.Expr:
+def _aggregate(scalars: CatalystScalars, node: Node) -> exp.Expr:
     found = scalars.write(node.required("aggregateFunction"))
     if node.fields.get("isDistinct"):
         bare = called(found)
@@ -241,7 +241,7 @@ def _aggregate(scalars: Scalars, node: Node) -> exp.Expr:
     return exp.Filter(this=found, expression=exp.Where(this=scalars.write(condition)))
 
 
-def _lambda(scalars: Scalars, node: Node) -> exp.Expr:
+def _lambda(scalars: CatalystScalars, node: Node) -> exp.Expr:
     body, *variables = node.children
     names = {attribute_id(one): f"{one.fields['name']}_{attribute_id(one)}" for one in variables}
     inner = {**scalars.columns}
@@ -251,7 +251,7 @@ def _lambda(scalars: Scalars, node: Node) -> exp.Expr:
     return exp.Lambda(this=written, expressions=[identifier(name) for name in names.values()])
 
 
-def _python_function(scalars: Scalars, node: Node) -> exp.Expr:
+def _python_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
     name = node.fields.get("registered")
     if not name:
         raise unsupported(
@@ -261,7 +261,7 @@ def _python_function(scalars: Scalars, node: Node) -> exp.Expr:
     return call(name, *map(scalars.write, node.children))
 
 
-def _java_function(scalars: Scalars, node: Node) -> exp.Expr:
+def _java_function(scalars: CatalystScalars, node: Node) -> exp.Expr:
     name = node.fields.get("udfName")
     if not name:
         raise unsupported(
@@ -271,13 +271,13 @@ def _java_function(scalars: Scalars, node: Node) -> exp.Expr:
     return call(str(name), *map(scalars.write, node.children))
 
 
-def _subquery(scalars: Scalars, node: Node) -> exp.Expr:
+def _subquery(scalars: CatalystScalars, node: Node) -> exp.Expr:
     if scalars.subquery is None:
         raise unsupported("a subquery stands where none has a rule", ADVICE)
     return scalars.subquery(node, scalars)
 
 
-def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
+def _not_missing(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write what ``dropna`` keeps: values that are neither NULL nor NaN, as many as it wants."""
     wanted, values = node.fields["n"], node.children
     kept: list[exp.Expr] = []
@@ -294,34 +294,34 @@ def _not_missing(scalars: Scalars, node: Node) -> exp.Expr:
     return combine(*kept, copy=False)
 
 
-def _seeded(scalars: Scalars, node: Node) -> exp.Expr:
+def _seeded(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write a function of chance whose seed is none of its arguments."""
     name = function_name(node.kind) or node.kind
     seed = exp.Literal.number(f"{node.fields['randomSeed']}L")
     return call(name, *map(scalars.write, node.children), seed)
 
 
-def _first(scalars: Scalars, node: Node) -> exp.Expr:
+def _first(scalars: CatalystScalars, node: Node) -> exp.Expr:
     name = function_name(node.kind) or node.kind
     ignored = [exp.Boolean(this=True)] if node.fields.get("ignoreNulls") else []
     return call(name, scalars.write(node.children[0]), *ignored)
 
 
-def _listed(scalars: Scalars, node: Node) -> exp.Expr:
+def _listed(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, delimiter, *keys = node.children
     given = [] if delimiter.fields.get("value") is None else [scalars.write(delimiter)]
     found = call("listagg", scalars.write(value), *given)
     return _within(found, [ordered(scalars.write, key) for key in keys]) if keys else found
 
 
-def _mode(scalars: Scalars, node: Node) -> exp.Expr:
+def _mode(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, least = scalars.write(node.children[0]), node.fields.get("reverseOpt")
     if least is None:
         return call("mode", value)
     return _within(call("mode"), [exp.Ordered(this=value, desc=not least, nulls_first=bool(least))])
 
 
-def _percentile(scalars: Scalars, node: Node) -> exp.Expr:
+def _percentile(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, share = (scalars.write(child) for child in node.children[:2])
     name = function_name(node.kind) or node.kind
     descending = bool(node.fields.get("reverse"))
@@ -333,11 +333,11 @@ def _within(found: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
     return exp.WithinGroup(this=found, expression=exp.Order(expressions=keys))
 
 
-_RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
+_RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {
     "AggregateExpression": _aggregate,
     "Alias": _named,
     "AtLeastNNonNulls": _not_missing,
-    "AttributeReference": Scalars.attribute,
+    "AttributeReference": CatalystScalars.attribute,
     "Between": _between,
     "BitwiseNot": lambda scalars, node: exp.BitwiseNot(this=bracketed(scalars.write(node.child))),
     "CaseWhen": _case,
@@ -360,7 +360,7 @@ _RULES: dict[str, Callable[[Scalars, Node], exp.Expr]] = {
     "ListAgg": _listed,
     "Literal": lambda scalars, node: literal(node.fields.get("value"), node.fields["dataType"]),
     "Mode": _mode,
-    "NamedLambdaVariable": Scalars.attribute,
+    "NamedLambdaVariable": CatalystScalars.attribute,
     "Not": _not,
     "OuterReference": lambda scalars, node: scalars.write(node.nested[0]),
     "PercentileCont": _percentile,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from rewriter.frames.catalyst.scalars import Scalars, attribute_id
+from rewriter.frames.catalyst.scalars import CatalystScalars, attribute_id
 from rewriter.frames.catalyst.tree import Node, tree
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.selects import Column
@@ -34,7 +34,7 @@ class TimeWindow:
         """The expressions over the operator's rows."""
         return (self.time,) if self.gap is None else (self.time, self.gap)
 
-    def column(self, scalars: Scalars) -> Column:
+    def column(self, scalars: CatalystScalars) -> Column:
         """Return the column of the window."""
         if self.gap is None:
             texts = [exp.Literal.string(f"{length} microseconds") for length in self.lengths]

@@ -17,7 +17,7 @@ from rewriter.dialect import emit
 from rewriter.frames.connect_plan.chance import is_local_sort, sorted_before_draws
 from rewriter.frames.connect_plan.marked import may_be_marked
 from rewriter.frames.connect_plan.missing import present, shown
-from rewriter.frames.connect_plan.plans import Plans
+from rewriter.frames.connect_plan.plans import ConnectPlans
 from rewriter.frames.writing.selects import Steps
 
 __all__ = [
@@ -62,5 +62,5 @@ def query_text(
     if "sql" in relation and not relation["sql"].keys() - {"query"}:
         return str(relation["sql"]["query"])
     steps = Steps((name.rpartition(".")[2] for name in names), nested=literal)
-    frame = Plans(steps, schema_of, count(), literal=literal).frame(relation)
+    frame = ConnectPlans(steps, schema_of, count(), literal=literal).frame(relation)
     return emit(steps.query(frame.rows))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from rewriter.frames.connect_plan.frame import Frame
+from rewriter.frames.connect_plan.frame import ConnectFrame
 from rewriter.frames.connect_plan.items import Item
 from rewriter.frames.connect_plan.scalars import Message
 from rewriter.frames.writing import binary, laterals
@@ -17,7 +17,7 @@ from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.types import cast, sql_type
 
 if TYPE_CHECKING:
-    from rewriter.frames.connect_plan.plans import Plans
+    from rewriter.frames.connect_plan.plans import ConnectPlans
 
 _JOINS: Mapping[str, tuple[str | None, str | None]] = {
     "JOIN_TYPE_CROSS": (None, "CROSS"),
@@ -35,7 +35,7 @@ _SET_OPERATIONS: Mapping[str, type[exp.SetOperation]] = {
 }
 
 
-def join(plans: Plans, message: Message, relation: Message) -> Frame:
+def join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a join, by a condition or by common columns."""
     side, kind = _JOINS[message["join_type"]]
     frames = plans.frame(message["left"]), plans.frame(message["right"])
@@ -55,13 +55,13 @@ def join(plans: Plans, message: Message, relation: Message) -> Frame:
 
 
 def _using(
-    plans: Plans,
-    frame: Frame,
-    left: Frame,
-    right: Frame,
+    plans: ConnectPlans,
+    frame: ConnectFrame,
+    left: ConnectFrame,
+    right: ConnectFrame,
     using: Sequence[str],
     side: str | None,
-) -> Frame:
+) -> ConnectFrame:
     """Return a join with its common columns once, and first."""
     keys = [(left.only(name), right.only(name)) for name in using]
     columns = []
@@ -76,7 +76,7 @@ def _using(
     return frame.over(replace(frame.rows, columns=(*columns, *rest)))
 
 
-def lateral_join(plans: Plans, message: Message, relation: Message) -> Frame:
+def lateral_join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a join with a frame that refers to the columns of the left one."""
     left = plans.frame(message["left"])
     left = left.over(binary.left_input(plans.close, left.rows))
@@ -90,7 +90,7 @@ def lateral_join(plans: Plans, message: Message, relation: Message) -> Frame:
     return frame
 
 
-def set_operation(plans: Plans, message: Message, relation: Message) -> Frame:
+def set_operation(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a union, an intersection or a difference."""
     left, right = (plans.frame(message[side]) for side in ("left_input", "right_input"))
     if message.get("by_name"):
@@ -109,8 +109,8 @@ def set_operation(plans: Plans, message: Message, relation: Message) -> Frame:
 
 
 def _completed(
-    plans: Plans, frame: Frame, other: Frame, schema: Sequence[tuple[str, Any]]
-) -> Frame:
+    plans: ConnectPlans, frame: ConnectFrame, other: ConnectFrame, schema: Sequence[tuple[str, Any]]
+) -> ConnectFrame:
     """Return a frame with the columns that only the other has, as NULLs of their types."""
     items = [Item((one.name,), None, one) for one in frame.columns]
     for one, (_, type_) in zip(other.columns, schema, strict=True):

@@ -18,7 +18,7 @@ from rewriter.frames.writing.selects import Column, Rows
 
 
 @dataclass(frozen=True)
-class Frame:
+class ConnectFrame:
     """Rows, the qualifier of each column, and the columns that each plan had.
 
     ``around`` is the frame whose rows these are made for, in a lateral join: what no column here
@@ -28,32 +28,32 @@ class Frame:
     rows: Rows
     qualifiers: Mapping[int, str] = field(default_factory=dict)
     plans: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    around: Frame | None = None
+    around: ConnectFrame | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns, in order."""
         return self.rows.columns
 
-    def over(self, rows: Rows) -> Frame:
+    def over(self, rows: Rows) -> ConnectFrame:
         """Return other rows with the same names for what they still have."""
         return replace(self, rows=rows)
 
-    def aliased(self, name: str) -> Frame:
+    def aliased(self, name: str) -> ConnectFrame:
         """Return the columns under the alias of a relation."""
         return replace(self, qualifiers={one.id: name for one in self.columns})
 
-    def planned(self, number: int) -> Frame:
+    def planned(self, number: int) -> ConnectFrame:
         """Return the frame as that of a plan, whose columns may be referred to by its number."""
         ids = frozenset(one.id for one in self.columns) | self.plans.get(number, frozenset())
         return replace(self, plans={**self.plans, number: ids})
 
-    def beside(self, other: Frame, rows: Rows) -> Frame:
+    def beside(self, other: ConnectFrame, rows: Rows) -> ConnectFrame:
         """Return the rows of a join of this frame and another."""
         plans = dict(self.plans)
         for number, ids in other.plans.items():
             plans[number] = plans.get(number, frozenset()) | ids
-        return Frame(rows, {**self.qualifiers, **other.qualifiers}, plans, self.around)
+        return ConnectFrame(rows, {**self.qualifiers, **other.qualifiers}, plans, self.around)
 
     def named(self, name: str) -> tuple[Column, ...]:
         """Return the columns of a name."""

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from rewriter.dialect import AGGREGATES, GENERATORS
-from rewriter.frames.connect_plan.frame import Frame
-from rewriter.frames.connect_plan.scalars import Message, Scalars, kind_of, name_of
+from rewriter.frames.connect_plan.frame import ConnectFrame
+from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of, name_of
 from rewriter.frames.writing.selects import Column
 
 Made: TypeAlias = Callable[[exp.Expr], exp.Expr]
@@ -32,7 +32,7 @@ class Item:
     made: Made | None = None
 
 
-def select_list(frame: Frame, messages: Sequence[Message], names_of: NamesOf) -> list[Item]:
+def select_list(frame: ConnectFrame, messages: Sequence[Message], names_of: NamesOf) -> list[Item]:
     """Return the items of a select list; Spark is asked for names that are not written."""
     found: list[Item] = []
     for message in map(_star_in_text, messages):
@@ -47,11 +47,11 @@ def select_list(frame: Frame, messages: Sequence[Message], names_of: NamesOf) ->
     return found
 
 
-def kept_column(frame: Frame, message: Message) -> Column | None:
+def kept_column(frame: ConnectFrame, message: Message) -> Column | None:
     """Return the column that an item is, if it is one as it is."""
     if kind_of(message) != "unresolved_attribute":
         return None
-    written = Scalars(frame).write(message)
+    written = ConnectScalars(frame).write(message)
     return next((one for one in frame.columns if one.scalar == written), None)
 
 
@@ -104,7 +104,7 @@ def _star_in_text(message: Message) -> Message:
     return {"unresolved_star": {"unparsed_target": text}} if text.endswith(".*") else message
 
 
-def _starred(frame: Frame, message: Message, names_of: NamesOf) -> list[Item]:
+def _starred(frame: ConnectFrame, message: Message, names_of: NamesOf) -> list[Item]:
     """Return the items that a star means: columns, or the fields of a struct."""
     star = message["unresolved_star"]
     columns = frame.columns

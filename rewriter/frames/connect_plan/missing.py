@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from rewriter.algebra import bracketed
-from rewriter.frames.connect_plan.frame import Frame, name_parts
+from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts
 from rewriter.frames.connect_plan.items import Item, Made
-from rewriter.frames.connect_plan.scalars import Message, Scalars
+from rewriter.frames.connect_plan.scalars import ConnectScalars, Message
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.literals import literal
 from rewriter.frames.writing.types import cast, sql_type
 
 if TYPE_CHECKING:
-    from rewriter.frames.connect_plan.plans import Plans
+    from rewriter.frames.connect_plan.plans import ConnectPlans
 
 _FLOATING = ("double", "float")
 _NUMBERS = ("byte", "decimal", "double", "float", "integer", "long", "short")
 
 
-def filled(plans: Plans, message: Message, relation: Message) -> Frame:
+def filled(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a frame with values in place of what is NULL or NaN.
 
     One value fills the columns of its kind among those that are named, or all; several are cast
     to the types of the columns that they are for.
     """
     frame, types = _typed(plans, message)
-    write, values = Scalars(frame).write, message["values"]
+    write, values = ConnectScalars(frame).write, message["values"]
     named = _named(frame, message)
     if len(values) == 1:
         (value,) = values
@@ -49,7 +49,7 @@ def filled(plans: Plans, message: Message, relation: Message) -> Frame:
     return plans.select(frame, _items(frame, made))
 
 
-def replaced(plans: Plans, message: Message, relation: Message) -> Frame:
+def replaced(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a frame with values in place of others, in columns of the kind of the first."""
     frame, types = _typed(plans, message)
     named = _named(frame, message)
@@ -115,7 +115,7 @@ def _called(name: str, *arguments: Message) -> Message:
     return {"unresolved_function": {"function_name": name, "arguments": list(arguments)}}
 
 
-def _typed(plans: Plans, message: Message) -> tuple[Frame, Mapping[int, Any]]:
+def _typed(plans: ConnectPlans, message: Message) -> tuple[ConnectFrame, Mapping[int, Any]]:
     """Return the input of a relation, and the types of its columns by their ids."""
     frame = plans.frame(message["input"])
     schema = plans.schema_of(message["input"])
@@ -123,13 +123,13 @@ def _typed(plans: Plans, message: Message) -> tuple[Frame, Mapping[int, Any]]:
     return frame, {one.id: type_ for one, (_, type_) in pairs}
 
 
-def _named(frame: Frame, message: Message) -> list[int]:
+def _named(frame: ConnectFrame, message: Message) -> list[int]:
     """Return the ids of the columns that a relation names."""
     names = [name for name in message.get("cols", []) if name != "*"]
     return [frame.resolve(name_parts(name))[0].id for name in names]
 
 
-def _items(frame: Frame, made: Mapping[int, Made]) -> list[Item]:
+def _items(frame: ConnectFrame, made: Mapping[int, Made]) -> list[Item]:
     return [Item((one.name,), None, one, made.get(one.id)) for one in frame.columns]
 
 
@@ -150,7 +150,7 @@ def _filling(value: exp.Expr, type_: Any) -> Made:
     return made
 
 
-def _replacing(frame: Frame, pairs: Sequence[tuple[Message, Message]], type_: Any) -> Made:
+def _replacing(frame: ConnectFrame, pairs: Sequence[tuple[Message, Message]], type_: Any) -> Made:
     written = [(_compared(frame, old), _compared(frame, new)) for old, new in pairs]
 
     def made(scalar: exp.Expr) -> exp.Expr:
@@ -166,10 +166,10 @@ def _replacing(frame: Frame, pairs: Sequence[tuple[Message, Message]], type_: An
     return made
 
 
-def _compared(frame: Frame, value: Message) -> exp.Expr:
+def _compared(frame: ConnectFrame, value: Message) -> exp.Expr:
     """Return a value of ``replace`` as it is compared, or given."""
     if _kind(next(iter(value))) != "number":
-        return Scalars(frame).write({"literal": value})
+        return ConnectScalars(frame).write({"literal": value})
     return literal(shown(value), "double")
 
 

@@ -13,7 +13,7 @@ from rewriter.dialect import parse
 from rewriter.errors import UntrackedError
 from rewriter.frames.connect_plan.binary import join, lateral_join, set_operation
 from rewriter.frames.connect_plan.chance import draws, is_local_sort, sorted_before_draws
-from rewriter.frames.connect_plan.frame import Frame
+from rewriter.frames.connect_plan.frame import ConnectFrame
 from rewriter.frames.connect_plan.items import (
     Item,
     Made,
@@ -25,7 +25,7 @@ from rewriter.frames.connect_plan.items import (
 )
 from rewriter.frames.connect_plan.missing import filled, present, replaced
 from rewriter.frames.connect_plan.refusals import refusal
-from rewriter.frames.connect_plan.scalars import Message, Scalars, kind_of, name_of
+from rewriter.frames.connect_plan.scalars import ConnectScalars, Message, kind_of, name_of
 from rewriter.frames.writing.calls import call
 from rewriter.frames.writing.deduplicated import deduplicated
 from rewriter.frames.writing.errors import unsupported
@@ -50,7 +50,7 @@ SchemaOf = Callable[[Message], Sequence[tuple[str, Any]]]
 _GROUPINGS = {"GROUP_TYPE_CUBE": exp.Cube, "GROUP_TYPE_ROLLUP": exp.Rollup}
 
 
-class Plans:
+class ConnectPlans:
     """Writes the relations of one plan.
 
     ``around`` is the frame whose columns they may refer to: the left side of a lateral join, or
@@ -63,7 +63,7 @@ class Plans:
         steps: Steps,
         schema_of: SchemaOf,
         ids: Iterator[int],
-        around: Frame | None = None,
+        around: ConnectFrame | None = None,
         subqueries: Mapping[int, Message] | None = None,
         *,
         literal: bool = False,
@@ -75,7 +75,7 @@ class Plans:
         self._subqueries = subqueries or {}
         self._literal = literal
 
-    def frame(self, relation: Message) -> Frame:
+    def frame(self, relation: Message) -> ConnectFrame:
         """Return what a relation has.
 
         Raises
@@ -102,22 +102,24 @@ class Plans:
 
     # -- what relations share --------------------------------------------------------------
 
-    def inside(self, around: Frame) -> Plans:
+    def inside(self, around: ConnectFrame) -> ConnectPlans:
         """Return the writer of a plan that may refer to the columns of a frame."""
         subqueries, literal = self._subqueries, self._literal
-        return Plans(self.steps, self.schema_of, self._ids, around, subqueries, literal=literal)
+        return ConnectPlans(
+            self.steps, self.schema_of, self._ids, around, subqueries, literal=literal
+        )
 
-    def scalars(self, frame: Frame) -> Scalars:
+    def scalars(self, frame: ConnectFrame) -> ConnectScalars:
         """Return the writer of expressions over the columns of a frame."""
-        return Scalars(frame, self._subquery)
+        return ConnectScalars(frame, self._subquery)
 
-    def _subquery(self, number: int, around: Frame) -> exp.Query:
+    def _subquery(self, number: int, around: ConnectFrame) -> exp.Query:
         inner = self.inside(around).frame(self._subqueries[number])
         return self.steps.finished(inner.rows).written()
 
-    def made(self, rows: Rows) -> Frame:
+    def made(self, rows: Rows) -> ConnectFrame:
         """Return the frame of rows that no other frame has."""
-        return Frame(rows, around=self._around)
+        return ConnectFrame(rows, around=self._around)
 
     def close(self, rows: Rows) -> Rows:
         """Return rows as those of a step.
@@ -138,7 +140,7 @@ class Plans:
                 )
         return self._beside_around(self.steps.close(rows))
 
-    def closed(self, frame: Frame) -> Frame:
+    def closed(self, frame: ConnectFrame) -> ConnectFrame:
         """Return a frame as that of a step."""
         return frame.over(self.close(frame.rows))
 
@@ -155,14 +157,14 @@ class Plans:
     def _names_of(self, relation: Message) -> list[str]:
         return [name for name, _ in self.schema_of(relation)]
 
-    def ready(self, frame: Frame, stage: Stage, *, plain: bool = True) -> Frame:
+    def ready(self, frame: ConnectFrame, stage: Stage, *, plain: bool = True) -> ConnectFrame:
         """Return a frame to whose SELECT a clause after a stage can be added."""
         rows = frame.rows
         if rows.stage > stage or rows.query is not None or (plain and not rows.is_plain()):
             return self.closed(frame)
         return frame
 
-    def select(self, frame: Frame, items: Sequence[Item]) -> Frame:
+    def select(self, frame: ConnectFrame, items: Sequence[Item]) -> ConnectFrame:
         """Return the frame with the columns of a select list."""
         items, frame = self._generated(items, frame)
         if any(aggregates(item.message) for item in items if item.message):
@@ -179,7 +181,7 @@ class Plans:
         stage = max(frame.rows.stage, Stage.ITEMS) if windows else frame.rows.stage
         return frame.over(replace(frame.rows, columns=tuple(columns), stage=stage))
 
-    def _columns(self, frame: Frame, items: Sequence[Item]) -> list[Column]:
+    def _columns(self, frame: ConnectFrame, items: Sequence[Item]) -> list[Column]:
         known = {one.id: one for one in frame.columns}
         scalars = self.scalars(frame)
         found = []
@@ -196,7 +198,9 @@ class Plans:
     def _remade(self, column: Column, made: Made) -> Column:
         return self.column(column.name, made(column.scalar.copy()))
 
-    def _generated(self, items: Sequence[Item], frame: Frame) -> tuple[Sequence[Item], Frame]:
+    def _generated(
+        self, items: Sequence[Item], frame: ConnectFrame
+    ) -> tuple[Sequence[Item], ConnectFrame]:
         """Make a lateral view of a generator among the items."""
         for place, item in enumerate(items):
             function = generator(item.message)
@@ -220,7 +224,7 @@ class Plans:
 
     # -- relations of one input ------------------------------------------------------------
 
-    def _project(self, message: Message, relation: Message) -> Frame:
+    def _project(self, message: Message, relation: Message) -> ConnectFrame:
         if "input" not in message:
             raise UntrackedError("this data frame reads no relation", "Give it a tracked input.")
         frame = self._input(message, relation)
@@ -230,7 +234,7 @@ class Plans:
 
         return self.select(frame, select_list(frame, message.get("expressions", []), names_of))
 
-    def _with_columns(self, message: Message, relation: Message) -> Frame:
+    def _with_columns(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self._input(message, relation)
         items = [Item((one.name,), None, one) for one in frame.columns]
         for alias in message["aliases"]:
@@ -243,28 +247,28 @@ class Plans:
                 items.append(item)
         return self.select(frame, items)
 
-    def _renamed(self, message: Message, relation: Message) -> Frame:
+    def _renamed(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
         renames = {one["col_name"].lower(): one["new_col_name"] for one in message["renames"]}
         names = [renames.get(one.name.lower(), one.name) for one in frame.columns]
         return self._with_names(frame, names)
 
-    def _to_df(self, message: Message, relation: Message) -> Frame:
+    def _to_df(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
         return self._with_names(frame, message["column_names"])
 
-    def _with_names(self, frame: Frame, names: Sequence[str]) -> Frame:
+    def _with_names(self, frame: ConnectFrame, names: Sequence[str]) -> ConnectFrame:
         pairs = zip(frame.columns, names, strict=True)
         return self.select(frame, [Item((name,), None, one) for one, name in pairs])
 
-    def _dropped(self, message: Message, relation: Message) -> Frame:
+    def _dropped(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
         names = {name.lower() for name in message.get("column_names", [])}
         gone = [kept_column(frame, one) for one in message.get("columns", [])]
         kept = [one for one in frame.columns if one.name.lower() not in names and one not in gone]
         return self.select(frame, [Item((one.name,), None, one) for one in kept])
 
-    def _input(self, message: Message, relation: Message) -> Frame:
+    def _input(self, message: Message, relation: Message) -> ConnectFrame:
         """Return the input of a relation; where chance decides, as its tasks have sorted it."""
         below = sorted_before_draws(relation)
         if below is None:
@@ -276,7 +280,7 @@ class Plans:
         rows = frame.rows.having("sort", exp.Sort(expressions=keys), Stage.ITEMS)
         return self.closed(frame.over(rows))
 
-    def _filter(self, message: Message, relation: Message) -> Frame:
+    def _filter(self, message: Message, relation: Message) -> ConnectFrame:
         drawn = draws(message["condition"])
         before = Stage.FROM if drawn else Stage.ORDER
         frame = self.ready(self._input(message, relation), before, plain=False)
@@ -287,10 +291,10 @@ class Plans:
         after = Stage.ITEMS if drawn else Stage.WHERE
         return frame.over(frame.rows.having("where", exp.Where(this=condition), after))
 
-    def _present(self, message: Message, relation: Message) -> Frame:
+    def _present(self, message: Message, relation: Message) -> ConnectFrame:
         return self.frame(present(relation, self.schema_of(message["input"])))
 
-    def _aggregate(self, message: Message, relation: Message) -> Frame:
+    def _aggregate(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.WHERE)
         if message["group_type"] == "GROUP_TYPE_PIVOT":
             return self._pivot(frame, message, relation)
@@ -299,23 +303,27 @@ class Plans:
         items = select_list(frame, [*keys, *calls], lambda _: self._names_of(relation))
         return self._grouped(frame, items, group)
 
-    def _grouped(self, frame: Frame, items: Sequence[Item], group: exp.Group | None) -> Frame:
+    def _grouped(
+        self, frame: ConnectFrame, items: Sequence[Item], group: exp.Group | None
+    ) -> ConnectFrame:
         columns = tuple(self._columns(frame, items))
         rows = frame.rows.having("group", group, Stage.ITEMS)
         return frame.over(replace(rows, columns=columns))
 
-    def _pivot(self, frame: Frame, message: Message, relation: Message) -> Frame:
+    def _pivot(self, frame: ConnectFrame, message: Message, relation: Message) -> ConnectFrame:
         """Write PIVOT; each value has a column for each aggregate, after the keys."""
         pivot = message["pivot"]
         if not pivot.get("values"):
             raise unsupported("a pivot without values has no rule", "Give pivot() the values.")
         keys, calls = message.get("grouping_expressions", []), message["aggregate_expressions"]
         parts = [*keys, *calls, pivot["col"]]
-        used = {one for part in parts for one in Scalars(frame).write(part).find_all(exp.Column)}
+        used = {
+            one for part in parts for one in ConnectScalars(frame).write(part).find_all(exp.Column)
+        }
         kept = tuple(one for one in frame.columns if one.scalar in used)
         if not frame.rows.single or kept != frame.columns:
             frame = self.closed(frame.over(replace(frame.rows, columns=kept)))
-        scalars = Scalars(frame)
+        scalars = ConnectScalars(frame)
         found = [kept_column(frame, key) for key in keys]
         groups = [one for one in found if one is not None]
         if len(groups) != len(found):
@@ -333,7 +341,7 @@ class Plans:
         columns = tuple(self.column(name, scalar) for name, scalar in pairs)
         return self.made(Rows(columns, select, Stage.ITEMS))
 
-    def _sort(self, message: Message, relation: Message) -> Frame:
+    def _sort(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
         if is_local_sort(relation):
             return frame
@@ -343,17 +351,17 @@ class Plans:
         order = self.scalars(frame).order(message["order"])
         return frame.over(frame.rows.having("order", order, Stage.ORDER))
 
-    def _limit(self, message: Message, relation: Message) -> Frame:
+    def _limit(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.OFFSET, plain=False)
         limit = exp.Limit(expression=exp.Literal.number(message.get("limit", 0)))
         return frame.over(frame.rows.having("limit", limit, Stage.LIMIT))
 
-    def _offset(self, message: Message, relation: Message) -> Frame:
+    def _offset(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.ITEMS, plain=False)
         offset = exp.Offset(expression=exp.Literal.number(message.get("offset", 0)))
         return frame.over(frame.rows.having("offset", offset, Stage.OFFSET))
 
-    def _deduplicate(self, message: Message, relation: Message) -> Frame:
+    def _deduplicate(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.WHERE, plain=False)
         if message.get("all_columns_as_keys"):
             keys = {one.id for one in frame.columns}
@@ -361,7 +369,7 @@ class Plans:
             keys = {one.id for name in message["column_names"] for one in frame.named(name)}
         return frame.over(deduplicated(self.close, frame.rows, keys))
 
-    def _unpivot(self, message: Message, relation: Message) -> Frame:
+    def _unpivot(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.ORDER, plain=False)
         kept = [self._unpivoted(frame, one) for one in message.get("ids", [])]
         if "values" in message:
@@ -380,14 +388,14 @@ class Plans:
         used = tuple(known[number] for number in unpivot.used)
         return self.made(unpivoted(unpivot, self.close(replace(frame.rows, columns=used))))
 
-    def _unpivoted(self, frame: Frame, message: Message) -> Column:
+    def _unpivoted(self, frame: ConnectFrame, message: Message) -> Column:
         """Return a column under the name by which UNPIVOT means it."""
         found = kept_column(frame, message)
         if found is None:
             raise of_expression()
         return replace(found, name=name_of(message) or found.name)
 
-    def _sample(self, message: Message, relation: Message) -> Frame:
+    def _sample(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
         if not frame.rows.single or frame.rows.select.args["from_"].this.args.get("sample"):
             frame = self.closed(frame)
@@ -396,13 +404,13 @@ class Plans:
         rows = sampled(frame.rows, bounds, int(message["seed"]), with_replacement=replaced)
         return frame.over(rows)
 
-    def _alias(self, message: Message, relation: Message) -> Frame:
+    def _alias(self, message: Message, relation: Message) -> ConnectFrame:
         return self.frame(message["input"]).aliased(message["alias"])
 
-    def _passed(self, message: Message, relation: Message) -> Frame:
+    def _passed(self, message: Message, relation: Message) -> ConnectFrame:
         return self.frame(message["input"])
 
-    def _with_others(self, message: Message, relation: Message) -> Frame:
+    def _with_others(self, message: Message, relation: Message) -> ConnectFrame:
         """Write a plan beside others that it names: by numbers in expressions, by names in text."""
         root, others = message["root"], message["references"]
 
@@ -413,14 +421,14 @@ class Plans:
         numbered = {int(one["common"]["plan_id"]): one for one in others}
         subqueries = {**self._subqueries, **numbered}
         around, literal = self._around, self._literal
-        plans = Plans(self.steps, schema_of, self._ids, around, subqueries, literal=literal)
+        plans = ConnectPlans(self.steps, schema_of, self._ids, around, subqueries, literal=literal)
         if kind_of(root) != "sql":
             return plans.frame(root)
         aliases = [one["subquery_alias"] for one in others]
         named = {one["alias"]: plans.frame(one["input"]).rows for one in aliases}
         return plans._stated(root["sql"], root, named)
 
-    def _range(self, message: Message, relation: Message) -> Frame:
+    def _range(self, message: Message, relation: Message) -> ConnectFrame:
         start, end, step = (int(message.get(name, 0)) for name in ("start", "end", "step"))
         slices = message.get("num_partitions")
         rows = counted(next(self._ids), start, end, step, slices)
@@ -428,7 +436,7 @@ class Plans:
 
     def _stated(
         self, message: Message, relation: Message, named: Mapping[str, Rows] | None = None
-    ) -> Frame:
+    ) -> ConnectFrame:
         """Write a text as it is, with literals in place of its parameters.
 
         ``named`` are the rows of other frames that it reads by names.
@@ -446,7 +454,7 @@ class Plans:
         return self.made(stated(query, self._numbered(names)))
 
 
-def _group(scalars: Scalars, message: Message) -> exp.Group | None:
+def _group(scalars: ConnectScalars, message: Message) -> exp.Group | None:
     """Return GROUP BY; None where all rows are one group."""
     write, kind = scalars.write, message["group_type"]
     keys = [write(key) for key in message.get("grouping_expressions", [])]
@@ -475,7 +483,7 @@ def _argument(message: Message) -> exp.Expr:
     number = message.get("literal", {}).get("decimal")
     if number is not None:
         message = {"literal": {"decimal": {"value": number["value"]}}}
-    return Scalars(Frame(Rows((), exp.Select()))).write(message)
+    return ConnectScalars(ConnectFrame(Rows((), exp.Select()))).write(message)
 
 
 def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
@@ -488,36 +496,36 @@ def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
     return rows.stage < Stage.ITEMS or all(one.scalar in known for one in columns)
 
 
-_RULES: Mapping[str, Callable[[Plans, Message, Message], Frame]] = {
-    "aggregate": Plans._aggregate,
-    "collect_metrics": Plans._passed,
-    "deduplicate": Plans._deduplicate,
-    "drop": Plans._dropped,
-    "drop_na": Plans._present,
+_RULES: Mapping[str, Callable[[ConnectPlans, Message, Message], ConnectFrame]] = {
+    "aggregate": ConnectPlans._aggregate,
+    "collect_metrics": ConnectPlans._passed,
+    "deduplicate": ConnectPlans._deduplicate,
+    "drop": ConnectPlans._dropped,
+    "drop_na": ConnectPlans._present,
     "fill_na": filled,
-    "filter": Plans._filter,
-    "hint": Plans._passed,
+    "filter": ConnectPlans._filter,
+    "hint": ConnectPlans._passed,
     "join": join,
     "lateral_join": lateral_join,
-    "limit": Plans._limit,
-    "offset": Plans._offset,
-    "project": Plans._project,
-    "range": Plans._range,
-    "repartition": Plans._passed,
-    "repartition_by_expression": Plans._passed,
+    "limit": ConnectPlans._limit,
+    "offset": ConnectPlans._offset,
+    "project": ConnectPlans._project,
+    "range": ConnectPlans._range,
+    "repartition": ConnectPlans._passed,
+    "repartition_by_expression": ConnectPlans._passed,
     "replace": replaced,
-    "sample": Plans._sample,
+    "sample": ConnectPlans._sample,
     "set_op": set_operation,
-    "sort": Plans._sort,
-    "sql": Plans._stated,
-    "subquery_alias": Plans._alias,
-    "to_df": Plans._to_df,
-    "unpivot": Plans._unpivot,
-    "with_columns": Plans._with_columns,
-    "with_columns_renamed": Plans._renamed,
-    "with_relations": Plans._with_others,
+    "sort": ConnectPlans._sort,
+    "sql": ConnectPlans._stated,
+    "subquery_alias": ConnectPlans._alias,
+    "to_df": ConnectPlans._to_df,
+    "unpivot": ConnectPlans._unpivot,
+    "with_columns": ConnectPlans._with_columns,
+    "with_columns_renamed": ConnectPlans._renamed,
+    "with_relations": ConnectPlans._with_others,
 }
 """Kind of a relation: how it is written."""
 
-_PASSING = (Plans._alias, Plans._passed)
+_PASSING = (ConnectPlans._alias, ConnectPlans._passed)
 """Rules of relations that have the rows and columns of their input."""

@@ -14,7 +14,7 @@ from rewriter.algebra import bracketed
 from rewriter.bind.parameters import decimal_width
 from rewriter.dialect import SparkSQL, parse
 from rewriter.dialect.nodes import IsNotNull
-from rewriter.frames.connect_plan.frame import Frame, name_parts, with_fields
+from rewriter.frames.connect_plan.frame import ConnectFrame, name_parts, with_fields
 from rewriter.frames.writing.calls import call, membership
 from rewriter.frames.writing.errors import unsupported
 from rewriter.frames.writing.literals import literal
@@ -52,15 +52,15 @@ _NAMED = {
 }
 
 
-Subquery = Callable[[int, Frame], exp.Query]
+Subquery = Callable[[int, ConnectFrame], exp.Query]
 """Writes the plan of a number, which may refer to the columns of the frame around it."""
 
 
 @dataclass(frozen=True)
-class Scalars:
+class ConnectScalars:
     """Writes expressions over the columns of a frame."""
 
-    frame: Frame
+    frame: ConnectFrame
     subquery: Subquery | None = None
     variables: Mapping[str, exp.Expr] = field(default_factory=dict)
 
@@ -208,7 +208,7 @@ def name_of(message: Message) -> str | None:
     return None
 
 
-def _literal(scalars: Scalars, message: Message) -> exp.Expr:
+def _literal(scalars: ConnectScalars, message: Message) -> exp.Expr:
     (kind, value), *_ = ((k, v) for k, v in message.items() if k != "data_type")
     type_ = _NAMED.get(kind, kind)
     if kind == "null":
@@ -273,19 +273,19 @@ _FUNCTIONS: dict[str, Callable[[list[exp.Expr]], exp.Expr]] = {
     "~": lambda values: exp.BitwiseNot(this=bracketed(values[0])),
 }
 
-_RULES: dict[str, Callable[[Scalars, Message], exp.Expr]] = {
+_RULES: dict[str, Callable[[ConnectScalars, Message], exp.Expr]] = {
     "alias": lambda scalars, message: scalars.write(message["expr"]),
-    "call_function": Scalars._function,
-    "cast": Scalars._cast,
-    "expression_string": Scalars._text,
-    "lambda_function": Scalars._lambda,
+    "call_function": ConnectScalars._function,
+    "cast": ConnectScalars._cast,
+    "expression_string": ConnectScalars._text,
+    "lambda_function": ConnectScalars._lambda,
     "literal": _literal,
-    "subquery_expression": Scalars._subquery,
-    "unresolved_attribute": Scalars.attribute,
-    "unresolved_extract_value": Scalars._extract,
-    "unresolved_function": Scalars._function,
-    "unresolved_named_lambda_variable": Scalars._variable,
+    "subquery_expression": ConnectScalars._subquery,
+    "unresolved_attribute": ConnectScalars.attribute,
+    "unresolved_extract_value": ConnectScalars._extract,
+    "unresolved_function": ConnectScalars._function,
+    "unresolved_named_lambda_variable": ConnectScalars._variable,
     "unresolved_star": lambda scalars, message: exp.Star(),
-    "window": Scalars._window,
+    "window": ConnectScalars._window,
 }
 """Kind of an expression: how it is written."""

@@ -18,9 +18,9 @@ from lipstick.workflow.errors import (
     InputNodeError,
     LoopError,
     ModuleNameError,
+    ModuleQueryError,
     OutputNodeError,
     OverlapError,
-    QueryError,
     RelationError,
     SchemaMismatchError,
     UncoveredError,
@@ -102,12 +102,12 @@ def test_schemas_are_disjoint() -> None:
 
 def test_names_of_old_state_are_reserved() -> None:
     _message(
-        QueryError,
+        ModuleQueryError,
         "s: 'before_R' cannot name a relation.",
         lambda: Specification("s", {"before_R": R}, {"O": R}, {"O": "SELECT 1"}),
     )
     _message(
-        QueryError,
+        ModuleQueryError,
         "s: the chain defines Before_x, a name that is not allowed.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"Before_x": "SELECT 1", "O": "SELECT 1"}),
     )
@@ -115,7 +115,7 @@ def test_names_of_old_state_are_reserved() -> None:
 
 def test_every_output_is_defined() -> None:
     _message(
-        QueryError,
+        ModuleQueryError,
         "s: Q_out does not define the output O.\nIt defines: P.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"P": "SELECT 1"}),
     )
@@ -134,7 +134,7 @@ def test_only_state_is_changed() -> None:
 
 def test_state_is_replaced_or_changed() -> None:
     _message(
-        QueryError,
+        ModuleQueryError,
         "Q_state replaces S and inserts into or deletes from it as well.",
         lambda: StateQuery(insert={"S": "SELECT 1"}, replace={"S": "SELECT 1"}),
     )
@@ -146,14 +146,16 @@ def test_a_chain_defines_new_names(part: str) -> None:
     query_state = StateQuery(chain) if part == "query_state" else None
     output = {"O": "SELECT 1"} | (chain if part == "query_output" else {})
     _message(
-        QueryError,
+        ModuleQueryError,
         "s: the chain defines A, a name that is taken.",
         lambda: Specification("s", {"A": R}, {"O": R}, output, query_state=query_state),
     )
 
 
 def test_state_is_neither_union_nor_optional() -> None:
-    with pytest.raises(QueryError, match="the state relation S is declared 'union' or 'optional'"):
+    with pytest.raises(
+        ModuleQueryError, match="the state relation S is declared 'union' or 'optional'"
+    ):
         Specification(
             "s", {"A": R}, {"O": R}, {"O": "SELECT 1"}, state={"S": Relation("a int", union=True)}
         )
@@ -164,12 +166,12 @@ def test_queries_are_sql_or_functions_that_have_places() -> None:
         return frame
 
     _message(
-        QueryError,
+        ModuleQueryError,
         "places.<locals>.double', a function without a place of its own.",
         lambda: Specification("s", {"A": R}, {"O": R}, {"O": double}),
     )
-    _message(QueryError, "Relation T is 3, which is no query", lambda: StateQuery({"T": 3}))
-    with pytest.raises(QueryError, match="A query is empty"):
+    _message(ModuleQueryError, "Relation T is 3, which is no query", lambda: StateQuery({"T": 3}))
+    with pytest.raises(ModuleQueryError, match="A query is empty"):
         StateQuery({"T": "  "})
 
 
@@ -447,19 +449,19 @@ def test_old_state_and_temporary_relations_are_seen_by_the_output() -> None:
 
 def test_queries_give_as_many_columns_as_declared() -> None:
     _message(
-        QueryError,
+        ModuleQueryError,
         "s: the relation O gives the columns a.\nIt should give: a, b.",
         lambda: _validated({"O": "SELECT a FROM A"}),
     )
     _message(
-        QueryError,
+        ModuleQueryError,
         "s: the deletion from S gives the columns a, b.\nIt should give: a.",
         lambda: _validated({"O": "SELECT * FROM A"}, StateQuery(delete={"S": "SELECT * FROM A"})),
     )
 
 
 def test_a_predicate_is_no_relation() -> None:
-    with pytest.raises(QueryError, match="s: the relation O is not a SELECT: a > 1"):
+    with pytest.raises(ModuleQueryError, match="s: the relation O is not a SELECT: a > 1"):
         _validated({"O": "a > 1"})
 
 

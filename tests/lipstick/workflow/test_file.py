@@ -11,8 +11,8 @@ from lipstick.workflow import Edge, Loop, Module, Relation, Specification, State
 from lipstick.workflow.errors import (
     DocumentError,
     LoopError,
+    ModuleQueryError,
     OverlapError,
-    QueryError,
     RelationError,
     SchemaMismatchError,
     UncoveredError,
@@ -135,7 +135,7 @@ def test_changes_of_the_state_may_be_statements(tmp_path: Path) -> None:
     ],
 )
 def test_other_statements_are_refused(statements: str | list[str], message: str) -> None:
-    with pytest.raises(QueryError, match=message):
+    with pytest.raises(ModuleQueryError, match=message):
         StateQuery(insert=statements)
 
 
@@ -168,7 +168,12 @@ def test_the_dealership_is_valid() -> None:
         ("outputs:", "inputs:", DocumentError, "line 20: 'inputs' is given twice, first in line"),
         ("inputs: first", "inputs: [", DocumentError, "this is not YAML"),
         ("key: a}", "key: b}", RelationError, "line 4: The key (b) has no column 'b'"),
-        ("B: SELECT a FROM A", "D: SELECT a FROM A", QueryError, "line 7: first: Q_out does not"),
+        (
+            "B: SELECT a FROM A",
+            "D: SELECT a FROM A",
+            ModuleQueryError,
+            "line 7: first: Q_out does not",
+        ),
         ("C: {columns: {a: int}}", "b: {columns: a int}", OverlapError, "line 13: second: b is in"),
         (
             "      B: {columns: {a:",

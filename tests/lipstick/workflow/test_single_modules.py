@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 import lipstick
 from lipstick.workflow import Edge, Loop, Module, Relation, Run, Specification, StateQuery, Workflow
-from lipstick.workflow.errors import QueryError, RunError, WorkflowError
+from lipstick.workflow.errors import ModuleQueryError, RunError, WorkflowError
 from tests.lipstick.workflow.test_run import contents
 
 pytestmark = [pytest.mark.spark, pytest.mark.classic]
@@ -136,7 +136,7 @@ def test_rows_of_a_table_function_have_its_name(spark: SparkSession, tmp_path: P
 def test_functions_are_found_and_have_a_type(
     spark: SparkSession, tmp_path: Path, reference: str, message: str
 ) -> None:
-    with pytest.raises(QueryError, match=re.escape(message)):
+    with pytest.raises(ModuleQueryError, match=re.escape(message)):
         _one({"B": "SELECT a FROM A"}, functions={"F": reference}).run(
             spark, [{"A": []}], store=tmp_path / "run"
         )
@@ -169,19 +169,19 @@ def test_the_time_is_that_of_the_invocation(spark: SparkSession, tmp_path: Path)
         (
             {"B": "SELECT count(*) AS a FROM A"},
             None,
-            QueryError,
+            ModuleQueryError,
             "kind: the relation B gives the columns a bigint.\nIt should give: a int.",
         ),
         (
             {"T": "SELECT a, a FROM A", "B": "SELECT 1 AS a FROM A"},
             None,
-            QueryError,
+            ModuleQueryError,
             "kind: T has two columns called a.",
         ),
         (
             {"B": "SELECT a FROM A"},
             StateQuery(delete={"S": "nothing = 1"}),
-            QueryError,
+            ModuleQueryError,
             "kind: the deletion from S is no predicate over it: nothing = 1",
         ),
         (

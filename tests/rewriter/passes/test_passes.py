@@ -10,7 +10,7 @@ from rewriter.algebra import Relation
 from rewriter.algebra.rendering import render
 from rewriter.bind import bind_query
 from rewriter.lower import lower_query
-from rewriter.passes import LOGGER, PASSES, Step, planned_capture, rewritten
+from rewriter.passes import LOGGER, PASSES, PassStep, planned_capture, rewritten
 from tests.rewriter.lower.catalog import CATALOG, TOKENS, blocks
 
 OUTER_JOIN = (
@@ -39,9 +39,9 @@ def query(sql: str) -> Relation:
     return bind_query(sql, CATALOG, levels={}).root
 
 
-def steps_of(sql: str) -> list[Step]:
+def steps_of(sql: str) -> list[PassStep]:
     """Return what passes did to a query and to the plan of its capture."""
-    steps: list[Step] = []
+    steps: list[PassStep] = []
     root = lower_query(query(sql), TOKENS, sql, observe=steps.append)
     planned_capture(root, lambda _: False, steps.append)
     return steps
