@@ -1,0 +1,53 @@
+"""The SQL statements of a session, as text: what runs to capture and to answer.
+
+Everything here is a composition of :mod:`rewriter.emit`; callers name the views that hold captured
+members and deleted tokens.
+"""
+
+from __future__ import annotations
+
+from rewriter.emit.statements.capture import (
+    Groups,
+    asked_groups_sql,
+    kept_groups_sql,
+    lookup_sql,
+    members_from_sources_sql,
+    members_sql,
+    rows_sql,
+    supporting_aggregates,
+)
+from rewriter.emit.statements.captured import ViewOf
+from rewriter.emit.statements.checks import ComparedColumns, comparisons_sql, partitions_sql
+from rewriter.emit.statements.queries import plain_sql, pretty, rewritten_sql
+from rewriter.emit.statements.questions import (
+    answer_sql,
+    concerned,
+    contributions_sql,
+    extents_sql,
+    hypothetical_sql,
+    potential_sql,
+)
+
+__all__ = [
+    "ComparedColumns",
+    "Groups",
+    "ViewOf",
+    "answer_sql",
+    "asked_groups_sql",
+    "comparisons_sql",
+    "concerned",
+    "contributions_sql",
+    "extents_sql",
+    "hypothetical_sql",
+    "kept_groups_sql",
+    "lookup_sql",
+    "members_from_sources_sql",
+    "members_sql",
+    "partitions_sql",
+    "plain_sql",
+    "potential_sql",
+    "pretty",
+    "rewritten_sql",
+    "rows_sql",
+    "supporting_aggregates",
+]

@@ -1,0 +1,198 @@
+"""Statements that make a capture: members first, then rows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from rewriter.algebra import Scalar
+from rewriter.analysis.monotone import Monotone
+from rewriter.blocks import (
+    KEYS,
+    MEMBER,
+    Block,
+    Kind,
+    Named,
+    qualified,
+)
+from rewriter.emit import (
+    CTE_TABLES,
+    MEMBERS,
+    PRESENT,
+    exists_in,
+    members_query,
+    rows_query,
+    statement,
+    table,
+    visible,
+)
+from rewriter.emit.statements.captured import ViewOf, captured
+from rewriter.passes import SemijoinReduction
+from rewriter.scalars.text import text
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups of a block, by the values of some of their keys in a view.
+
+    Parameters
+    ----------
+    view
+        Its columns are called like the keys.
+    null_safe
+        NULL equals NULL.
+    """
+
+    view: str
+    keys: tuple[str, ...]
+    null_safe: bool = True
+
+
+def members_from_sources_sql(block: Block) -> str:
+    """Return the statement of a block's members that reads nothing captured."""
+    return text(statement(block, members_query(block, CTE_TABLES)))
+
+
+def members_sql(
+    block: Block,
+    views: ViewOf,
+    columns: tuple[str, ...] | None = None,
+    kept: Groups | None = None,
+) -> str:
+    """Return the statement that makes a block's members from the sources.
+
+    Parameters
+    ----------
+    views
+        Where the members of the blocks that this one reads are.
+    columns
+        The member columns to keep; None for all of them.
+    kept
+        Only the members of these groups.
+    """
+    query: exp.Select = members_query(block, CTE_TABLES)
+    if columns is not None:
+        query = visible(query, columns)
+    if kept is not None:
+        query = _of_groups(query, block, kept)
+    return text(statement(block, query, captured(views)))
+
+
+def _of_groups(query: exp.Select, block: Block, kept: Groups) -> exp.Select:
+    pairs = [(name, key) for name, key in block.keys if name in kept.keys]
+    inside = exists_in(kept.view, KEYS, kept.keys, pairs, null_safe=kept.null_safe)
+    members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
+    return members.from_(query.subquery(MEMBER)).where(inside)
+
+
+def asked_groups_sql(reduction: SemijoinReduction, views: ViewOf) -> str:
+    """Return the statement of the keys of the groups that captured members ask for."""
+    columns = [exp.alias_(left.copy(), key, quoted=True) for left, key in reduction.pairs]
+    return text(exp.select(*columns).from_(table(views(reduction.reader), MEMBER)))
+
+
+def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
+    """Return the statement of the groups that HAVING keeps, and of those that forbid pruning.
+
+    Columns: the keys, then ``_violation``: a value that should not be negative is.
+    """
+    extra: list[Named] = [
+        (f"_least{number}", exp.Min(this=argument.copy()))
+        for number, argument in enumerate(monotone.non_negative)
+    ]
+    rows = rows_query(block, CTE_TABLES, aggregates=True, extra=extra, keep_absent=True, post=False)
+    zero = exp.Literal.number(0)
+    violations = [exp.LT(this=qualified("r", name), expression=zero) for name, _ in extra]
+    violation: Scalar = exp.false()
+    if violations:
+        violation = exp.func("coalesce", exp.paren(exp.or_(*violations)), exp.false())
+    query = (
+        exp.select(*(qualified("r", name) for name, _ in block.keys))
+        .select(exp.alias_(violation.copy(), "_violation"))
+        .from_(rows.subquery("r"))
+        .where(exp.or_(qualified("r", PRESENT), violation))
+    )
+
+    def make(inner: Block) -> exp.Select:
+        return members_query(inner, CTE_TABLES) if inner is block else captured(views)(inner)
+
+    return text(statement(block, query, make))
+
+
+def rows_sql(
+    block: Block,
+    views: ViewOf,
+    rows: Mapping[str, str] | None = None,
+    *,
+    from_sources: bool = False,
+) -> str:
+    """Return the statement of a block's rows over captured members, as a capture keeps them.
+
+    ``rows`` gives views of the captured rows of other blocks, by name. ``from_sources``: the
+    block's own members are not captured with their values; run its core.
+    """
+    query = rows_query(
+        block,
+        CTE_TABLES,
+        aggregates=True,
+        extra=supporting_aggregates(block),
+        keep_absent=True,
+        post=False,
+    )
+
+    def make(inner: Block) -> exp.Select:
+        if inner is block and from_sources:
+            return members_query(inner, CTE_TABLES)
+        return captured(views)(inner)
+
+    return text(statement(block, query, make, captured_rows=rows or {}))
+
+
+def lookup_sql(
+    block: Block, columns: Sequence[str], wanted: str, narrowed: Mapping[str, str]
+) -> str:
+    """Return the statement that computes member columns anew for some members.
+
+    Parameters
+    ----------
+    columns
+        The member columns; the result has them after ``_position``.
+    wanted
+        A view of the members: ``_position`` and the token columns.
+    narrowed
+        By alias of a scan, the view to read in place of the whole relation.
+    """
+    tokens = [column for token in block.tokens for column in token.columns]
+    whole = members_query(block, CTE_TABLES, prefilter=False)
+    query: exp.Select = visible(whole, list(dict.fromkeys([*tokens, *columns])))
+    for read in list(query.find_all(exp.Table)):
+        if read.alias in narrowed:
+            read.set("this", exp.to_identifier(narrowed[read.alias], quoted=True))
+    select = exp.select(qualified("w", "_position"), *(qualified(MEMBER, c) for c in columns))
+    select = select.from_(query.subquery(MEMBER))
+    select.append("joins", exp.Join(this=table(wanted, "w")))
+    for column in tokens:
+        select = select.where(
+            exp.NullSafeEQ(this=qualified(MEMBER, column), expression=qualified("w", column))
+        )
+    return text(select)
+
+
+def supporting_aggregates(block: Block) -> tuple[Named, ...]:
+    """Return what a grouping keeps beside its aggregates, to re-evaluate them without Spark.
+
+    The number of members, and per SUM and AVG the count of values; per AVG also their sum.
+    """
+    if block.kind is not Kind.GROUP:
+        return ()
+    extra: list[Named] = [(MEMBERS, exp.Count(this=exp.Star()))]
+    for name, call in block.aggregates:
+        if isinstance(call.this, exp.Distinct):
+            continue
+        if isinstance(call, exp.Sum | exp.Avg):
+            extra.append((f"{name}__count", exp.Count(this=call.this.copy())))
+        if isinstance(call, exp.Avg):
+            extra.append((f"{name}__sum", exp.Sum(this=call.this.copy())))
+    return tuple(extra)

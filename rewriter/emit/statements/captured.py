@@ -1,0 +1,40 @@
+"""Tables of captured members and of those that a deletion leaves, by the views that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from rewriter.blocks import (
+    MEMBER,
+    Block,
+    qualified,
+)
+from rewriter.emit import (
+    exists_in,
+    table,
+)
+
+ViewOf = Callable[[Block], str]
+
+
+def captured(views: ViewOf) -> Callable[[Block], exp.Select]:
+    return lambda block: exp.select("*").from_(
+        exp.Table(this=exp.to_identifier(views(block), quoted=True))
+    )
+
+
+def surviving(
+    block: Block, view: str, deleted: Mapping[str, tuple[str, tuple[str, ...]]]
+) -> exp.Select:
+    members = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(MEMBER)))
+    members = members.from_(table(view, MEMBER))
+    for token in block.tokens:
+        if token.relation not in deleted:
+            continue
+        gone, columns = deleted[token.relation]
+        mine = [qualified(MEMBER, name) for name in token.columns]
+        found = exists_in(gone, "d", columns, zip(columns, mine, strict=True))
+        members = members.where(exp.Not(this=found))
+    return members

@@ -1,0 +1,107 @@
+"""Statements of what is asked of a capture: the answer, hypothetical answers, contributions."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+
+from sqlglot import exp
+
+from rewriter.blocks import (
+    Block,
+    topological,
+)
+from rewriter.emit import (
+    CTE_TABLES,
+    Contributions,
+    Extent,
+    Lasting,
+    answer_query,
+    contributions,
+    extents,
+    rows_query,
+    statement,
+    table,
+)
+from rewriter.emit.statements.captured import ViewOf, captured, surviving
+from rewriter.scalars.text import text
+
+
+def potential_sql(block: Block) -> str | None:
+    """Return the statement of one potential tuple of a block; None where they are not known.
+
+    A block has no tuples, whatever is deleted, where this has no row.
+    """
+    if not block.potential_known:
+        return None
+    one = exp.select(exp.Literal.number(1)).from_(table(CTE_TABLES.potential(block), "p"))
+    return text(statement(block, one.limit(1)))
+
+
+def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
+    """Return the statement of the answer, and extra columns, over captured rows of the root."""
+    return text(answer_query(root, rows_view, extra))
+
+
+def hypothetical_sql(
+    root: Block,
+    views: ViewOf,
+    deleted: Mapping[str, tuple[str, tuple[str, ...]]],
+    rows: Mapping[str, str] = MappingProxyType({}),
+    lasting: Mapping[str, Lasting] = MappingProxyType({}),
+) -> str:
+    """Return the statement of the answer, with its identity, over the members that survive.
+
+    Parameters
+    ----------
+    deleted
+        Per relation a view of deleted tokens and its columns.
+    rows
+        Views of captured rows, by block that the deletion does not concern.
+    lasting
+        Captured rows of groupings of whose groups a deletion only takes members.
+    """
+    query = rows_query(root, CTE_TABLES, lasting=lasting.get(root.name))
+
+    def survivors(block: Block) -> exp.Select:
+        return surviving(block, views(block), deleted)
+
+    return text(statement(root, query, survivors, captured_rows=rows, lasting=lasting))
+
+
+def concerned(root: Block, relations: Container[str]) -> frozenset[str]:
+    """Return the names of the blocks whose rows deletions from some relations may change."""
+    found: set[str] = set()
+    for block in topological(root):
+        if any(token.relation in relations for token in block.tokens) or any(
+            inner.name in found for inner in block.derived
+        ):
+            found.add(block.name)
+    return frozenset(found)
+
+
+def contributions_sql(
+    block: Block,
+    views: ViewOf,
+    values: ViewOf | None = None,
+    rows: Mapping[str, str] | None = None,
+    *,
+    potential: bool = False,
+    shown: frozenset[str] = frozenset(),
+) -> tuple[str, Contributions]:
+    """Return the statement of :func:`rewriter.emit.contributions` over captured members.
+
+    ``rows`` gives views of captured rows, by the name of their block.
+    """
+    found = contributions(block, CTE_TABLES, values, potential=potential, shown=shown)
+    query = statement(block, found.query, captured(views), captured_rows=rows or {})
+    return text(query), found
+
+
+def extents_sql(
+    block: Block, views: ViewOf, rows: Mapping[str, str]
+) -> tuple[str, tuple[Extent, ...]]:
+    """Return the statement of :func:`rewriter.emit.extents` over captured members and rows."""
+    found = extents(block, CTE_TABLES)
+    query = statement(block, found.query, captured(views), captured_rows=rows)
+    return text(query), found.extents
