@@ -1,7 +1,8 @@
 """Evaluating annotations in a semiring on the cluster, through ``mapInArrow``.
 
 Per block, inner ones first: a pass over the members values their tokens, multiplies, and adds up
-what a batch holds of each tuple; a second pass adds up the batches. See :mod:`lipstick.passes`.
+what a batch holds of each tuple; a second pass adds up the batches: see
+:mod:`lipstick.worker_passes`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from pyspark.sql.types import (
 )
 
 from lipstick.naming import ROW_BITS, ROWS
-from lipstick.passes import Factor, WorkerPasses
+from lipstick.worker_passes import Factor, WorkerPasses
 from rewriter.analysis.conditional import has_difference, limits_inside, shown_joins
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit import PRESENT, SIDE, VALUE

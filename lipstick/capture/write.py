@@ -2,7 +2,7 @@
 
 The core of a block runs once. Its rows, and the answer, are computed from the members just
 written, so that answer and annotations cannot disagree: by Spark, or in this process where the
-members are few (:mod:`lipstick.capture.computed`). Members that nothing asks for are not written:
+members are few (:mod:`lipstick.capture.local_rows`). Members that nothing asks for are not written:
 those that the conditions of all readers leave out, and of a subquery that few rows ask, those of
 other groups. A capture is written beside its final place and moved there when it is complete.
 """
@@ -22,8 +22,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from lipstick.capture.computed import RowsHere
 from lipstick.capture.files import Files, storable, write_table
+from lipstick.capture.local_rows import LocalRows
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.errors import CaptureError
@@ -71,7 +71,7 @@ class CaptureWriter:
         self._views: dict[str, str] = {}
         self._rows_views: dict[str, str] = {}
         self._plan = CapturePlan(self._root, lambda _: False)
-        self._here = RowsHere(spark, manifest)
+        self._here = LocalRows(spark, manifest)
         self._whole: set[str] = set()
         self.counts: dict[str, dict[str, int]] = {}
         self.schemas: dict[str, dict[str, Any]] = {}

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.errors import CaptureError
-from lipstick.memory.anew import computed_anew
 from lipstick.memory.keys import distinct
+from lipstick.memory.recompute import computed_anew
 from lipstick.memory.state import needs_spark, overlay, same, values
 from rewriter.emit import MEMBERS
 from rewriter.interpret import (

@@ -23,9 +23,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StructField, StructType
 
 from lipstick.capture.capture import Capture
-from lipstick.capture.collect import TooLargeError, collect
-from lipstick.capture.computed import computes_alike
 from lipstick.capture.files import arrow_of, in_arrow
+from lipstick.capture.local_capture import TooLargeError, collect
+from lipstick.capture.local_rows import computes_alike
 from lipstick.capture.write import write_capture
 from lipstick.dataframes import plain_frame, query_text
 from lipstick.errors import CaptureError, LipstickError

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.capture import computed
+from lipstick.capture import local_rows
 from tests.selection import ENGINE, engines
 
 
@@ -45,4 +45,4 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the engine of a test compute the rows of captures; in tests they are few."""
     if getattr(request, "param", "memory") != "memory":
-        monkeypatch.setattr(computed, "MOST", 0)
+        monkeypatch.setattr(local_rows, "MOST", 0)

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lipstick
-from lipstick.capture import computed
+from lipstick.capture import local_rows as computed
 from lipstick.capture.files import Files
 from lipstick.guard import settings
 from lipstick.memory.store import StoredDataset

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from lipstick.errors import NeedsSparkError
-from lipstick.memory.anew import computed_anew
+from lipstick.memory.recompute import computed_anew
 from rewriter.interpret import Anew, UninterpretableError
 from tests.oracle.test_aggregates import DATABASE, DELETIONS
 from tests.oracle.written import check_written, written

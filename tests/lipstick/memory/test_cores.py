@@ -14,10 +14,10 @@ import pytest
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.write import needs_rows
 from lipstick.errors import CaptureError, NeedsSparkError
+from lipstick.memory.arrow_datasets import HeldDatasets
 from lipstick.memory.cores import core_rows
 from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
-from lipstick.memory.held import HeldDatasets
 from rewriter.bind import bind_query
 from rewriter.bind.catalog import MemoryCatalog, TrackedRelation
 from rewriter.blocks import Block, Core, Kind, TokenSource, topological

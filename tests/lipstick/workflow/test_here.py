@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from lipstick.capture.collect import _Collector
+from lipstick.capture.local_capture import _Collector
 from lipstick.workflow import Module, Relation, Specification, StateQuery, Workflow, open_run
 from lipstick.workflow.errors import RunError
 from tests.oracle.rows import assert_same_bag, from_arrow

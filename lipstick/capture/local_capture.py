@@ -15,14 +15,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from lipstick.capture.computed import LEFT_TO_SPARK
 from lipstick.capture.files import in_arrow, storable
+from lipstick.capture.local_rows import LEFT_TO_SPARK
 from lipstick.capture.manifest import Manifest
 from lipstick.capture.write import needs_rows
+from lipstick.memory.arrow_datasets import HeldDatasets
 from lipstick.memory.cores import core_rows
 from lipstick.memory.engine import Engine
 from lipstick.memory.grouping import group_rows
-from lipstick.memory.held import HeldDatasets
 from rewriter.blocks import Block, Kind, topological
 from rewriter.emit.statements import members_sql, rows_sql
 

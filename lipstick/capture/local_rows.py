@@ -47,7 +47,7 @@ def computes_alike(spark: SparkSession) -> bool:
     return all(spark.conf.get(key) == value for key, value in _SETTINGS.items())
 
 
-class RowsHere:
+class LocalRows:
     """Computes rows of blocks from datasets of a capture, as far as these are written.
 
     Parameters
