@@ -7,9 +7,11 @@ rewritten query), over a capture, and over what a deletion leaves of it.
 
 from __future__ import annotations
 
-from rewriter.emit.contributions import Contributions, comparisons, contributions
+from rewriter.emit.comparisons import comparisons
+from rewriter.emit.contributions import contributions
 from rewriter.emit.core import CTE_TABLES, TableOf, Tables, members_query
 from rewriter.emit.extents import Extent, extents
+from rewriter.emit.factors import Contributions
 from rewriter.emit.potential import potential_query
 from rewriter.emit.program import program, statement
 from rewriter.emit.tail import MEMBERS, Lasting, answer_query, rows_query

@@ -20,67 +20,14 @@ from rewriter.blocks import (
     qualified,
 )
 from rewriter.emit.core import TableOf, Tables, equalities, exists
+from rewriter.emit.factors import Contributions, Reference
+from rewriter.emit.filled import fill
 from rewriter.emit.presence import only_where_present
-from rewriter.emit.tail import fill, read
+from rewriter.emit.tail import read
 from rewriter.emit.trees import SIDE, VALUE, from_, left_join, named, table, where
 
 _THERE = "_there"
 _FOUND = "_found"
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A factor of members that is the annotation of a tuple of another block.
-
-    Parameters
-    ----------
-    block
-        The other block's name.
-    columns
-        The identity of the tuple, or its annotation. All NULL where an optional one is not there.
-    optional
-        There may be no tuple: then the factor is 1.
-    negated
-        The factor is 1 ⊖ δ(the annotation).
-    either
-        The factor is the annotation + (1 ⊖ δ(the annotation)): of a row with the tuple, or without.
-    """
-
-    block: str
-    columns: tuple[str, ...]
-    optional: bool = False
-    negated: bool = False
-    either: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Contributions:
-    """What each member contributes to its tuple.
-
-    ``query`` yields the identity of the tuple, then the columns of every factor: ``tokens`` names
-    those of each token, ``references`` those of each tuple of another block. A block with a
-    difference also has the side of each member, ``_side``.
-    """
-
-    query: exp.Select
-    tokens: tuple[tuple[str, tuple[str, ...]], ...]
-    references: tuple[Reference, ...]
-
-
-def comparisons(block: Block, tables: Tables) -> exp.Select:
-    """Return what memberships and outer lookups compare: each outer value, then the inner one.
-
-    Their types are what is asked for: the query has no rows.
-    """
-    select = read(block, tables, annotated=True).where(exp.false())
-    columns: list[Named] = []
-    for number, asked in enumerate(block.probes):
-        select = from_(select, table(tables.rows(asked.block), f"s{number}"))
-        for left, column in asked.pairs:
-            place = len(columns) // 2
-            columns.append((f"_left{place}", fill(left, block, tables)))
-            columns.append((f"_right{place}", qualified(f"s{number}", column)))
-    return select.select(*named(columns or NOTHING))
 
 
 def contributions(

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Scalar, SortKey
-from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Lookup, Named, qualified
+from rewriter.algebra import Scalar
+from rewriter.blocks import GROUP, MEMBER, UNION, Block, Kind, Named, qualified
 from rewriter.emit.annotations import monomial
 from rewriter.emit.core import Tables, equalities, exists, with_copies, with_generators, with_sets
+from rewriter.emit.filled import fill
 from rewriter.emit.grouped import grouped
+from rewriter.emit.order import cut, with_post, written_keys
 from rewriter.emit.presence import members_there, must_be_there_first, only_where_present
 from rewriter.emit.trees import (
     PRESENT,
@@ -22,12 +24,10 @@ from rewriter.emit.trees import (
     is_true,
     left_join,
     named,
-    no_ordinal,
     table,
     where,
 )
 from rewriter.emit.union import union_rows
-from rewriter.scalars.columns import rewrite_columns
 
 MEMBERS = "_n"
 """Rows of a grouping's dataset: the number of members."""
@@ -90,7 +90,7 @@ def rows_query(
         select = _member_rows(block, tables, provenance, keep_absent)
     else:
         select = _union_post(block, tables, provenance, keep_absent)
-    return _post(select, block, tables) if post else select
+    return with_post(select, block, tables) if post else select
 
 
 def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Select:
@@ -101,7 +101,7 @@ def answer_query(block: Block, rows: str, extra: Sequence[str] = ()) -> exp.Sele
     columns = [qualified("r", output.name) for output in block.outputs]
     columns += [qualified("r", name) for name in extra]
     select = exp.select(*columns).from_(table(rows, "r")).where(qualified("r", PRESENT))
-    return _cut(select, block, _written_keys(block))
+    return cut(select, block, written_keys(block))
 
 
 def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select:
@@ -151,22 +151,6 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
 
 def _annotation(block: Block, tables: Tables) -> Scalar:
     return fill(monomial(block), block, tables)
-
-
-def fill(scalar: Scalar, block: Block, tables: Tables) -> Scalar:
-    """Put scalar subqueries in the place of the columns that stand for them."""
-    scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
-    if not scalars:
-        return scalar
-
-    def leaf(node: exp.Column) -> Scalar:
-        if node.table not in scalars:
-            return node
-        lookup: Lookup = scalars[node.table]
-        rows = table(tables.rows(lookup.block), lookup.alias)
-        return exp.select(qualified(lookup.alias, node.name)).from_(rows).subquery()
-
-    return rewrite_columns(scalar, leaf)
 
 
 def _member_rows(block: Block, tables: Tables, provenance: bool, keep_absent: bool) -> exp.Select:
@@ -276,71 +260,3 @@ def _union_post(block: Block, tables: Tables, provenance: bool, keep_absent: boo
     if present is not None and not keep_absent:
         select = select.where(present)
     return select
-
-
-def _post(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
-    if any(key.scalar.find(exp.Window) for key in block.order):
-        return _post_outside(select, block, tables)
-    keys = [_ordered(key, block, tables) for key in block.order]
-    if block.limited:
-        keys += [_tie_break(block, name, tables) for name in block.tie_break]
-    return _cut(select, block, keys)
-
-
-def _post_outside(select: exp.Select, block: Block, tables: Tables) -> exp.Select:
-    """Order by columns of a subquery: a window function cannot stand in ORDER BY."""
-    shown = select.named_selects
-    sorting = [
-        (f"{SORT}{number}", fill(key.scalar, block, tables))
-        for number, key in enumerate(block.order)
-    ]
-    inner = select.select(*named((n, scalar) for n, scalar in sorting if n not in shown))
-    outer = exp.select(*(qualified("r", name) for name in shown)).from_(inner.subquery("r"))
-    return _cut(outer, block, _written_keys(block))
-
-
-def _written_keys(block: Block) -> list[exp.Ordered]:
-    """Return what rows are sorted by where their sort keys are columns of ``r``."""
-    keys = [
-        exp.Ordered(
-            this=qualified("r", f"{SORT}{number}"),
-            desc=key.descending,
-            nulls_first=key.nulls_first,
-        )
-        for number, key in enumerate(block.order)
-    ]
-    if block.limited:
-        keys += [
-            exp.Ordered(this=qualified("r", name), desc=False, nulls_first=True)
-            for name in block.tie_break
-        ]
-    return keys
-
-
-def _cut(select: exp.Select, block: Block, keys: Sequence[exp.Ordered]) -> exp.Select:
-    if keys:
-        select = select.order_by(*keys)
-    if block.limit is not None:
-        select = select.limit(block.limit)
-    if block.offset:
-        select = select.offset(block.offset)
-    return select
-
-
-def _ordered(key: SortKey, block: Block, tables: Tables) -> exp.Ordered:
-    return exp.Ordered(
-        this=no_ordinal(fill(key.scalar, block, tables)),
-        desc=key.descending,
-        nulls_first=key.nulls_first,
-    )
-
-
-def _tie_break(block: Block, name: str, tables: Tables) -> exp.Ordered:
-    if block.kind is Kind.GROUP:
-        scalar: Scalar = qualified(GROUP, name)
-    elif block.kind is Kind.UNION:
-        scalar = qualified(UNION, name)
-    else:
-        columns = dict([*block.keys, *((o.name, o.scalar) for o in block.outputs)])
-        scalar = no_ordinal(fill(columns[name], block, tables))
-    return exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True)

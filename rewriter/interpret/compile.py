@@ -13,8 +13,9 @@ from sqlglot import exp
 from rewriter.algebra import Scalar
 from rewriter.interpret import arithmetic, logic, structs
 from rewriter.interpret.functions import function
+from rewriter.interpret.literals import decimal_of, digits_of, literal
 from rewriter.interpret.once import once
-from rewriter.interpret.vector import UninterpretableError, Vector, constant, from_arrow
+from rewriter.interpret.vector import UninterpretableError, Vector, from_arrow
 from rewriter.scalars.text import text
 
 Resolve: TypeAlias = Callable[[str, str], Vector]
@@ -108,8 +109,8 @@ def _compile(node: Scalar) -> Run:
     if isinstance(node, exp.Column):
         alias, name = node.table, node.name
         return lambda resolve: resolve(alias, name)
-    if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)) or _number(node) is not None:
-        value = _literal(node)
+    if isinstance(node, (exp.Literal, exp.Boolean, exp.Null)) or digits_of(node) is not None:
+        value = literal(node)
         return lambda _: value
     if type(node) in _ARITHMETIC:
         return _arithmetic(node)
@@ -141,45 +142,6 @@ def _sides(node: Scalar) -> tuple[Scalar, Scalar]:
     return node.args["this"], node.args["expression"]
 
 
-def _number(node: Scalar) -> str | None:
-    """The digits of a numeric literal, with its sign."""
-    if isinstance(node, exp.Literal) and not node.is_string:
-        return str(node.this)
-    if isinstance(node, exp.Neg):
-        digits = _number(node.this.unnest())
-        return None if digits is None or digits.startswith("-") else f"-{digits}"
-    return None
-
-
-def _literal(node: Scalar) -> Vector:
-    if isinstance(node, exp.Null):
-        return constant(pa.null(), None)
-    if isinstance(node, exp.Boolean):
-        return constant(pa.bool_(), bool(node.this))
-    digits = _number(node)
-    if digits is None:
-        return constant(pa.string(), str(node.this))
-    if "e" in digits.lower():
-        return constant(pa.float64(), float(digits))
-    if "." in digits:
-        return _decimal(Decimal(digits))
-    number = int(digits)
-    if -(2**31) <= number < 2**31:
-        return constant(pa.int32(), number)
-    if -(2**63) <= number < 2**63:
-        return constant(pa.int64(), number)
-    return _decimal(Decimal(number))
-
-
-def _decimal(number: Decimal) -> Vector:
-    _, digits, exponent = number.as_tuple()
-    scale = max(0, -int(exponent))
-    precision = max(len(digits) + max(0, int(exponent)), scale, 1)
-    if precision > arithmetic.MAX_DIGITS:
-        raise UninterpretableError(str(number))
-    return constant(pa.decimal128(precision, scale), number)
-
-
 def _arithmetic(node: Scalar) -> Run:
     operation = _ARITHMETIC[type(node)]
     sides = _sides(node)
@@ -201,15 +163,15 @@ def _arithmetic(node: Scalar) -> Run:
 
 
 def _whole(node: Scalar) -> Vector | None:
-    digits = _number(node)
+    digits = digits_of(node)
     if digits is None or not digits.lstrip("-").isdigit():
         return None
-    return _decimal(Decimal(digits))
+    return decimal_of(Decimal(digits))
 
 
 def _cast(node: exp.Cast) -> Run:
     if node.args.get("suffix") == "BD":
-        value = _decimal(Decimal(node.this.this))
+        value = decimal_of(Decimal(node.this.this))
         return lambda _: value
     kind = _arrow_type(node.to)
     if node.args.get("safe"):
