@@ -59,11 +59,11 @@ def annotation_type(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> A
     key_types
         The types of the token columns of every relation.
     """
-    found = _uncut(block, key_types)
+    uncut = _uncut(block, key_types)
     if not block.limited:
-        return found
+        return uncut
     last = "∞" if block.limit is None else block.offset + block.limit
-    return _product([found, BlackBox(f"[{block.offset + 1} ≤ place ≤ {last}]", (found,))])
+    return _product([uncut, BlackBox(f"[{block.offset + 1} ≤ place ≤ {last}]", (uncut,))])
 
 
 def _uncut(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> AnnotationType:
@@ -95,9 +95,9 @@ def _member(block: Block, key_types: Mapping[str, tuple[str, ...]]) -> Annotatio
     called = {alias: call for call in calls for alias in aliases(call)}
     for lookup in block.lookups:
         if not lookup.scalar:
-            found = Ref(lookup.block.name, lookup.block.identity)
+            tuple_read = Ref(lookup.block.name, lookup.block.identity)
             call = called.get(lookup.alias)
-            factors.append(found if call is None else BlackBox(str(call.this), (found,)))
+            factors.append(tuple_read if call is None else BlackBox(str(call.this), (tuple_read,)))
     factors += [_membership(semi) for semi in block.semis]
     factors += [
         Ref(outer.block.name, outer.block.identity) for outer in block.outer_lookups if outer.factor
@@ -123,8 +123,8 @@ def _condition_on(condition: Scalar, block: Block) -> AnnotationType:
 
 
 def _membership(semi: Semi) -> AnnotationType:
-    found = Delta(Ref(semi.block.name, semi.block.identity))
-    return Monus(One(), found) if semi.negated else found
+    member_of = Delta(Ref(semi.block.name, semi.block.identity))
+    return Monus(One(), member_of) if semi.negated else member_of
 
 
 def _condition(condition: Scalar, block: Block, members: Sum) -> AnnotationType:

@@ -43,7 +43,7 @@ def padding(root: Block, lengths: Callable[[Block], Mapping[str, str]]) -> froze
         The columns of a block's members that are CHAR, with their types.
     """
     outputs: dict[str, dict[str, str]] = {}
-    found = []
+    padded = []
     for block in topological(root):
         columns = _columns(block, lengths, outputs)
         kinds = ((output.name, columns.get(_place(output.scalar))) for output in block.outputs)
@@ -53,16 +53,18 @@ def padding(root: Block, lengths: Callable[[Block], Mapping[str, str]]) -> froze
             for scalar in block.scalars()
             for node in scalar.find_all(*_COMPARISONS)
         ):
-            found.append(block.name)
-    return frozenset(found)
+            padded.append(block.name)
+    return frozenset(padded)
 
 
 def _kinds(node: exp.Expr, columns: Mapping[_Column, str]) -> set[str | None]:
     """Return the types of the operands of a comparison that are CHAR, and None for others."""
     operands = [part for key, part in node.args.items() if key != "default" and part]
-    flat = [one for part in operands for one in (part if isinstance(part, list) else [part])]
-    compared = [one.this if isinstance(one, exp.If) else one for one in flat]
-    kinds = {columns.get(_place(one)) for one in compared if isinstance(one, exp.Expr)}
+    flat = [
+        operand for part in operands for operand in (part if isinstance(part, list) else [part])
+    ]
+    compared = [operand.this if isinstance(operand, exp.If) else operand for operand in flat]
+    kinds = {columns.get(_place(operand)) for operand in compared if isinstance(operand, exp.Expr)}
     return kinds if any(kind is not None for kind in kinds) else set()
 
 
@@ -72,13 +74,13 @@ def _columns(
     outputs: Mapping[str, Mapping[str, str]],
 ) -> dict[_Column, str]:
     """Return the columns that scalars of a block's tail read and that are CHAR."""
-    found: dict[_Column, str] = {}
+    kinds: dict[_Column, str] = {}
     if block.core is not None:
-        found |= {(MEMBER, name): kind for name, kind in lengths(block).items()}
+        kinds |= {(MEMBER, name): kind for name, kind in lengths(block).items()}
     for alias, inner in block.rows_read.items():
-        found |= {(alias, name): kind for name, kind in outputs[inner.name].items()}
-    keys = ((name, found.get(_place(key))) for name, key in block.keys)
-    return found | {(GROUP, name): kind for name, kind in keys if kind is not None}
+        kinds |= {(alias, name): kind for name, kind in outputs[inner.name].items()}
+    keys = ((name, kinds.get(_place(key))) for name, key in block.keys)
+    return kinds | {(GROUP, name): kind for name, kind in keys if kind is not None}
 
 
 def _place(scalar: Scalar) -> _Column:

@@ -78,8 +78,8 @@ class _Follower:
             reached |= {(alias.lower(), name) for name in self.outputs[lookup.block.name]}
         reached |= {(UNION, name) for name in self._branches(block)}
         self._decide(_tail(block), reached)
-        for asked in block.probes:
-            self._pairs(asked.block, [right for _, right in asked.pairs])
+        for probe in block.probes:
+            self._pairs(probe.block, [right for _, right in probe.pairs])
         if block.kind is Kind.GROUP:
             self._decide((key for _, key in block.keys), reached)
             keys = {(GROUP, name.lower()) for name, key in block.keys if _mentions(key, reached)}
@@ -121,9 +121,9 @@ class _Follower:
     def _branches(self, block: Block) -> Iterator[str]:
         """The columns of a union that depend on the values, by the names that it reads them by."""
         for branch in block.branches:
-            for mine, its in zip(block.branches[0].outputs, branch.outputs, strict=True):
-                if its.name.lower() in self.outputs[branch.name]:
-                    yield mine.name.lower()
+            for named, output in zip(block.branches[0].outputs, branch.outputs, strict=True):
+                if output.name.lower() in self.outputs[branch.name]:
+                    yield named.name.lower()
 
     def _pairs(self, block: Block, names: Iterable[str]) -> None:
         if any(name.lower() in self.outputs[block.name] for name in names):

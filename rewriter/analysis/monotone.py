@@ -35,10 +35,10 @@ def monotone_having(block: Block) -> Monotone | None:
     aggregates = dict(block.aggregates)
     facts: list[Scalar] = []
     for condition in block.having:
-        found = _monotone(condition, aggregates)
-        if found is None:
+        scalars = _monotone(condition, aggregates)
+        if scalars is None:
             return None
-        facts += found
+        facts += scalars
     return Monotone(tuple(facts))
 
 

@@ -210,8 +210,10 @@ def _read_generator(document: Mapping[str, Any]) -> Generator:
 
 
 def _difference(block: Block) -> Json | None:
-    found = block.difference
-    return None if found is None else {"side": text(found.side), "common": found.common}
+    difference = block.difference
+    return (
+        None if difference is None else {"side": text(difference.side), "common": difference.common}
+    )
 
 
 def _read_difference(document: Mapping[str, Any] | None) -> Difference | None:

@@ -80,7 +80,7 @@ def asking(context: LoweringContext, relation: Relation, scalars: Iterable[Scala
 
 def derived(context: LoweringContext, relation: Relation, span: Span | None = None) -> OpenCore:
     """Return a core that reads the tuples of a relation as those of a block."""
-    limits = [one.span for one in walk(relation) if isinstance(one, Limit)]
+    limits = [operator.span for operator in walk(relation) if isinstance(operator, Limit)]
     return reader_of(context, block_of(context, relation), span or next(reversed(limits), None))
 
 

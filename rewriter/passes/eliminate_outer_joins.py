@@ -72,9 +72,9 @@ def null_rejected(predicate: Scalar) -> Set[str]:
     if isinstance(predicate, exp.Between | exp.In):
         return _strict(predicate.this)
     if isinstance(predicate, exp.Not):
-        asked = predicate.this.unnest()
-        if isinstance(asked, exp.Is) and isinstance(asked.expression, exp.Null):
-            return _strict(asked.this)
+        tested = predicate.this.unnest()
+        if isinstance(tested, exp.Is) and isinstance(tested.expression, exp.Null):
+            return _strict(tested.this)
     return _strict(predicate)
 
 
@@ -87,7 +87,9 @@ def _strict(scalar: Scalar) -> Set[str]:
     if not isinstance(scalar, _NULL_OF_NULL):
         return _NOTHING
     operands = (scalar.args.get("this"), scalar.args.get("expression"))
-    return frozenset().union(*(_strict(one) for one in operands if isinstance(one, exp.Expr)))
+    return frozenset().union(
+        *(_strict(operand) for operand in operands if isinstance(operand, exp.Expr))
+    )
 
 
 class _Eliminating:

@@ -95,20 +95,20 @@ def _read(
     joined = _joined(block)
     for alias, inner in joined.items():
         conditions = [c for c in known if aliases(c) == {alias} and not may_raise(c)]
-        asked = None if decided else _any(below, {alias})
-        if asked is not None:
-            conditions.append(asked)
+        of_readers = None if decided else _any(below, {alias})
+        if of_readers is not None:
+            conditions.append(of_readers)
         yield inner, [_of_outputs(c) for c in conditions]
     constants = _constants(known)
-    for one in (*block.probes, *(core.semis if core is not None else ())):
-        pairs = ((column, constants.get(text(left))) for left, column in one.pairs)
-        yield one.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
+    for probe in (*block.probes, *(core.semis if core is not None else ())):
+        pairs = ((column, constants.get(text(left))) for left, column in probe.pairs)
+        yield probe.block, [_equal(attribute(c), value) for c, value in pairs if value is not None]
     for inner in _others(block):
         yield inner, []
 
 
 def _joined(block: Block) -> dict[str, Block]:
-    return {one.alias: one.block for one in block.lookups if not one.scalar}
+    return {lookup.alias: lookup.block for lookup in block.lookups if not lookup.scalar}
 
 
 def _known(block: Block) -> list[Scalar]:
@@ -133,10 +133,10 @@ def _known(block: Block) -> list[Scalar]:
     before = -1
     while before != len(constants):
         before = len(constants)
-        for one, other in equal:
-            if aliases(other) and text(other) in constants and text(one) not in constants:
-                constants[text(one)] = constants[text(other)]
-                conditions.append(_equal(one, constants[text(other)]))
+        for left, right in equal:
+            if aliases(right) and text(right) in constants and text(left) not in constants:
+                constants[text(left)] = constants[text(right)]
+                conditions.append(_equal(left, constants[text(right)]))
     return conditions
 
 
@@ -145,13 +145,13 @@ def _constants(conditions: Iterable[Scalar]) -> dict[str, Scalar]:
 
     What is equal to a text is not equal to what is equal to that: CHAR is padded for some of them.
     """
-    found = {}
+    constants = {}
     for condition in conditions:
         if isinstance(condition, exp.EQ):
-            for one, other in permutations((condition.left.unnest(), condition.right.unnest())):
-                if aliases(one) and not may_raise(one) and _is_number(other):
-                    found[text(one)] = other
-    return found
+            for left, right in permutations((condition.left.unnest(), condition.right.unnest())):
+                if aliases(left) and not may_raise(left) and _is_number(right):
+                    constants[text(left)] = right
+    return constants
 
 
 def _is_number(scalar: Scalar) -> bool:
@@ -162,8 +162,8 @@ def _is_number(scalar: Scalar) -> bool:
     )
 
 
-def _equal(one: Scalar, other: Scalar) -> exp.EQ:
-    return exp.EQ(this=bracketed(one.copy()), expression=bracketed(other.copy()))
+def _equal(left: Scalar, right: Scalar) -> exp.EQ:
+    return exp.EQ(this=bracketed(left.copy()), expression=bracketed(right.copy()))
 
 
 def _others(block: Block) -> Iterator[Block]:

@@ -66,13 +66,13 @@ def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:
     """The pairs that compare values of the reader's members with grouping keys."""
     outputs = {output.name: output.scalar for output in probe.block.outputs}
     names = {name for name, _ in probe.block.keys}
-    found = []
+    pairs = []
     for left, right in probe.pairs:
         key = outputs.get(right)
         of_members = aliases(left) == {MEMBER}
         if of_members and isinstance(key, exp.Column) and key.table == GROUP and key.name in names:
-            found.append((left, key.name))
-    return tuple(found)
+            pairs.append((left, key.name))
+    return tuple(pairs)
 
 
 def _depends(block: Block) -> bool:

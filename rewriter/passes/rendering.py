@@ -113,8 +113,8 @@ def _semi(semi: Semi) -> str:
 def _asked(semi: Semi | OuterLookup) -> str:
     equal = "<=>" if semi.null_safe else "="
     pairs = ", ".join(f"{text(left)} {equal} {right}" for left, right in semi.pairs)
-    asked = f" if {text(semi.guard)}" if semi.guard is not None else ""
-    return f"{semi.block.name} on {pairs or 'nothing'}{asked}"
+    guard = f" if {text(semi.guard)}" if semi.guard is not None else ""
+    return f"{semi.block.name} on {pairs or 'nothing'}{guard}"
 
 
 def _scalars(title: str, scalars: Iterable[Scalar]) -> Iterator[str]:
