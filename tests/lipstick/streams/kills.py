@@ -140,7 +140,7 @@ def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
             for number, rows in enumerate(each):
                 write_batch(folder / "in", sid, number, rows)
         for _ in range(STARTS):
-            seconds = chance.uniform(0.0, 20.0 if spark else 0.6)
+            seconds = chance.uniform(0.0, 20.0 if spark else 2.0)
             if time.monotonic() > ends:
                 seconds = LONG
             code = _started(seed, folder, seconds, spark)
@@ -148,7 +148,8 @@ def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
                 break
             kills += 1
         if code != 0:
-            return f"{kills} kills FAILED the process ended with {code}"
+            said = (folder / "log").read_text(errors="replace")[-1000:].replace("\n", " ")
+            return f"{kills} kills FAILED the process ended with {code}: {said}"
         try:
             return f"{kills} kills {_checked(seed, folder, batches, spark)} events"
         except (DisagreementError, AssertionError) as error:

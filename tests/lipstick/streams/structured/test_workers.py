@@ -1,4 +1,4 @@
-"""What workers do with their keys, without Spark: random graphs divided, against the oracle."""
+"""What drivers and workers do with micro-batches, without Spark: random graphs, by the oracle."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +9,10 @@ import pyarrow as pa
 import pytest
 
 from graphquery.store import fsck
+from lipstick.streams.assertions import Assertions
 from lipstick.streams.recorded_query import RecordedQuery
 from lipstick.streams.stored import Stored
+from lipstick.streams.structured.in_process import InProcess
 from lipstick.streams.structured.on_workers import Work
 from lipstick.streams.structured.partitioned import Partitioned
 from lipstick.streams.structured.rows import ARRIVAL, PARTITION, SLOT, SOURCE, column_of
@@ -84,6 +86,45 @@ def test_random_graphs_whose_keys_are_divided(first: int, tmp_path: Path) -> Non
             assert len(recording.whole(spec.sid)) == len(made[spec.sid])
         check_questions(seed, specs, recording, made, rng)
         assert fsck(store) == []
+
+
+class Frame:
+    """A micro-batch of all sources, as `one_frame` has it, in the place of Spark's."""
+
+    def __init__(self, rows: Mapping[str, pa.Table]) -> None:
+        self._rows = rows
+
+    def toArrow(self) -> pa.Table:  # noqa: N802 - the name that Spark has
+        """The rows of every source after those of the one before."""
+        parts = [
+            pa.table({SOURCE: np.full(len(table), i), column_of(i): table.to_struct_array()})
+            for i, table in enumerate(self._rows.values())
+        ]
+        return pa.concat_tables(parts, promote_options="default")
+
+
+@pytest.mark.parametrize("first", range(700, 710, 5))
+def test_random_graphs_in_one_process(first: int, tmp_path: Path) -> None:
+    """As a driver runs them, begun anew between batches."""
+    for seed in range(first, first + 5):
+        rng = np.random.default_rng(seed)
+        specs = specs_of(rng, keyed=False)
+        inputs = random_inputs(specs, rng, BATCHES, 40)
+        made = oracle.run(specs, inputs, delay_by_time(seed))
+        store = tmp_path / str(seed)
+        for start in (0, 3):
+            with Assertions(store, block=1 + seed % 9) as recorder:
+                work = InProcess(graph_of(specs), recorder, (), given_by_time(seed), {})
+                assert work.following == start
+                for number in range(start, start + 3):
+                    frame: Any = Frame(_batch(inputs, number))
+                    work.take(frame)
+                if start:
+                    work.finish(frame)
+        recording = Stored(store)
+        for spec in specs:
+            same_events(seed, spec, recording, made[spec.sid])
+        check_questions(seed, specs, recording, made, rng)
 
 
 def _batch(inputs: Mapping[str, Any], number: int | None) -> Any:
