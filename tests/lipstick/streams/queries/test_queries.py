@@ -1,0 +1,129 @@
+"""Streaming queries at the doors: what is tracked, started, asked and refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lipstick.errors import SourceChangedError, SourceError, TrackingError, UnsupportedError
+from lipstick.streams.errors import StreamError
+from lipstick.streams.queries.definition import AnnotatedStream
+from lipstick.streams.queries.runs import StreamRun
+from tests.lipstick.streams.queries.running import Feed, write_batch
+from tests.lipstick.streams.queries.shapes import READINGS
+
+
+@pytest.fixture
+def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
+    made = Feed(spark, tmp_path)
+    yield made
+    made.session.close()
+
+
+def started(feed: Feed) -> StreamRun:
+    """A run of a query without state that has read three files."""
+    stream = feed.session.sql("SELECT id, v FROM readings WHERE v > 1")
+    assert isinstance(stream, AnnotatedStream)
+    for batch in range(3):
+        write_batch(feed.folder, batch)
+    run = (
+        stream.writeStream.option("checkpointLocation", str(feed.folder / "checkpoint"))
+        .format("parquet")
+        .start(str(feed.folder / "sink"))
+    )
+    run.processAllAvailable()
+    return run
+
+
+@pytest.mark.classic
+def test_a_run_is_asked_while_it_runs_and_from_its_checkpoint(feed: Feed) -> None:
+    run = started(feed)
+    assert run.isActive
+    rows = sorted(map(tuple, run.results().df.collect()))
+    assert rows == sorted(map(tuple, feed.spark.read.parquet(str(feed.folder / "sink")).collect()))
+    run.stop()
+    stream = feed.session.sql("SELECT id, v FROM readings WHERE v > 1")
+    assert isinstance(stream, AnnotatedStream)
+    later = stream.recorded(feed.folder / "checkpoint")
+    assert sorted(map(tuple, later.results().df.collect())) == rows
+    [(row, polynomial)] = later.emitted(1).polynomials()[:1]
+    assert (row["id"], str(polynomial)) == (5, "readings:1|0")
+    with pytest.raises(StreamError, match="no micro-batch 7: 3 were committed"):
+        later.results(7)
+    with pytest.raises(AttributeError, match="was read from its checkpoint"):
+        later.lastProgress  # noqa: B018
+
+
+@pytest.mark.classic
+def test_files_must_be_as_they_were_read(feed: Feed) -> None:
+    run = started(feed)
+    run.stop()
+    file = feed.folder / "readings" / "1.parquet"
+    os.utime(file, (1, 1))
+    with pytest.raises(SourceChangedError, match="changed since the stream 'readings' read it"):
+        run.results()
+    file.unlink()
+    with pytest.raises(SourceError, match="which the stream 'readings' has read, is gone"):
+        run.results()
+
+
+@pytest.mark.classic
+def test_what_cannot_be_started_or_asked(feed: Feed) -> None:
+    stream = feed.session.sql("SELECT sensor, count(*) AS n FROM readings GROUP BY sensor")
+    assert isinstance(stream, AnnotatedStream)
+    with pytest.raises(StreamError, match="has no rows of its own"):
+        stream.polynomials()
+    with pytest.raises(StreamError, match="has no checkpoint"):
+        stream.writeStream.outputMode("update").format("noop").start()
+    with pytest.raises(UnsupportedError, match="without an event time in output mode append"):
+        stream.writeStream.format("noop").start()
+    with pytest.raises(UnsupportedError, match=r"current_timestamp\(\) is another in each"):
+        feed.session.sql("SELECT id FROM readings WHERE ts < current_timestamp()")
+
+
+def test_what_is_no_stream_of_files(spark: SparkSession, feed: Feed) -> None:
+    source = spark.readStream.schema(READINGS).parquet(str(feed.folder / "readings"))
+    with pytest.raises(SourceError, match="is more than a source of files"):
+        feed.session.track("filtered", source.where("v > 1"))
+    with pytest.raises(SourceError, match="not files"):
+        feed.session.track("rate", spark.readStream.format("rate").load())
+    with pytest.raises(TrackingError, match="is a stream: materialize"):
+        feed.session.track("copied", source, materialize=True)
+    with pytest.raises(TrackingError, match="drops duplicates"):
+        feed.session.track("first", source.dropDuplicates(["id"]), key="id")
+    text = spark.readStream.schema(READINGS).json(str(feed.folder / "readings"))
+    with pytest.raises(SourceError, match="Nothing names the rows"):
+        feed.session.track("lines", text)
+
+
+def test_frames_are_the_queries_that_say_the_same(spark: SparkSession, feed: Feed) -> None:
+    readings = spark.table("readings")
+    frame = readings.groupBy(F.window("ts", "10 minutes"), "sensor").agg(F.avg("v").alias("mean"))
+    stream = feed.session.annotate(frame)
+    assert isinstance(stream, AnnotatedStream)
+    assert stream.schema.names == ["window", "sensor", "mean"]
+    assert stream.df.isStreaming
+    with pytest.raises(UnsupportedError, match="dropDuplicates of a stream is not followed"):
+        feed.session.annotate(readings.dropDuplicates(["sensor"]))
+
+
+@pytest.mark.classic
+def test_keys_are_held_against_what_was_read(spark: SparkSession, tmp_path: Path) -> None:
+    feed = Feed(spark, tmp_path)
+    source = spark.readStream.schema(READINGS).parquet(str(tmp_path / "readings"))
+    feed.session.track("keyed", source, key="sensor")
+    stream = feed.session.sql("SELECT id FROM keyed")
+    assert isinstance(stream, AnnotatedStream)
+    write_batch(tmp_path, 0)
+    writer = stream.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+    run = writer.format("noop").start()
+    run.processAllAvailable()
+    run.stop()
+    with pytest.raises(TrackingError, match=r"The key \(sensor\) of 'keyed' is not unique"):
+        run.results()
+    feed.session.close()
