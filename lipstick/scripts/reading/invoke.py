@@ -241,7 +241,7 @@ def black_box(
     if changed:
         version = context.view(process, functions[0].name, intermediate=True)
         context.change(changed, version)
-        context.keep(changed, changed)
+        context.connect(changed)
     for key in ran.assigned:
         held = context.lookup(key)
         version = context.view(process, context.graph.names.get(key, functions[0].name))

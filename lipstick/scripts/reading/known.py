@@ -136,7 +136,7 @@ def _result(
             version = context.view(process, _name_of(context, node, process))
             context.change(reached, version)
             if fact.unknown is not None:
-                context.keep(reached, reached)
+                context.connect(reached)
     used_up = [value for value in given if is_used_up(value)]
     if used_up and fact.returns not in ITERATORS:
         version = context.view(process, process.name, intermediate=True)
