@@ -8,6 +8,7 @@ Applications*, IEEE TGRS.
 
 from __future__ import annotations
 
+from lipstick.scripts.answers import Assumption, Dependence, Line
 from lipstick.scripts.errors import (
     FactsError,
     InferenceError,
@@ -17,9 +18,6 @@ from lipstick.scripts.errors import (
     ScriptSyntaxError,
 )
 from lipstick.scripts.provenance import (
-    Assumption,
-    Dependence,
-    Line,
     ScriptProvenance,
     script_provenance,
     text_provenance,

@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from lipstick.scripts.answers import Line
 from lipstick.scripts.model import Node
-from lipstick.scripts.provenance import Line, ScriptProvenance
+from lipstick.scripts.provenance import ScriptProvenance
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from graphquery import ProvenanceGraph
+from lipstick.scripts.answers import Assumption, Dependence, Line
 from lipstick.scripts.facts import catalogue
 from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Node, Place
@@ -27,65 +28,6 @@ Order: TypeAlias = Literal["position", "executed"]
 
 _WITHOUT_TEXT = frozenset({"union", "selection", "earlier iterations"})
 """Operations of PEs that rules have made, which no line says."""
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Line:
-    """A line of a script.
-
-    Parameters
-    ----------
-    file
-        The file's name.
-    number
-        From 1; of a notebook in the text of its cells.
-    where
-        As people count: of a notebook ``cell 3, line 2``.
-    """
-
-    file: str
-    number: int
-    where: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """An edge that an answer rests on, which is assumed and not certain."""
-
-    line: Line
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dependence:
-    """What some versions, lines or files depend on, or concern.
-
-    Attributes
-    ----------
-    lines
-        A program: with the heads of the compound statements that lines stand in.
-    files
-        Files, tables and streams by name: read ones of what is depended on, written ones of what
-        is concerned.
-    variables
-        Global variables whose last versions are among what was found.
-    assumptions
-        The assumed edges among it; without any, the answer is certain.
-    opaque
-        Places among it that are not followed, and why.
-    """
-
-    lines: tuple[Line, ...]
-    files: tuple[str, ...]
-    variables: tuple[str, ...]
-    assumptions: tuple[Assumption, ...] = ()
-    opaque: tuple[Assumption, ...] = ()
-
-    @property
-    def certain(self) -> bool:
-        """Whether the answer rests on nothing assumed."""
-        return not self.assumptions
 
 
 @dataclass(slots=True, eq=False)

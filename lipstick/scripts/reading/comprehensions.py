@@ -6,7 +6,8 @@ import ast
 from typing import TypeAlias
 
 from lipstick.scripts.reading.assign import assign, element_of
-from lipstick.scripts.reading.context import Context, Frame
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.loops import repeated
 from lipstick.scripts.reading.names import assigned_names
 from lipstick.scripts.reading.special import iterated, next_of

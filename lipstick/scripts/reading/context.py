@@ -12,6 +12,8 @@ from typing import Any
 from lipstick.scripts.facts import Catalogue
 from lipstick.scripts.graph import Edge, ScriptGraph
 from lipstick.scripts.model import Instance, Key, Node, NodeKind, Place, Role
+from lipstick.scripts.reading.frames import Changes, Frame, Loop
+from lipstick.scripts.reading.regions import Regions
 from lipstick.scripts.reading.state import State
 from lipstick.scripts.reading.values import (
     MISSING,
@@ -26,84 +28,17 @@ from lipstick.scripts.reading.values import (
 )
 from lipstick.scripts.text import Script
 
-Changes = dict[Key, Value]
-
 UNTOUCHED = object()
 
 
 @dataclass(slots=True)
-class Loop:
-    """A loop whose body is being read.
-
-    Attributes
-    ----------
-    touched
-        By key what it held when the loop began, of keys that the body has read or written.
-    heads
-        By key its value at the head of an iteration: the first one's or the previous one's.
-    versions
-        By version of objects when the loop began, the first region that had it.
-    assigned
-        Names that the body assigns, as far as the text shows.
-    ends, breaks
-        Per end of an iteration, and per `break`: its conditions and what was changed until then.
-    """
-
-    head: Node
-    assigned: frozenset[str]
-    path_base: int
-    mark: int
-    touched: dict[Key, Value | None] = field(default_factory=dict)
-    heads: dict[Key, Value] = field(default_factory=dict)
-    versions: dict[tuple[Reference, ...], int] = field(default_factory=dict)
-    ends: list[tuple[list[Value], Changes]] = field(default_factory=list)
-    breaks: list[tuple[list[Value], Changes]] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Frame:
-    """A file, or an invocation of a function, that is being read.
-
-    Attributes
-    ----------
-    scopes
-        Where names are looked up: the function's own, those around it, the file's.
-    locals
-        The names that its own scope has; None: all that it assigns (a file).
-    exits
-        Per `return`: what it returns, its conditions, what was changed until then.
-    around
-        Of a comprehension the frame it stands in, whose variables `:=` assigns.
-    """
-
-    scopes: tuple[int, ...]
-    file: int
-    locals: frozenset[str] | None = None
-    function: Function | None = None
-    loop_base: int = 0
-    path_base: int = 0
-    mark: int = 0
-    exits: list[tuple[Value, list[Value], Changes]] = field(default_factory=list)
-    yields: list[Value] = field(default_factory=list)
-    around: Frame | None = None
-
-
-@dataclass(slots=True)
-class Context:
+class Context(Regions):
     """The state of reading a script.
 
     Attributes
     ----------
-    contents, aliases
-        By region: the regions that its object may refer to, and those that may be the same.
-    connected
-        By region the sets of objects, it among them, that may all refer to one another.
-    made
-        By region the class of the project that its object is an instance of.
-    reached, in_reached
-        What `reach` has found, as long as nothing changes it, and all regions in that.
-    named
-        Regions of files, tables and hidden state by name.
+    named, file_names
+        Regions of files, tables and hidden state by name; the names of files and tables alone.
     path
         The conditions under which the text at hand is reached, within the function.
     guards
@@ -126,13 +61,8 @@ class Context:
     facts: Catalogue
     graph: ScriptGraph = field(default_factory=ScriptGraph)
     state: State = field(default_factory=State)
-    contents: dict[int, set[int]] = field(default_factory=dict)
-    aliases: dict[int, set[int]] = field(default_factory=dict)
-    connected: dict[int, list[frozenset[int]]] = field(default_factory=dict)
     named: dict[str, int] = field(default_factory=dict)
-    made: dict[int, Class | None] = field(default_factory=dict)
-    reached: dict[frozenset[int], list[int]] = field(default_factory=dict)
-    in_reached: set[int] = field(default_factory=set)
+    file_names: list[str] = field(default_factory=list)
     loops: list[Loop] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     path: list[Value] = field(default_factory=list)
@@ -180,6 +110,8 @@ class Context:
         if name not in self.named:
             number = self.fresh()
             self.named[name] = number
+            if not name.startswith("<"):
+                self.file_names.append(name)
             self.graph.names[number] = name
             # It was there before the script, in whatever branch it is first named.
             self.state.current[number] = Value()
@@ -295,100 +227,6 @@ class Context:
             else:
                 self.loops[-1].touched[key] = self.lookup(key, len(self.loops) - 1)
         self.state.write(key, value)
-
-    def same(self, region: int) -> set[int]:
-        """A region and those that may be the same object."""
-        return self.aliases.get(region) or {region}
-
-    def reach(self, regions: Iterable[int]) -> list[int]:
-        """Some regions, those that may be the same, and all that their objects refer to."""
-        start = frozenset(regions)
-        known = self.reached.get(start)
-        if known is not None:
-            return known
-        found = set(start)
-        order = list(start)
-        joined: set[int] = set()
-        for region in order:
-            same = self.aliases.get(region)
-            if same is not None and id(same) not in joined:
-                joined.add(id(same))
-                order.extend(same - found)
-                found |= same
-            for connected in self.connected.get(region, ()):
-                if id(connected) not in joined:
-                    joined.add(id(connected))
-                    order.extend(connected - found)
-                    found |= connected
-            inner = self.contents.get(region)
-            if inner and not inner <= found:
-                order.extend(inner - found)
-                found |= inner
-        self.reached[start] = order
-        self.in_reached |= found
-        return order
-
-    def _forget_reached(self, changed: Iterable[int]) -> None:
-        """Drop what `reach` has found if some regions are in it; new ones never are."""
-        if not self.in_reached.isdisjoint(changed):
-            self.reached.clear()
-            self.in_reached.clear()
-
-    def alias(self, regions: Iterable[int]) -> None:
-        """Let some regions be possibly the same object from here on."""
-        joined: set[int] = set()
-        for region in regions:
-            joined |= self.same(region)
-        if len(joined) < 2 or all(self.aliases.get(region) == joined for region in joined):
-            return
-        self._forget_reached(joined)
-        for region in joined:
-            self.aliases[region] = joined
-
-    def keep(self, regions: Iterable[int], inside: Iterable[int]) -> None:
-        """Let objects refer to others."""
-        kept = set(inside)
-        if kept:
-            for region in regions:
-                inner = self.contents.setdefault(region, set())
-                if not kept <= inner:
-                    refers_to_itself = region in inner
-                    inner |= kept
-                    if not refers_to_itself:
-                        inner.discard(region)
-                    self._forget_reached([region])
-
-    def connect(self, regions: Iterable[int]) -> None:
-        """Let each of some objects perhaps refer to all of them."""
-        joined = frozenset(regions)
-        first = next(iter(joined), None)
-        if first is None or any(joined <= known for known in self.connected.get(first, ())):
-            return
-        self._forget_reached(joined)
-        known = {id(each): each for region in joined for each in self.connected.get(region, ())}
-        within = {number for number, each in known.items() if each <= joined}
-        for region in joined:
-            others = [e for e in self.connected.get(region, ()) if id(e) not in within]
-            self.connected[region] = [*others, joined]
-
-    def inside(self, regions: Iterable[int]) -> frozenset[int]:
-        """The objects that parts of others may be; the others, where that is not known."""
-        found: set[int] = set()
-        for same in set().union(*(self.same(region) for region in regions)):
-            inner = self.contents.get(same)
-            connected = self.connected.get(same, ())
-            for each in connected:
-                found |= each
-            if inner is not None:
-                found |= inner
-            elif not connected:
-                found.add(same)
-        return frozenset(found)
-
-    def class_of(self, regions: Iterable[int]) -> Class | None:
-        """The class of the project that some objects all are of; None: not known."""
-        classes = {id(c): c for c in (self.made.get(region) for region in regions)}
-        return classes.popitem()[1] if len(classes) == 1 else None
 
     def filled(self, value: Value) -> Value:
         """A value with what was changed in its objects since they were made."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from lipstick.scripts.model import Node
 from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.assign import assign, bind
-from lipstick.scripts.reading.context import Context, Frame
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.invoke import instantiate, invoke
 from lipstick.scripts.reading.names import assigned_names
 from lipstick.scripts.reading.values import Class, Function, Library, ModuleFile, Value

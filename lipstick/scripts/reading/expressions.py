@@ -13,8 +13,8 @@ from lipstick.scripts.reading.calls import call
 from lipstick.scripts.reading.comprehensions import comprehension
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import read_name
+from lipstick.scripts.reading.operators import FRAMES, binary, sign
 from lipstick.scripts.reading.special import (
-    binary_method,
     call_method,
     compared,
     text_of,
@@ -31,27 +31,8 @@ from lipstick.scripts.reading.values import (
     is_used_up,
 )
 
-_SIGNS = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.MatMult: "@", ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|",
-    ast.BitXor: "^", ast.BitAnd: "&", ast.And: "and", ast.Or: "or", ast.Not: "not",
-    ast.UAdd: "+", ast.USub: "-", ast.Invert: "~", ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<",
-    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in",
-    ast.NotIn: "not in",
-}  # fmt: skip
-
-_ARITHMETIC = (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
-"""Operators whose results hold no parts of what they are applied to."""
-
-_FRAMES = ("frame", "sparkframe", "column", "sparkcolumn", "array")
-
 _CONSTANT_KINDS = {str: "text", bytes: "bytes", bool: "number", int: "number", float: "number",
                    complex: "number", type(None): "none"}  # fmt: skip
-
-
-def sign(operator: ast.AST) -> str:
-    """How an operator is written."""
-    return _SIGNS[type(operator)]
 
 
 def evaluate(context: Context, node: ast.expr) -> Value:
@@ -88,50 +69,6 @@ def _binary(context: Context, node: ast.BinOp) -> Value:
     return binary(context, node.op, left, right, "binary")
 
 
-def binary(context: Context, op: ast.operator, left: Value, right: Value, how: str) -> Value:
-    """Add an operation of two values."""
-    made = binary_method(context, op, left, right)
-    if made is not None:
-        return made
-    kind = _kind_of(op, left.kind, right.kind)
-    regions = NO_REGIONS
-    if kind not in IMMUTABLE and kind not in _FRAMES:
-        # Of lists the result holds the same elements.
-        if left.regions or right.regions:
-            region = context.region(sign(op))
-            context.contents[region] = set()
-            if not isinstance(op, _ARITHMETIC):
-                context.keep([region], context.inside(left.regions | right.regions))
-            regions = frozenset([region])
-    elif kind in COPIED:
-        regions = frozenset([context.region(sign(op))])
-    return context.operate(
-        sign(op), how, (left, right), kind, regions, _folded(op, left.const, right.const),
-        ratio="1:1",
-    )  # fmt: skip
-
-
-def _kind_of(op: ast.operator, left: str, right: str) -> str:
-    for kind in _FRAMES:
-        if kind in (left, right):
-            return kind
-    if left == "path" and isinstance(op, ast.Div):
-        return "path"
-    if left == "text" and isinstance(op, ast.Add | ast.Mod | ast.Mult):
-        return "text"
-    return left if left == right else ""
-
-
-def _folded(op: ast.operator, left: Any, right: Any) -> Any:
-    """The text that two texts make, so that names of files are known."""
-    if isinstance(left, str) and isinstance(right, str):
-        if isinstance(op, ast.Add):
-            return left + right
-        if isinstance(op, ast.Div):
-            return f"{left.rstrip('/')}/{right}"
-    return MISSING
-
-
 def _unary(context: Context, node: ast.UnaryOp) -> Value:
     value = evaluate(context, node.operand)
     called = call_method(context, value, unary_method(node.op))
@@ -159,7 +96,7 @@ def _boolean(context: Context, node: ast.BoolOp) -> Value:
 def _compare(context: Context, node: ast.Compare) -> Value:
     values = [evaluate(context, operand) for operand in (node.left, *node.comparators)]
     kinds = [value.kind for value in values]
-    kind = next((kind for kind in _FRAMES if kind in kinds), "number")
+    kind = next((kind for kind in FRAMES if kind in kinds), "number")
     name = " ".join(sign(op) for op in node.ops)
     regions = frozenset([context.region(name)]) if kind in COPIED else NO_REGIONS
     used_up = []

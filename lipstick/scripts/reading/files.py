@@ -53,7 +53,7 @@ def files(
             return (), tuple(sorted(value.regions))
         name = value.const if value is not None and isinstance(value.const, str) else ANY_FILE
     region = context.named_region(name)
-    others = [ANY_FILE] if name != ANY_FILE else [n for n in context.named if n[:1] != "<"]
+    others = [ANY_FILE] if name != ANY_FILE else context.file_names
     may_be = [context.named[other] for other in others if other in context.named]
     return (name,), tuple(dict.fromkeys([region, *may_be]))
 

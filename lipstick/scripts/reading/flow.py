@@ -1,76 +1,26 @@
-"""Conditional statements: `if`, `match`, `try` and `with`."""
+"""Conditional statements: `if`, `try` and `with`."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 
 from lipstick.scripts.graph import Edge
-from lipstick.scripts.model import Node, NodeKind, Role
+from lipstick.scripts.model import NodeKind, Role
 from lipstick.scripts.reading.arguments import Arguments
-from lipstick.scripts.reading.assign import assign, element_of
+from lipstick.scripts.reading.assign import assign
+from lipstick.scripts.reading.branches import Branches, condition
 from lipstick.scripts.reading.classes import class_member
-from lipstick.scripts.reading.context import Changes, Context
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Changes
 from lipstick.scripts.reading.invoke import invoke
-from lipstick.scripts.reading.special import truth_of
 from lipstick.scripts.reading.values import Function, Value
-
-
-@dataclass(slots=True)
-class _Branches:
-    """Branches that were read from the same state.
-
-    Attributes
-    ----------
-    live
-        Those whose end is reached: the branch PE and what was changed.
-    jumped
-        The conditions of all, where the end of one is not reached or only sometimes.
-    """
-
-    live: list[tuple[Node, Changes]] = field(default_factory=list)
-    jumped: list[Value] = field(default_factory=list)
-    some_jump: bool = False
-
-    def read(
-        self, context: Context, name: str, conditions: list[Value], body: Callable[[], None]
-    ) -> None:
-        """Read a branch, and take its changes back."""
-        mark, base, place = context.state.mark(), len(context.path), context.place
-        context.path.extend(conditions)
-        body()
-        context.place = place
-        extra = context.path[base + len(conditions) :]
-        del context.path[base:]
-        jump = [context.jump] if context.dead and context.jump is not None else []
-        self.jumped.extend([*conditions, *extra, *jump])
-        self.some_jump |= bool(jump) or bool(extra)
-        if not context.dead:
-            self.live.append((context.branch(name, conditions), context.state.changes(mark)))
-        context.state.undo(mark)
-        context.dead = False
-
-    def join(self, context: Context, name: str) -> None:
-        """Go on with what the branches leave."""
-        if not self.live:
-            context.dead = True
-        elif len(self.live) == 1:
-            for key, value in self.live[0][1].items():
-                context.write(key, value)
-        else:
-            block = context.node(NodeKind.COMPUTING, name, "block")
-            context.join(block, self.live)
-        if self.some_jump:
-            # What follows is reached under conditions.
-            context.path.extend(dict.fromkeys(self.jumped))
 
 
 def if_statement(context: Context, node: ast.If) -> None:
     """Add an `if` with all of its `elif`s as parallel branches of one block (Fig. 5)."""
     place = context.place
-    branches = _Branches()
+    branches = Branches()
     conditions: list[Value] = []
     current = node
     name = "if"
@@ -91,71 +41,12 @@ def if_statement(context: Context, node: ast.If) -> None:
     branches.join(context, "if")
 
 
-def condition(context: Context, test: ast.expr, name: str) -> Value:
-    """Add a condition; a name alone gets a PE, so that its line computes something."""
-    value = truth_of(context, context.evaluate(context, test))
-    if not isinstance(test, ast.Name):
-        return value
-    made = context.operate(name, "test", [value])
-    return Value(made.refs, value.regions, value.kind, value.target, value.cls, value.const)
-
-
 def _is_plain(test: ast.expr) -> bool:
     """Whether evaluating a test changes nothing, so that it may be read before all branches."""
     return not any(
         isinstance(n, ast.Call | ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
         for n in ast.walk(test)
     )
-
-
-def match_statement(context: Context, node: ast.Match) -> None:
-    """Add a `match`: a branch per case, which names parts of the subject."""
-    subject = condition(context, node.subject, "match")
-    place = context.place
-    branches = _Branches()
-    conditions: list[Value] = []
-    exhaustive = False
-    for case in node.cases:
-        context.at(case.pattern)
-        if not _catches_all(case.pattern):
-            literals = [
-                context.evaluate(context, inner.value)
-                for inner in ast.walk(case.pattern)
-                if isinstance(inner, ast.MatchValue)
-            ]
-            conditions.append(context.operate("case", "comparison", [subject, *literals]))
-
-        def body(case: ast.match_case = case) -> None:
-            _bind_pattern(context, case.pattern, subject)
-            if case.guard is not None:
-                guard = context.evaluate(context, case.guard)
-                conditions.append(guard)
-                context.path.append(guard)
-            context.walk(context, case.body)
-
-        branches.read(context, "case", list(conditions), body)
-        exhaustive |= case.guard is None and _catches_all(case.pattern)
-    context.place = place
-    if not exhaustive:
-        branches.read(context, "no case", list(conditions), lambda: None)
-    branches.join(context, "match")
-
-
-def _catches_all(pattern: ast.pattern) -> bool:
-    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None
-
-
-def _bind_pattern(context: Context, pattern: ast.pattern, subject: Value) -> None:
-    for inner in ast.walk(pattern):
-        name = None
-        if isinstance(inner, ast.MatchAs | ast.MatchStar):
-            name = inner.name
-        elif isinstance(inner, ast.MatchMapping):
-            name = inner.rest
-        if name is not None:
-            part = element_of(context, subject)
-            value = Value(part.refs, part.regions | subject.regions)
-            assign(context, ast.Name(name, ast.Store()), value, "case")
 
 
 def with_statement(context: Context, node: ast.With | ast.AsyncWith) -> None:
@@ -212,7 +103,7 @@ def _try(
     mark = context.state.mark()
     first = context.graph.next_id
     exits = len(context.frame.exits)
-    branches = _Branches()
+    branches = Branches()
     versions: dict[object, list[Value]] = {}
     raised: list[Value] = []
 

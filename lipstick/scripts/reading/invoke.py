@@ -8,7 +8,8 @@ from lipstick.scripts.graph import Edge
 from lipstick.scripts.model import Key, Node, NodeKind, Role
 from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.classes import class_member, methods_of
-from lipstick.scripts.reading.context import Changes, Context, Frame
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Changes, Frame
 from lipstick.scripts.reading.names import assigned_names, declared_names
 from lipstick.scripts.reading.opaque import effects, parameters
 from lipstick.scripts.reading.values import (

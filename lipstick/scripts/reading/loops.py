@@ -8,8 +8,9 @@ from collections.abc import Callable
 from lipstick.scripts.graph import Edge
 from lipstick.scripts.model import Key, NodeKind, Place, Role
 from lipstick.scripts.reading.assign import assign, element_of
-from lipstick.scripts.reading.context import Changes, Context, Loop
-from lipstick.scripts.reading.flow import condition
+from lipstick.scripts.reading.branches import condition
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Changes, Loop
 from lipstick.scripts.reading.names import assigned_names, key_for_writing
 from lipstick.scripts.reading.special import iterated, next_of
 from lipstick.scripts.reading.values import Value, is_used_up

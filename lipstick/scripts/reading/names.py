@@ -7,7 +7,8 @@ import builtins
 from collections.abc import Iterable, Iterator
 
 from lipstick.scripts.model import Key, NodeKind
-from lipstick.scripts.reading.context import Context, Frame
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.values import Library, Value
 
 _BUILTINS = frozenset(dir(builtins)) | {"raw_input", "__ipython__"}

@@ -291,7 +291,7 @@ def _calls(
         seen.read.update(dict.fromkeys((*fact.state, *fact.observes)))
         seen.changed.update(fact.state)
         if fact.reads is not None or fact.writes is not None or fact.opens is not None:
-            names = [*(name for name in context.named if name[:1] != "<"), "?"]
+            names = [*context.file_names, "?"]
             seen.read.update(dict.fromkeys(names))
             if fact.writes is not None or fact.opens is not None:
                 seen.changed.update(names)

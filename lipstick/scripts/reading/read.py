@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from lipstick.scripts.facts import Catalogue
 from lipstick.scripts.graph import ScriptGraph
 from lipstick.scripts.model import Place
-from lipstick.scripts.reading.context import Context, Frame
+from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.expressions import evaluate
+from lipstick.scripts.reading.frames import Frame
 from lipstick.scripts.reading.opaque import reads_of
 from lipstick.scripts.reading.statements import walk
 from lipstick.scripts.reading.values import Library, Reference

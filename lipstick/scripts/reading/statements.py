@@ -15,15 +15,16 @@ from lipstick.scripts.reading.definitions import (
     import_from,
     import_modules,
 )
-from lipstick.scripts.reading.expressions import binary, evaluate, sign
+from lipstick.scripts.reading.expressions import evaluate
 from lipstick.scripts.reading.flow import (
     if_statement,
-    match_statement,
     try_statement,
     with_statement,
 )
 from lipstick.scripts.reading.loops import for_loop, while_loop
+from lipstick.scripts.reading.matching import match_statement
 from lipstick.scripts.reading.names import key_for_writing, read_name
+from lipstick.scripts.reading.operators import binary, sign
 from lipstick.scripts.reading.special import augmented_method, call_method
 from lipstick.scripts.reading.values import COPIED, IMMUTABLE, NOTHING, Library, Value
 

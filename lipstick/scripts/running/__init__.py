@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from lipstick.scripts.running.record import Event, FileVersion, Link, Rule, Run, open_run
 from lipstick.scripts.running.runner import run_script
-from lipstick.scripts.running.trace import Trace, TracedRows, trace
+from lipstick.scripts.running.trace import trace
+from lipstick.scripts.running.traced import Trace, TracedRows
 
 __all__ = [
     "Event",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lipstick.scripts.answers import Dependence
 from lipstick.scripts.errors import ScriptNameError
-from lipstick.scripts.provenance import Dependence, ScriptProvenance
+from lipstick.scripts.provenance import ScriptProvenance
 from lipstick.scripts.running.record import Event
 
 

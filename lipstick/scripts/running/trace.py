@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 import numpy as np
 
+from lipstick.scripts.answers import Assumption, Line
 from lipstick.scripts.errors import RunRecordError, ScriptError
-from lipstick.scripts.provenance import Assumption, Line, of_script
+from lipstick.scripts.provenance import of_script
 from lipstick.scripts.running.lines import asked
 from lipstick.scripts.running.record import Event, Rule, Run
 from lipstick.scripts.running.rows import (
@@ -24,86 +25,8 @@ from lipstick.scripts.running.rows import (
     written_answer,
     written_table,
 )
+from lipstick.scripts.running.traced import Places, Step, Trace, TracedRows
 from lipstick.scripts.text import Script, read_script, script_of
-
-Places: TypeAlias = tuple[tuple[str, int], ...] | None
-"""Rows by file and number in it; the file is empty where rows are counted over all files of an
-event, or are in none. None: any row."""
-
-
-@dataclass(frozen=True, slots=True)
-class TracedRows:
-    """Rows of an input that a row of an output was made of.
-
-    Parameters
-    ----------
-    file
-        The file; of rows that Python code gave to Spark, or of a table, its name in the script.
-    where
-        The line that reads it.
-    rows
-        Their numbers in the file, from 0; None: any of them.
-    rules
-        How they were told, step by step from the output.
-    why
-        Of each step that is inferred, why; empty: the rows are exact.
-    """
-
-    file: str
-    where: str
-    rows: tuple[int, ...] | None
-    rules: tuple[Rule, ...]
-    why: tuple[str, ...] = ()
-
-    @property
-    def certain(self) -> bool:
-        """Whether every step is by annotations."""
-        return not self.why
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """What a row of an output was made of.
-
-    Parameters
-    ----------
-    row
-        Its values; empty where it was not chosen by them.
-    alike
-        How many rows of the output have these values, and are answered for together.
-    lines
-        The lines between the inputs and the output, by the text.
-    assumptions
-        The assumed edges that the lines rest on.
-    """
-
-    output: Event
-    row: Mapping[str, Any]
-    alike: int
-    inputs: tuple[TracedRows, ...]
-    lines: tuple[Line, ...]
-    assumptions: tuple[Assumption, ...]
-
-    @property
-    def certain(self) -> bool:
-        """Whether all rows are exact."""
-        told = bool(self.inputs) or self.output.capture
-        return told and all(item.certain for item in self.inputs)
-
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """Rows of an event that were reached, and how."""
-
-    event: Event
-    places: Places
-    rules: tuple[Rule, ...] = ()
-    why: tuple[str, ...] = ()
-
-    def to(self, event: Event, places: Places, rule: Rule, why: str | None) -> _Step:
-        """The next step."""
-        reasons = self.why if why is None or why in self.why else (*self.why, why)
-        return _Step(event, places, (*self.rules, rule), reasons)
 
 
 def trace(
@@ -130,7 +53,7 @@ def trace(
     """
     event = _output(run, output)
     values: dict[str, Any] = {}
-    start = _Step(event, None)
+    start = Step(event, None)
     alike = event.rows or 0
     if row is not None:
         start = replace(start, places=(("", row),))
@@ -191,7 +114,7 @@ def _row(run: Run, event: Event, number: int) -> dict[str, Any]:
 # -- steps ---------------------------------------------------------------------------------------
 
 
-def _sources(run: Run, step: _Step, *, of_answer: bool = False) -> Iterator[_Step]:
+def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]:
     """From rows of a write, collect or create to those of the events they were made of.
 
     ``of_answer``: rows are numbered as in the answer of the capture.
@@ -240,7 +163,7 @@ def _numbers(run: Run, event: Event, places: Iterable[tuple[str, int]]) -> list[
     return numbers
 
 
-def _further(run: Run, step: _Step) -> list[_Step] | None:
+def _further(run: Run, step: Step) -> list[Step] | None:
     """What the rows of a step were made of in the same run; None: they are an input."""
     event = step.event
     if event.kind in ("collect", "write") or event.links:
@@ -260,7 +183,7 @@ def _further(run: Run, step: _Step) -> list[_Step] | None:
     return None
 
 
-def _by_file(step: _Step) -> dict[str, tuple[int, ...] | None]:
+def _by_file(step: Step) -> dict[str, tuple[int, ...] | None]:
     event = step.event
     if step.places is None:
         return {file.path: None for file in event.files} or {event.name: None}
