@@ -110,7 +110,8 @@ def show(
     given = {name: values for name, values in asked.items() if values}
     if where:
         given["where"] = conditions(where)
-    from lipstick.cli.nodes import node_rows, send_graph, told
+    from lipstick.cli.nodes import send_graph, told
+    from lipstick.node_values import node_rows
 
     if not given and not nodes:
         send_graph(answer, opened.graph, None)
@@ -137,7 +138,7 @@ def show(
 
 def _neighbourhood(opened: Opened, node: int, limit: int | None) -> dict[str, Any]:
     """What a node is made of and makes, of each so many at most, and the tuple it stands for."""
-    from lipstick.cli.nodes import columns_of_tuple
+    from lipstick.node_values import columns_of_tuple
 
     before, after = opened.graph.ancestors([node], 1), opened.graph.descendants([node], 1)
     return {
@@ -201,7 +202,8 @@ def delete(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
     """
     import numpy as np
 
-    from lipstick.cli.nodes import UNKNOWN, node_rows, summary, told
+    from lipstick.cli.nodes import UNKNOWN, summary, told
+    from lipstick.node_values import node_rows
 
     opened.check_deletable()
     before = opened.graph
@@ -233,7 +235,7 @@ def _changes(
     before: ProvenanceGraph, after: ProvenanceGraph, limit: int | None
 ) -> tuple[list[dict[str, Any]], int]:
     """The first of the values that a deletion changed or left unknown, and how many there are."""
-    from lipstick.cli.nodes import changed, values
+    from lipstick.node_values import changed, values
 
     ids = changed(before, after)
     shown = ids[:limit]

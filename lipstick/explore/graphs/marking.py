@@ -10,9 +10,9 @@ import numpy as np
 from graphquery import ProvenanceGraph
 from graphquery.csr import distinct
 from graphquery.values import effects
-from lipstick.cli.nodes import changed
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.graphs.boxes import Marks
+from lipstick.node_values import changed
 from semiring.base import Array
 
 MODES = ("ancestors", "descendants", "path", "delete")

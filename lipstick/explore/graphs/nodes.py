@@ -151,7 +151,7 @@ def add_nodes(
 
 def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:
     """The values of those of some nodes that are v-nodes with one that is known."""
-    from lipstick.cli.nodes import values
+    from lipstick.node_values import values
 
     found, _ = values(graph, ids)
     return {node: cell(value, 60) for node, value in found.items()}

@@ -196,7 +196,7 @@ class GraphSource:
 
     def node(self, params: Params, budget: Budget) -> dict[str, Any]:
         """What is known of a node."""
-        from lipstick.cli.nodes import columns_of_tuple, node_rows
+        from lipstick.node_values import columns_of_tuple, node_rows
 
         graph = self.graph(budget)
         node = self._node(graph, params.item("node"))

@@ -11,11 +11,11 @@ import pytest
 
 from graphquery import ProvenanceGraph, Segment
 from graphquery.generate import generate
-from lipstick.cli.nodes import changed
 from lipstick.explore.explorer import Explorer, open_source
 from lipstick.explore.graphs.boxes import MOST
 from lipstick.explore.graphs.source import GraphSource
 from lipstick.explore.graphs.stored import graph_source
+from lipstick.node_values import changed
 from semiring.base import Array
 from tests.lipstick.explore.conftest import ask
 from tests.lipstick.explore.stores import store_generated
