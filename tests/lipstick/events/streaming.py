@@ -13,10 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from graphquery.reduction.hashing import shard_of
 from lipstick.events.letters import read_letters
 from lipstick.events.parse import parse
+from lipstick.events.stream import batches as module
 from lipstick.events.stream.batches import Batches, StreamSettings
 from lipstick.events.stream.plan import PARTITIONINGS, SOURCE
 from semiring.semirings import Counting
@@ -69,6 +71,13 @@ def run(seed: int, folder: Path) -> int:
         Naming the seed.
     """
     rng = np.random.default_rng(seed)
+    small = 0 if rng.random() < 0.5 else module.SMALL
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "SMALL", small)  # 0: what is told waits for the next batch
+        return _run(seed, rng, folder)
+
+
+def _run(seed: int, rng: np.random.Generator, folder: Path) -> int:
     job = random_job(rng)
     sent = send(job, rng, functions=bool(rng.random() < 0.5))
     settings = settings_of(rng)
