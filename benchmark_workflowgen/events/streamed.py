@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from lipstick.events import Emitter, hashtags
-from lipstick.events.stream.batches import BatchProgress, StreamSettings
-from lipstick.events.stream.spark import StreamReduction, files_of
+from lipstick.events.stream.frames import files_of
+from lipstick.events.stream.settings import BatchProgress, StreamSettings
+from lipstick.events.stream.spark import StreamReduction
 
 
 @contextmanager

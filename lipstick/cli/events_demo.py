@@ -94,8 +94,9 @@ def _on_spark(folder: Path, number: int, seed: int, master: str) -> dict[str, An
     from pyspark.sql import SparkSession
 
     from lipstick.events import Emitter, hashtags
-    from lipstick.events.stream.batches import BatchProgress
-    from lipstick.events.stream.spark import StreamReduction, files_of
+    from lipstick.events.stream.frames import files_of
+    from lipstick.events.stream.settings import BatchProgress
+    from lipstick.events.stream.spark import StreamReduction
 
     def tell(done: BatchProgress) -> None:
         tell_topics(done.topics, f"batch {done.batch}, lag {done.lag or 0:.1f} s")

@@ -88,8 +88,9 @@ def reduce_folder(
     """
     from pyspark.sql import SparkSession
 
-    from lipstick.events.stream.batches import BatchProgress, StreamSettings
-    from lipstick.events.stream.spark import StreamReduction, files_of
+    from lipstick.events.stream.frames import files_of
+    from lipstick.events.stream.settings import BatchProgress, StreamSettings
+    from lipstick.events.stream.spark import StreamReduction
 
     def tell(done: BatchProgress) -> None:
         lag = "" if done.lag is None else f", lag {done.lag:.1f} s"

@@ -18,95 +18,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from graphquery.reduction import Report
 from graphquery.store import Store, Writer
-from lipstick.events.attempts import OVERLAP
 from lipstick.events.errors import EventsError
 from lipstick.events.letters import append_letters, read_letters
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
 from lipstick.events.store import ReducedWriter
 from lipstick.events.stream.gathered import Gathered, added, gather
-from lipstick.events.stream.plan import EXECUTION, PARTITIONINGS, STATE, BatchPlan, TopicPlan
+from lipstick.events.stream.plan import STATE, BatchPlan, TopicPlan
 from lipstick.events.stream.rows import Row
+from lipstick.events.stream.settings import BatchProgress, StreamSettings, progress_of, size_of
 from lipstick.events.stream.settling import Settling
 from lipstick.events.stream.wire import concatenated, table_bytes, table_of
 from lipstick.events.topic import Progress, mend
 from lipstick.events.watermark import Watermark
-from semiring.base import Semiring
 
 SMALL = 8 << 20
 """Bytes of a topic's open state that are resolved to the end after every batch, in the driver: a
 step of a job costs more than that. What is more is resolved on with the next batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamSettings:
-    """How a stream is reduced.
-
-    Parameters
-    ----------
-    semiring, hubs, lateness, overlap, workers
-        As for `lipstick.events.Settings`.
-    shards
-        How many shards executions and vertices are dealt out to: the tasks of a batch.
-    partitioning
-        Of local reducers: by ``execution`` (random, as the paper calls it), ``function``
-        (horizontal) or ``worker`` (vertical), which takes another shuffle, or ``source``: as the
-        messages come, without a shuffle. Then the stream has a column `partition`, and all
-        messages of an execution have one value in it.
-    log
-        Whether messages that count are kept, to repair late ones from. Otherwise late ones are
-        reported, with the lines that were refused.
-    """
-
-    semiring: Semiring[Any] | None = None
-    hubs: bool = True
-    lateness: int | None = None
-    overlap: int = OVERLAP
-    workers: int = 1
-    shards: int = 2
-    partitioning: str = EXECUTION
-    log: bool = True
-
-    def __post_init__(self) -> None:
-        if self.partitioning not in PARTITIONINGS:
-            raise EventsError(
-                f"{self.partitioning!r} is no partitioning: they are {', '.join(PARTITIONINGS)}."
-            )
-
-    def document(self) -> dict[str, Any]:
-        """The settings as JSON, to see that a job that goes on is the same."""
-        labels = None if self.semiring is None else self.semiring.name
-        named = ("hubs", "lateness", "overlap", "workers", "shards", "partitioning", "log")
-        return {name: getattr(self, name) for name in named} | {"labels": labels}
-
-
-@dataclass(frozen=True, slots=True)
-class BatchProgress:
-    """What a batch did.
-
-    Parameters
-    ----------
-    batch
-        Its number.
-    topics
-        The progress of every topic so far.
-    received, bytes
-        Edges of this batch, and bytes read.
-    seconds
-        How long it took.
-    lag
-        Seconds from when the oldest of what it read was written to its commit; None if that is
-        not known.
-    """
-
-    batch: int
-    topics: dict[str, Progress]
-    received: int
-    bytes: int
-    seconds: float
-    lag: float | None
 
 
 @dataclass
@@ -235,7 +164,7 @@ class Batches:
         gathered = Gathered(dict(self.topics))
         going = step is not None
         while going and step is not None:
-            going = any(_size(known) > 8 * SMALL for known in gathered.topics.values())
+            going = any(size_of(known) > 8 * SMALL for known in gathered.topics.values())
             if going:
                 plan = self.plan(self.batch).with_topics(gathered.topics)
                 stepped = gather(plan, step(plan))
@@ -275,7 +204,7 @@ class Batches:
             late = []
         known = gathered.topics[topic]
         going = bool(known.told) or known != self.topics.get(topic) or small is None
-        if not late and (not going or (small is not None and _size(known) > small)):
+        if not late and (not going or (small is not None and size_of(known) > small)):
             return
         settling = Settling(plan, known)
         if late:
@@ -417,27 +346,3 @@ class Batches:
     def forget_log(self) -> None:
         """Remove the messages that were kept: late ones cannot be repaired any more."""
         shutil.rmtree(self.folder / "log", ignore_errors=True)
-
-
-def progress_of(known: TopicPlan) -> Progress:
-    """What became of a topic's messages."""
-    counts = known.counts
-    edges, vertices, _ = (sum(size[n] for size in known.sizes.values()) for n in range(3))
-    names = ("received", "kept", "dead", "peak_edges", "peak_vertices", "peak_bytes")
-    report = Report(
-        **{name: counts.get(name, 0) for name in (*names, "excess", "missing")},
-        open_edges=edges,
-        open_vertices=vertices,
-        named=known.named,
-    )
-    told = ("messages", "repeated", "abandoned", "late", "repaired")
-    return Progress(
-        report,
-        **{name: counts.get(name, 0) for name in told},
-        waiting=sum(known.waiting.values()),
-        sealed=known.sealed,
-    )
-
-
-def _size(known: TopicPlan) -> int:
-    return sum(size[2] for size in known.sizes.values())

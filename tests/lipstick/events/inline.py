@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from lipstick.events.stream import rows
-from lipstick.events.stream.batches import Batches, BatchProgress
+from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.cutting import cut
 from lipstick.events.stream.local import decide, reduce_local
 from lipstick.events.stream.plan import EXECUTION, SOURCE, BatchPlan
 from lipstick.events.stream.resolving import resolve
 from lipstick.events.stream.rows import Row
+from lipstick.events.stream.settings import BatchProgress
 
 Line = tuple[bytes, str, int]
 

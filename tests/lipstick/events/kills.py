@@ -26,7 +26,8 @@ import pyarrow as pa
 from graphquery.store import fsck
 from lipstick.events.files import Settings, reduce_files
 from lipstick.events.letters import read_letters
-from lipstick.events.stream.batches import Batches, StreamSettings
+from lipstick.events.stream.batches import Batches
+from lipstick.events.stream.settings import StreamSettings
 from tests.graphquery.reduction.jobs import random_job
 from tests.lipstick.events.inline import stepped, tasks_of
 from tests.lipstick.events.reduced import edges_in
@@ -64,7 +65,8 @@ def through_tasks(folder: Path, store: Path) -> Any:
 
 def through_spark(folder: Path, store: Path) -> Any:
     """The streaming job, in this process; says when Spark is up."""
-    from lipstick.events.stream.spark import StreamReduction, files_of
+    from lipstick.events.stream.frames import files_of
+    from lipstick.events.stream.spark import StreamReduction
     from tests.local_spark import local_spark
 
     home = Path(tempfile.mkdtemp(dir=store.parent))

@@ -19,8 +19,9 @@ from graphquery.reduction.hashing import shard_of
 from lipstick.events.letters import read_letters
 from lipstick.events.parse import parse
 from lipstick.events.stream import batches as module
-from lipstick.events.stream.batches import Batches, StreamSettings
+from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.plan import PARTITIONINGS, SOURCE
+from lipstick.events.stream.settings import StreamSettings
 from semiring.semirings import Counting
 from tests.graphquery.reduction.jobs import random_job
 from tests.graphquery.reduction.oracle import job_labels, labels, swept

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lipstick.events.stream.batches import Batches, StreamSettings
+from lipstick.events.stream.batches import Batches
 from lipstick.events.stream.cutting import cut
 from lipstick.events.stream.local import decide, reduce_local
 from lipstick.events.stream.resolving import resolve
+from lipstick.events.stream.settings import StreamSettings
 from semiring.semirings import Counting
 from tests.graphquery.reduction.jobs import random_job
 from tests.lipstick.events.inline import table_of
