@@ -192,6 +192,15 @@ def equivalent(a: Annotation, b: Annotation, semiring: Semiring[Any] | None = No
     ------
     CapabilityError
         For δ or ⊖ in a semiring that lacks it.
+
+    Examples
+    --------
+    >>> from semiring.semirings import PosBool
+    >>> x, y = (Polynomial.token(Token("r", name)) for name in "xy")
+    >>> equivalent(x * (x + y), x * x + x * y), equivalent(x * (x + y), x)
+    (True, False)
+    >>> equivalent(x * (x + y), x, PosBool())
+    True
     """
     kind = semiring or Polynomials()
     return bool(a.evaluate(kind) == b.evaluate(kind))

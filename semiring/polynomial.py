@@ -219,6 +219,16 @@ class Polynomial:
         ------
         ValuationError
             A token has no value, or one outside the carrier.
+
+        Examples
+        --------
+        >>> from semiring.semirings import Counting, Tropical
+        >>> a, b = Token("r", "a"), Token("r", "b")
+        >>> twice_or_both = 2 * Polynomial.token(a) + Polynomial.token(a) * Polynomial.token(b)
+        >>> twice_or_both.evaluate(Counting())
+        3
+        >>> twice_or_both.evaluate(Tropical(), {a: 5.0, b: 1.5})
+        5.0
         """
         value = token_values(semiring, valuation)
         return semiring.sum(
@@ -230,7 +240,14 @@ class Polynomial:
         )
 
     def delete(self, tokens: Collection[Token]) -> Polynomial:
-        """The image under the homomorphism that sends `tokens` to 0 and keeps the others."""
+        """The image under the homomorphism that sends `tokens` to 0 and keeps the others.
+
+        Examples
+        --------
+        >>> a, b = Token("r", "a"), Token("r", "b")
+        >>> str((Polynomial.token(a) + Polynomial.token(b)).delete({a}))
+        'r:b'
+        """
         return Polynomial(
             {
                 monomial: coefficient

@@ -138,6 +138,17 @@ class Tensor(Value):
             The semiring gives tensors over this monoid no value.
         ValuationError
             A token has no value, or one outside the carrier.
+
+        Examples
+        --------
+        >>> from semiring.monoid import SUM
+        >>> from semiring.semirings import Counting
+        >>> c2, c3 = Token("cars", "C2"), Token("cars", "C3")
+        >>> total = Tensor(SUM, [(Polynomial.token(c2), 20), (Polynomial.token(c3), 22)])
+        >>> total.evaluate(Counting())
+        42
+        >>> total.evaluate(Counting(), {c2: 0, c3: 1})
+        22
         """
         value = token_values(semiring, valuation)
         terms = [(k.evaluate(semiring, value), v) for k, v in self._terms]

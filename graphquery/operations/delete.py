@@ -45,6 +45,25 @@ def delete(graph: ProvenanceGraph, nodes: Nodes) -> ProvenanceGraph:
     References
     ----------
     Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 4.2.
+
+    Examples
+    --------
+    Of two tuples one result needs both, another either:
+
+    >>> from graphquery import EdgeSet, Kind, Ordinals, ProvenanceGraph, Segment
+    >>> segments = [
+    ...     Segment("in", Kind.TOKEN, "", 2),
+    ...     Segment("both", Kind.DERIVED, "·", 1),
+    ...     Segment("either", Kind.DERIVED, "+", 1),
+    ... ]
+    >>> edges = [
+    ...     EdgeSet("in", "both", 2, Ordinals.ALL, Ordinals.ONE),
+    ...     EdgeSet("in", "either", 2, Ordinals.ALL, Ordinals.ONE),
+    ... ]
+    >>> graph = ProvenanceGraph.build(segments, edges, lambda file, column: None)
+    >>> left = delete(graph, "in[0]")
+    >>> left.names(left.ids)
+    ['in[1]', 'either']
     """
     return delete_ids(graph, graph.resolve(nodes))
 

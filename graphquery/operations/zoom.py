@@ -53,6 +53,35 @@ def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenanc
     References
     ----------
     Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, Definition 4.1.
+
+    Examples
+    --------
+    A module that takes two tuples and makes one of both:
+
+    >>> from graphquery import EdgeSet, Ordinals, ProvenanceGraph, Segment
+    >>> inside = {"module": "m", "invocation": 1, "execution": 0}
+    >>> segments = [
+    ...     Segment("in", Kind.TOKEN, "", 2),
+    ...     Segment("m#1", Kind.INVOCATION, "m", 1, **inside),
+    ...     Segment("m#1/R", Kind.INPUT, "·", 2, **inside),
+    ...     Segment("m#1/Join", Kind.DERIVED, "·", 1, **inside),
+    ...     Segment("m#1/R.out", Kind.OUTPUT, "·", 1, **inside),
+    ... ]
+    >>> edges = [
+    ...     EdgeSet("in", "m#1/R", 2, Ordinals.ALL, Ordinals.ALL),
+    ...     EdgeSet("m#1", "m#1/R", 2, Ordinals.ONE, Ordinals.ALL),
+    ...     EdgeSet("m#1/R", "m#1/Join", 2, Ordinals.ALL, Ordinals.ONE),
+    ...     EdgeSet("m#1/Join", "m#1/R.out", 1, Ordinals.ALL, Ordinals.ALL),
+    ...     EdgeSet("m#1", "m#1/R.out", 1, Ordinals.ALL, Ordinals.ALL),
+    ... ]
+    >>> graph = ProvenanceGraph.build(segments, edges, lambda file, column: None)
+    >>> coarse = zoom_out(graph, "m")
+    >>> "m#1/Join" in graph, "m#1/Join" in coarse
+    (True, False)
+    >>> coarse.names(coarse.ids)[2:]
+    ['m#1', 'm#1/R[0]', 'm#1/R[1]', 'm#1/R.out', 'm#1[zoomed]']
+    >>> zoom_in(coarse, "m").equals(graph)
+    True
     """
     asked = module_names(graph.storage, modules)
     fresh = asked - graph.zoomed

@@ -89,6 +89,15 @@ def compare(op: str, left: Operand, right: Operand) -> Expression:
     ------
     AnnotationError
         If the operator is unknown, or two constants cannot be compared.
+
+    Examples
+    --------
+    >>> from semiring import COUNT, Polynomial, Tensor, Token
+    >>> n = Tensor(COUNT, [(Polynomial.token(Token("cars", name)), 1) for name in ("C2", "C3")])
+    >>> str(compare(">", n, 1))
+    '[COUNT(cars:C2⊗1 + cars:C3⊗1) > 1]'
+    >>> str(compare(">", 2, 1))
+    '1'
     """
     check_operator(op)
     left, right = known(left), known(right)
