@@ -37,6 +37,11 @@ class RecordedQuery:
         Keep the content of all streams, not of sources alone.
     block
         Events of a part: what is read at least for a question.
+
+    Attributes
+    ----------
+    offsets
+        A checksum of the offsets of the batch that is appended next, of a query that has such.
     """
 
     def __init__(self, path: str | Path, *, full: bool = False, block: int = BLOCK) -> None:
@@ -49,6 +54,7 @@ class RecordedQuery:
         self._open = False
         self._graph: Graph | None = None
         self._origin: str | None = None
+        self.offsets: str | None = None
 
     def __enter__(self) -> RecordedQuery:
         self._writer.__enter__()
@@ -127,6 +133,24 @@ class RecordedQuery:
         assert self._graph is not None
         self._check_origin(self._writer.record(state_record(self._graph.name), None))
 
+    def check_last(self, number: int) -> None:
+        """Check that a batch that comes again is the last one that is stored.
+
+        Raises
+        ------
+        StreamError
+            When it is an earlier one, or has other `offsets` than the stored one.
+        """
+        assert self._graph is not None
+        state = self._writer.record(state_record(self._graph.name), None)
+        if state["next"] == number + 1 and state["offsets"] == self.offsets:
+            return
+        raise StreamError(
+            f"Batch {number} of {self._graph.name} comes again, but store {self.path} has "
+            f"{state['next']} batches, and this one is not the last of them, or has other input.\n"
+            "The checkpoint is of an earlier time than the store: restore that which belongs to it."
+        )
+
     def transaction(self) -> Transaction:
         """Begin a transaction.
 
@@ -171,7 +195,7 @@ class RecordedQuery:
         counts = {sid: asdict(each) for sid, each in disorder.items() if each}
         documents = [part_document(part) for part in parts]
         transaction.put(name, {"format": VERSION, "parts": documents, "disorder": counts})
-        following = {"next": number + 1, "origin": self._origin, **state}
+        following = {"next": number + 1, "origin": self._origin, "offsets": self.offsets, **state}
         transaction.put(state_record(query), {"format": VERSION, **following})
         transaction.commit()
 

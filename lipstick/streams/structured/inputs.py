@@ -100,7 +100,7 @@ def _check_partitions(graph: Graph, frames: Mapping[str, DataFrame], partitions:
 def one_frame(graph: Graph, frames: Mapping[str, DataFrame], partitions: int | None) -> DataFrame:
     """All rows of all sources, with the number of the source and its columns as a struct."""
     return reduce(
-        lambda one, other: one.unionByName(other, allowMissingColumns=True),
+        lambda left, right: left.unionByName(right, allowMissingColumns=True),
         [
             frames[sid].select(
                 F.lit(number).alias(SOURCE),

@@ -8,6 +8,7 @@ are not deterministic or delays are measured.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -116,6 +117,7 @@ class RunningGraph:
             if self._closed:
                 raise StreamError(f"Graph {self._name} was stopped: start it again to end it.")
             self._bind()
+            self._recorder.offsets = None
             session, schema = self._frame.sparkSession, self._frame.schema
             self._work.finish(session.createDataFrame([], schema))
             self._close()
@@ -149,7 +151,10 @@ class RunningGraph:
                 f"{self._recorder.path} has {following} batches.\nRestore the store that belongs to"
                 " the checkpoint, or run the graph under another name with a new checkpoint."
             )
-        if number == following:
+        self._recorder.offsets = _offsets(self._checkpoint, number)
+        if number < following:
+            self._recorder.check_last(number)
+        else:
             self._work.take(frame)
 
     def _bind(self) -> None:
@@ -169,6 +174,15 @@ class RunningGraph:
         if not self._closed:
             self._closed = True
             self._recorder.__exit__(None, None, None)
+
+
+def _offsets(checkpoint: str, number: int) -> str | None:
+    """A checksum of what Spark wrote of a batch before it; None where that is no local file."""
+    path = Path(checkpoint.removeprefix("file:")) / "offsets" / str(number)
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    except OSError:
+        return None
 
 
 def start(
