@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -19,15 +19,14 @@ from rewriter.algebra import (
     column,
     references,
 )
+from rewriter.bind.clauses.bound_rows import BoundRows
 from rewriter.bind.clauses.conditions import Condition, bind_condition, restrict
 from rewriter.bind.clauses.generated_groups import groups_apart
 from rewriter.bind.clauses.generators import bind_laterals, bind_selected, selected_generator
-from rewriter.bind.clauses.grouping import EVERY_ROW, Grouping, distinct
+from rewriter.bind.clauses.grouped_rows import grouped_relation, grouping_of, having_over
+from rewriter.bind.clauses.grouping import distinct
 from rewriter.bind.clauses.groups import (
-    having_lookup,
     is_grouped,
-    is_of_everything,
-    key_scalars,
 )
 from rewriter.bind.clauses.joins import bind_from
 from rewriter.bind.clauses.ordering import (
@@ -37,51 +36,14 @@ from rewriter.bind.clauses.ordering import (
     within_tasks,
     without_hidden,
 )
-from rewriter.bind.clauses.refusals import group_span, refuse_query_clauses, refuse_rows_as_keys
+from rewriter.bind.clauses.refusals import refuse_query_clauses, refuse_rows_as_keys
 from rewriter.bind.clauses.windows import Windowing, with_named_windows
 from rewriter.bind.columns.items import Item, bind_items, named_items
-from rewriter.bind.columns.scope import Bound, Entry, Lookup, Outer, Parts, Scope, with_fields
+from rewriter.bind.columns.scope import Bound, Entry, Outer, Parts, Scope, with_fields
 from rewriter.bind.context import BindContext
 from rewriter.bind.functions.registered import group_without_keys
 from rewriter.bind.functions.time_windows import with_time_window
-from rewriter.bind.scalars import ScalarBinder
-from rewriter.bind.subqueries.values import Subqueries, rename
-
-
-@dataclass(frozen=True)
-class BoundRows:
-    """FROM and WHERE of a SELECT: the rows that its other clauses read."""
-
-    select: exp.Select
-    context: BindContext
-    outer: Outer | None
-    subqueries: Subqueries
-    relation: Relation
-    scope: Scope
-    correlated: tuple[Scalar, ...] = ()
-
-    def binder(
-        self,
-        clause: str,
-        refusal: str | None,
-        lookups: Sequence[Lookup] | None = None,
-        *,
-        windows: bool = False,
-    ) -> ScalarBinder:
-        """Return the binder of a clause, where names mean columns of FROM unless told otherwise."""
-        chosen = list(lookups) if lookups is not None else [self.scope.lookup(self.context.source)]
-        if self.outer is not None:
-            chosen.append(self.outer.beyond(f"{clause} of a subquery").lookup(self.context.source))
-        return ScalarBinder(
-            self.context,
-            tuple(chosen),
-            self.subqueries,
-            self.scope,
-            refusal,
-            self.outer,
-            windows=windows,
-            draws=clause != "LATERAL VIEW",
-        )
+from rewriter.bind.subqueries.values import rename
 
 
 def bind_select(select: exp.Select, context: BindContext, outer: Outer | None) -> Bound:
@@ -295,39 +257,6 @@ def _grouped(
     over = [grouping.over(scalar, kept) for scalar in later]
     relation = grouped_relation(rows, grouping, having_over(rows, grouping, items))
     return relation, scalars, over
-
-
-def grouping_of(rows: BoundRows, items: Sequence[Item]) -> Grouping:
-    """Return the grouping of a SELECT by its GROUP BY, without aggregates so far."""
-    binder = rows.binder("GROUP BY", "cannot stand in GROUP BY")
-    keys, sets = key_scalars(binder, rows.select, items)
-    everything = is_of_everything(rows.select)
-    return Grouping(rows.context, rows.subqueries, keys, sets, everything=everything)
-
-
-def having_over(rows: BoundRows, grouping: Grouping, items: Sequence[Item]) -> Condition:
-    """Return HAVING as a condition over the grouping."""
-    having = rows.select.args.get("having")
-    if having is None:
-        return Condition((), ())
-    lookup = having_lookup(rows.scope.lookup(rows.context.source), items)
-    written = bind_condition(having.this, rows.binder("HAVING", None, [lookup]))
-    return Condition(
-        tuple(grouping.over(part) for part in written.predicates),
-        tuple(part.above(grouping.over) for part in written.memberships),
-    )
-
-
-def grouped_relation(rows: BoundRows, grouping: Grouping, having: Condition) -> Relation:
-    """Return the groups of the rows that HAVING keeps, once all expressions over them are known."""
-    source = rows.context.source
-    row = rows.outer.row if rows.outer is not None and rows.select.meta.get(EVERY_ROW) else None
-    relation = grouping.relation(rows.relation, group_span(rows.select, source), row)
-    written = rows.select.args.get("having")
-    if written is None:
-        return relation
-    span = source.keyword_before(written, "HAVING")
-    return restrict(relation, having, rows.subqueries, span)
 
 
 def _distinct(bound: Bound, rows: BoundRows) -> Bound:

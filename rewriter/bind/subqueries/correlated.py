@@ -5,14 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from rewriter.algebra import Aggregate, Project, Relation, Scalar, column, references
+from rewriter.bind.clauses.grouped_rows import grouped_relation, grouping_of, having_over
 from rewriter.bind.clauses.groups import is_grouped
-from rewriter.bind.clauses.selects import (
-    answer,
-    bind_rows,
-    grouped_relation,
-    grouping_of,
-    having_over,
-)
+from rewriter.bind.clauses.selects import answer, bind_rows
 from rewriter.bind.columns.items import bind_items
 from rewriter.bind.columns.scope import Bound, Outer
 from rewriter.bind.context import BindContext, Correlated

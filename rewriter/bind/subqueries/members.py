@@ -8,17 +8,12 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from rewriter.algebra import Scalar, bracketed, references
+from rewriter.bind.clauses.bound_rows import BoundRows
 from rewriter.bind.clauses.generators import selected_generator
+from rewriter.bind.clauses.grouped_rows import grouped_relation, grouping_of, having_over
 from rewriter.bind.clauses.grouping import Grouping
 from rewriter.bind.clauses.groups import is_grouped, without_keys
-from rewriter.bind.clauses.selects import (
-    BoundRows,
-    answer,
-    bind_rows,
-    grouped_relation,
-    grouping_of,
-    having_over,
-)
+from rewriter.bind.clauses.selects import answer, bind_rows
 from rewriter.bind.columns.items import Item, bind_items
 from rewriter.bind.columns.scope import Outer
 from rewriter.bind.context import BindContext, Members
