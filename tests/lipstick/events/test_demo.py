@@ -1,0 +1,27 @@
+"""The demonstration ends in a hashtag and the tweets that have it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from lipstick.cli import main
+from lipstick.events import hashtags
+
+
+def test_a_hashtag_is_traced_to_its_tweets(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    result = CliRunner().invoke(main, ["events", "demo", str(folder), "--tweets", "400"])
+    assert result.exit_code == 0, result.output
+    *_, command = [line for line in result.output.splitlines() if line.startswith("$ ")]
+    tag = command.split("'")[1]
+    told = result.output.partition(command)[2].split()
+    rows = hashtags.tweets(400).to_pylist()
+    tweets = sorted(row["tweet"] for row in rows if tag in row["text"].split())
+    assert len(tweets) >= 3
+    assert told[:10] == tweets[:10]
+    again = CliRunner().invoke(main, ["events", "demo", str(folder)])
+    assert "has something in it already" in again.output
+    traced = CliRunner().invoke(main, ["events", "trace", str(folder / "store"), tag])
+    assert traced.output.split() == tweets
