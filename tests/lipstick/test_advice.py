@@ -24,7 +24,6 @@ REGISTERED: Final = re.compile(r"\b(?:words|parts|middle)\(")
 
 OTHER_ANSWERS: Final = {
     # Another question: distinct rows, no rollup, an aggregate that is exact.
-    "bind/except all in dependent subquery",
     "bind/grouping sets in dependent subquery",
     "bind/aggregate histogram numeric",
     "bind/aggregate of order",
