@@ -1,9 +1,9 @@
 """What provenance costs a streaming query while it runs, and what its questions cost afterwards.
 
-Events are written as files; the plain query and the annotated one read them in turns, in as many
-micro-batches, into Parquet. The ratio is of medians of wall time. An annotated query adds nothing
-to the plan, so that what is measured beside it is the thread that keeps offsets. Afterwards the
-results of one micro-batch, and of all, are captured.
+Events are written as files; the plain query and the annotated one read them, in as many
+micro-batches, into Parquet. They take turns in being the first, and the ratio is of medians of wall
+time. An annotated query adds nothing to the plan, so that what is measured beside it is the thread
+that keeps offsets. Afterwards the results of one micro-batch, and of all, are captured.
 
     python -m benchmark_workflowgen streaming-cost --output results.json
 """
@@ -21,7 +21,6 @@ import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import SparkSession
 
 import lipstick
 from benchmark_workflowgen.environment import environment
@@ -107,14 +106,17 @@ def _measured(ls: lipstick.Session, name: str, repetitions: int, scratch: Path) 
     sql = QUERIES[name]
     stream = ls.sql(sql)
     assert isinstance(stream, AnnotatedStream)
-    plain, annotated = [], []
+    seconds: dict[str, list[float]] = {"plain": [], "annotated": []}
     for number in range(repetitions + 1):
         folder = scratch / "runs" / f"{name}-{number}"
-        seconds = (_plain(ls.spark, sql, folder / "plain"), _annotated(stream, folder / "ours"))
-        if number:  # the first pair compiles what both run
-            plain.append(seconds[0])
-            annotated.append(seconds[1])
-    checkpoint = folder / "ours" / "checkpoint"
+        writers = {"plain": ls.spark.sql(sql).writeStream, "annotated": stream.writeStream}
+        for kind in sorted(writers, reverse=bool(number % 2)):
+            started = time.perf_counter()
+            _run(writers[kind], folder / kind)
+            seconds[kind].append(time.perf_counter() - started)
+    # The first pair compiles what both run.
+    plain, annotated = (seconds[kind][1:] for kind in ("plain", "annotated"))
+    checkpoint = folder / "annotated" / "checkpoint"
     run = stream.recorded(checkpoint)
     last = run.batches[-1].number
     return {
@@ -126,14 +128,6 @@ def _measured(ls: lipstick.Session, name: str, repetitions: int, scratch: Path) 
         "capture_of_all": _timed(lambda: run.results().capture),
         "capture_of_one_batch": _timed(lambda: run.emitted(last).capture),
     }
-
-
-def _plain(spark: SparkSession, sql: str, folder: Path) -> float:
-    return _timed(lambda: _run(spark.sql(sql).writeStream, folder))
-
-
-def _annotated(stream: AnnotatedStream, folder: Path) -> float:
-    return _timed(lambda: _run(stream.writeStream, folder))
 
 
 def _run(writer: Any, folder: Path) -> None:
