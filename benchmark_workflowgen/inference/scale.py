@@ -27,7 +27,7 @@ INPUTS_PER_OUTPUT = WINDOW // GAP
 ELEMENT = ProcessingElement(WINDOW, WINDOW, Distribution(np.full(3, 1 / 3)), origin=0)
 """An aggregate of tumbling windows with a delay of 0, 1 or 2, on a known grid of triggers."""
 
-_ROW_GROUP_BYTES = 4 << 20
+_ROW_GROUP_BYTES = 2 << 20
 
 
 def views(spark: SparkSession, outputs: int) -> tuple[DataFrame, DataFrame]:
