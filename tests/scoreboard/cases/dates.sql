@@ -43,4 +43,4 @@ SELECT avg(datediff(d, DATE '2024-01-01')) AS a FROM days WHERE kind = 'birth';
 SELECT current_date() > d AS past, current_date() IS NOT NULL AS now FROM days;
 SELECT date_format(d, 'MMMM') AS m, collect_set(year(d)) FROM days WHERE id = 1 GROUP BY date_format(d, 'MMMM');
 SELECT id, d IN (DATE '2024-02-29', DATE '1999-12-31') AS f FROM days;
-SELECT mode(month(d)) AS m, any_value(kind) FROM days WHERE kind = 'birth';
+SELECT mode(month(d), true) AS m, any_value(kind) FROM days WHERE kind = 'birth';
