@@ -140,7 +140,7 @@ def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
             for number, rows in enumerate(each):
                 write_batch(folder / "in", sid, number, rows)
         for _ in range(STARTS):
-            seconds = chance.uniform(0.0, 20.0 if spark else 2.0)
+            seconds = chance.uniform(0.0, 8.0 if spark else 2.0)
             if time.monotonic() > ends:
                 seconds = LONG
             code = _started(seed, folder, seconds, spark)

@@ -222,15 +222,21 @@ def test_an_operator_that_fails_stops_the_graph_and_stores_nothing(
 
 
 def test_the_documented_graph_runs(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What the page on streams says needs a classic session; other pages run in any."""
     page = Path(__file__).parents[4] / "docs" / "streams.md"
     (code,) = re.findall(r"^```py\n(.*?)^```$", page.read_text(), re.M | re.S)
-    monkeypatch.chdir(tmp_path)
-    Path("readings").mkdir()
+    for given, put in (  # Spark was started in another folder
+        ('parquet("readings")', f'parquet("{tmp_path}/readings")'),
+        ('    "store",', f'    "{tmp_path}/store",'),
+        ('checkpoint="checkpoint"', f'checkpoint="{tmp_path}/checkpoint"'),
+    ):
+        assert code.count(given) == 1
+        code = code.replace(given, put)
+    (tmp_path / "readings").mkdir()
     table = pa.table({"ts": [1, 2, 3], "sensor": ["a", "b", "a"], "v": [1.0, 2.0, 3.0]})
-    pq.write_table(table, "readings/0.parquet")
+    pq.write_table(table, tmp_path / "readings" / "0.parquet")
     exec(code, {"spark": spark})
     assert capsys.readouterr().out == "3 means\n"
-    assert Stored("store").ended
+    assert Stored(tmp_path / "store").ended
