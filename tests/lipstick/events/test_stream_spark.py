@@ -26,7 +26,7 @@ from tests.graphquery.reduction.oracle import swept
 from tests.lipstick.events.reduced import edges_in, pairs_in
 from tests.lipstick.events.sent import send
 
-pytestmark = pytest.mark.classic
+pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 BY = "wasGeneratedBy"
 
 
