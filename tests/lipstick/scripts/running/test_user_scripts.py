@@ -96,25 +96,6 @@ frame.nlargest(2, "amount").to_csv("top.csv", index=False)
 frame.describe().to_csv("stats.csv")
 """
 
-SPARK = """\
-import sys
-from pathlib import Path
-from pyspark.sql import SparkSession, functions as F
-HERE = Path(__file__).resolve().parent
-def read(spark, name):
-    return spark.read.csv(str(HERE / "data" / name), header=True, inferSchema=True)
-def main(arguments):
-    spark = SparkSession.builder.getOrCreate()
-    orders = read(spark, "orders.csv").where(F.col("n") >= int(arguments[1]))
-    both = orders.join(read(spark, "people.csv"), "who")
-    cities = both.groupBy("city").agg(F.sum("n").alias("n"))
-    cities.write.parquet(str(HERE / "cities"))
-    orders.toPandas().to_csv(HERE / "orders_out.csv", index=False)
-    cities.select("nothing").write.parquet(str(HERE / "never"))
-if __name__ == "__main__":
-    main(sys.argv)
-"""
-
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -187,15 +168,3 @@ def test_modules_of_the_project(project: Path) -> None:
     assert rows(found) == {"orders.csv": (3,)}
     assert ("helpers.py", 4) in {(line.file, line.number) for line in found.lines}
     assert trace(run, "stats.csv", row=0).inputs[0].rules == (Rule.ALL,)
-
-
-@pytest.mark.spark
-def test_a_spark_script_with_a_main_function_that_fails_at_its_end(project: Path) -> None:
-    with pytest.raises(RunScriptError, match=r"at line 14"):
-        ran(project, SPARK, "2")
-    run = open_run("project/s.py.run")
-    found = trace(run, "cities", where={"city": "oslo"})
-    assert rows(found) == {"orders.csv": (2, 3), "people.csv": (0, 2)}
-    assert found.certain
-    assert {9, 10, 11, 12} <= {line.number for line in found.lines}
-    assert rows(trace(run, "orders_out.csv", row=1)) == {"orders.csv": (2,)}
