@@ -2,7 +2,10 @@
 
 An output's window is computed from its time alone, by a constant offset or by the grid of triggers.
 Windows and inputs are cut into buckets as wide as the window, so that the join is one of equality
-on at most two buckets per output; inputs are joined time by time, not tuple by tuple.
+on at most two buckets per output; inputs are joined time by time, not tuple by tuple. Inputs go
+through one shuffle, by bucket: they are grouped by time and joined where they are. The smaller side
+of the join, the windows, is hashed, so that no side is sorted. A second shuffle has at most two
+rows per output.
 """
 
 from __future__ import annotations
@@ -61,16 +64,22 @@ def infer_ranges(
             )
     width = F.lit(element.window)
     at = F.col(time).cast("long")
-    products = inputs.groupBy(at.alias("_time")).agg(
-        F.min(sequence).alias("_first"),
-        F.max(sequence).alias("_last"),
-        F.count(F.lit(1)).alias("_count"),
+    cut_inputs = inputs.select(
+        at.alias("_time"), _bucket(at, width).alias("_bucket"), F.col(sequence).alias("_sequence")
     )
-    products = products.withColumn("_bucket", _bucket(F.col("_time"), width))
+    products = (
+        cut_inputs.repartition("_bucket")
+        .groupBy("_bucket", "_time")
+        .agg(
+            F.min("_sequence").alias("_first"),
+            F.max("_sequence").alias("_last"),
+            F.count(F.lit(1)).alias("_count"),
+        )
+    )
     buckets = F.sequence(
         _bucket(F.col("_lower"), width), _bucket(F.col("_upper") - F.lit(1), width)
     )
-    cut = windows.withColumn("_bucket", F.explode(buckets))
+    cut = windows.withColumn("_bucket", F.explode(buckets)).hint("shuffle_hash")
     inside = (F.col("_time") >= F.col("_lower")) & (F.col("_time") < F.col("_upper"))
     joined = cut.alias("w").join(
         products.alias("p"), (F.col("w._bucket") == F.col("p._bucket")) & inside, "left"
