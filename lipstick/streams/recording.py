@@ -142,7 +142,8 @@ class Recording(ABC):
         """By source, what was not as it should be in all batches together."""
 
     def whole(self, sid: str) -> Keys:
-        """All keys of a stream."""
+        """All keys of a stream; raises as `Graph.stream`."""
+        sid = self.graph.original(sid)
         return self.load(sid, np.arange(len(self.parts(sid))))
 
     def content(self, sid: str, keys: Keys) -> pa.Table:

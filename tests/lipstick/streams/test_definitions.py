@@ -3,10 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 
 from lipstick.streams.ancestors import ancestors, ancestors_of_each
 from lipstick.streams.delays import Fixed, Given
 from lipstick.streams.engine import Runner
+from lipstick.streams.errors import UnknownStreamError
 from lipstick.streams.events import Events
 from lipstick.streams.graph import Graph, Stream
 from lipstick.streams.properties import SourceSet, TotalDelay, coverage
@@ -203,3 +205,6 @@ def test_a_composed_operator_has_the_ancestor_function_of_its_parts() -> None:
     assert ancestors(recording, Events("smoother", 4), ["smooth"]).numbers("smooth") == [3, 4]
     modules = {node.module for node in graph.nodes.values()}
     assert modules == {"s1", "smooth", "smoother"}
+    assert len(recording.whole("smooth").t) == len(T1)
+    with pytest.raises(UnknownStreamError, match="has no stream 'rough'"):
+        recording.whole("rough")
