@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.classic]
 
 WHOLE = {"save": (14, 3.0), "ctas": (40, 4.0), "insert": (40, 4.0)}
 """Steps and seconds of processes that come to their end, about: none has to do so first."""
-SEEDS = (12, 20)
-"""A save, and rows that are added to a table."""
+SEEDS = (12, 8)
+"""A save, and rows that are added to a table, both killed at a step, however long it takes."""
 
 
 @pytest.fixture(scope="module")
