@@ -12,7 +12,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +25,7 @@ for _module in (emit, hashtags, sys.modules[__name__]):
     cloudpickle.register_pickle_by_value(_module)  # type: ignore[no-untyped-call]
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
+T = TypeVar("T")
 TOGETHER = 2_000
 """Records whose edges are one message."""
 
@@ -144,17 +145,11 @@ def map_in_arrow(
         See `map_partitions`.
     """
 
-    token = _token()
+    def emit(execution: Execution, made: pa.RecordBatch) -> None:
+        edges = _derived(made.column(result), made.column(origin))
+        execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
 
-    def run(batches: Batches) -> Batches:
-        with emitter, _attempt(emitter, function, token) as execution:
-            for batch in batches:
-                made = call(batch)
-                edges = _derived(made.column(result), made.column(origin))
-                execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
-                yield made
-
-    return run
+    return _emitting(emitter, function, call, emit)
 
 
 def map_in_pandas(
@@ -171,18 +166,11 @@ def map_in_pandas(
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The same for `DataFrame.mapInPandas`; see `map_in_arrow`."""
 
-    token = _token()
+    def emit(execution: Execution, made: Any) -> None:
+        edges = _derived(pa.array(made[result]), pa.array(made[origin]))
+        execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
 
-    def run(frames: Iterator[Any]) -> Iterator[Any]:
-        with emitter, _attempt(emitter, function, token) as execution:
-            for frame in frames:
-                made = call(frame)
-                origins = pa.array(made[origin])
-                edges = _derived(pa.array(made[result]), origins)
-                execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
-                yield made
-
-    return run
+    return _emitting(emitter, function, call, emit)
 
 
 def partitions_in_arrow(
@@ -233,6 +221,25 @@ def per_partition(call: Callable[[pa.Table], pa.Table]) -> Callable[[Batches], B
         several = list(batches)
         if several:
             yield from call(pa.Table.from_batches(several)).combine_chunks().to_batches()
+
+    return run
+
+
+def _emitting(
+    emitter: Emitter,
+    function: str,
+    call: Callable[[T], T],
+    emit: Callable[[Execution, T], None],
+) -> Callable[[Iterator[T]], Iterator[T]]:
+    """A function of a task's batches that calls another with each, and emits what it made."""
+    token = _token()
+
+    def run(batches: Iterator[T]) -> Iterator[T]:
+        with emitter, _attempt(emitter, function, token) as execution:
+            for batch in batches:
+                made = call(batch)
+                emit(execution, made)
+                yield made
 
     return run
 

@@ -36,10 +36,8 @@ def decide(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
     """
     passed = list(received)
     yield from (row for row in passed if row.kind != rows.MESSAGES)
-    for topic, parts in rows.by_topic(passed, rows.MESSAGES).items():
-        for partition in sorted({row.shard for row in parts}):
-            own = [table_of(row.data) for row in parts if row.shard == partition]
-            yield from _decided(plan, topic, partition, concatenated(own, SCHEMA))
+    for topic, partition, messages in _by_partition(passed, rows.MESSAGES):
+        yield from _decided(plan, topic, partition, messages)
 
 
 def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) -> Iterator[Row]:
@@ -90,10 +88,16 @@ def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
     """
     passed = list(received)
     yield from (row for row in passed if row.kind != rows.COUNTING)
-    for topic, parts in rows.by_topic(passed, rows.COUNTING).items():
+    for topic, partition, messages in _by_partition(passed, rows.COUNTING):
+        yield from _reduced(plan, topic, partition, messages)
+
+
+def _by_partition(received: Iterable[Row], kind: str) -> Iterator[tuple[str, int, pa.Table]]:
+    """Messages of a kind of rows, by topic and partition."""
+    for topic, parts in rows.by_topic(received, kind).items():
         for partition in sorted({row.shard for row in parts}):
             own = [table_of(row.data) for row in parts if row.shard == partition]
-            yield from _reduced(plan, topic, partition, concatenated(own, SCHEMA))
+            yield topic, partition, concatenated(own, SCHEMA)
 
 
 def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) -> Iterator[Row]:
