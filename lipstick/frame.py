@@ -316,16 +316,17 @@ class AnnotatedFrame(Analyses):
         """
         if method not in ("auto", "annotations", "rerun"):
             raise ValueError(f"method is 'auto', 'annotations' or 'rerun', not {method!r}")
-        read = self.ancestry.names
-        known = {name.lower() for name in self._session.tracked}
-        delete = {
-            n: what for n, what in delete.items() if n.lower() in read or n.lower() not in known
-        }
+        delete = self._concerning(delete)
         if method == "rerun":
             return self._rerun(delete, cascade)
         found = self.capture.what_if(delete, cascade)
         assert isinstance(found, WhatIf)
         return found
+
+    def _concerning(self, delete: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a deletion without the tracked relations that the query does not read."""
+        others = {name.lower() for name in self._session.tracked} - self.ancestry.names
+        return {name: what for name, what in delete.items() if name.lower() not in others}
 
     def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
         """See :meth:`lipstick.Capture.what_if_updated`."""

@@ -114,7 +114,7 @@ def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
     Empty for data that is not in files.
     """
     files = sorted(frame.inputFiles())
-    states = [_local_state(file) for file in files]
+    states = [local_state(file) for file in files]
     if all(state is not None for state in states):
         return tuple(state for state in states if state is not None)
     listing = spark.read.format("binaryFile").load(files)
@@ -122,7 +122,8 @@ def fingerprint(spark: SparkSession, frame: DataFrame) -> tuple[FileState, ...]:
     return tuple(sorted((row[0], row[1], row[2]) for row in columns.collect()))
 
 
-def _local_state(uri: str) -> FileState | None:
+def local_state(uri: str) -> FileState | None:
+    """Return the state of a file; None: it is on no local disk. One that is gone has length -1."""
     parsed = urlparse(uri)
     if parsed.scheme not in ("", "file"):
         return None

@@ -34,14 +34,19 @@ class FileRead:
 
     Parameters
     ----------
-    path
-        A URI whose characters are not escaped.
+    uri
+        As Spark writes it, here and in the column of a row's file.
     modified
         When it was last modified, as it was read: in milliseconds since 1970.
     """
 
-    path: str
+    uri: str
     modified: int
+
+    @property
+    def path(self) -> str:
+        """The URI without escapes, as readers take it."""
+        return unquote(self.uri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +178,7 @@ def _source_files(folder: Path) -> dict[int, list[FileRead]]:
         if file.name.removesuffix(".compact").isdigit():
             for entry in _documents(file.read_text(encoding="utf-8"), file):
                 # A compacted file repeats the entries of the files before it.
-                read = FileRead(unquote(entry["path"]), int(entry["timestamp"]))
+                read = FileRead(str(entry["path"]), int(entry["timestamp"]))
                 result.setdefault(int(entry["batchId"]), {})[read] = None
     return {number: list(files) for number, files in result.items()}
 

@@ -12,14 +12,13 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote, urlparse
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lipstick.errors import SourceChangedError, SourceError, TrackingError
 from lipstick.naming import ROW_BITS
-from lipstick.source import Source, fingerprint
+from lipstick.source import Source, fingerprint, local_state
 from lipstick.streams.queries.checkpoint import CheckpointError, FileRead, MicroBatch
 from lipstick.streams.queries.source import StreamSource
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked, name_rows
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 BATCH = "_lipstick_batch"
 LATE = "_lipstick_late"
 _FILE, _NUMBER = "_lipstick_file", "_lipstick_number"
-_SAFE = "/:=+,;@~!$&'()*-._"
-"""Characters that Spark's URIs of files do not escape."""
 
 
 def of_stream(tracked: Tracked) -> StreamSource:
@@ -134,7 +131,7 @@ def recorded(
     read = files_of(stream, batches, tracked.name)
     late = {batch.number: batch.late for batch in batches}
     numbered = [
-        (file, _escaped(file.path), number, batch, late[batch])
+        (file, file.uri, number, batch, late[batch])
         for number, (file, batch) in enumerate(read)
         if only in (None, batch)
     ]
@@ -161,7 +158,7 @@ def recorded(
         tracked.token,
         tracked.schema,
         tracked.verified,
-        tuple(_escaped(file.path) for file, _ in read),
+        tuple(file.uri for file, _ in read),
     )
 
 
@@ -194,25 +191,20 @@ def _is_under(file: str, path: str) -> bool:
     return re.sub("^file:/+", "/", file).startswith(fixed)
 
 
-def _escaped(path: str) -> str:
-    """Return the URI of a file as Spark's column of it has it."""
-    scheme, _, rest = path.partition("://")
-    return f"{scheme}://{quote(rest, safe=_SAFE)}"
-
-
 def _check_files(name: str, files: Sequence[FileRead]) -> None:
+    """Refuse files that are not what was read; of those on no local disk nothing is known."""
     for file in files:
-        parsed = urlparse(quote(file.path, safe=_SAFE))
-        if parsed.scheme != "file":
+        state = local_state(file.uri)
+        if state is None:
             continue
-        local = Path(unquote(parsed.path))
-        if not local.exists():
+        _, length, modified = state
+        if length < 0:
             raise SourceError(
-                f"{local}, which the stream {name!r} has read, is gone.\n"
+                f"{file.path}, which the stream {name!r} has read, is gone.\n"
                 "Keep the files of a stream for as long as questions are asked about it."
             )
-        if local.stat().st_mtime_ns // 1_000_000 != file.modified:
+        if modified // 1_000_000 != file.modified:
             raise SourceChangedError(
-                f"{local} changed since the stream {name!r} read it.\n"
+                f"{file.path} changed since the stream {name!r} read it.\n"
                 "Restore it: what the query made of it can only be told from what it read."
             )

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lipstick.capture.capture import Capture
 from lipstick.deletion import Cascade, Deletion, resolve_deletion, without
+from lipstick.derived.hypothesis import Hypothesis, Reduced
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.memory import MemoryWhatIf, WhatIfMany
@@ -90,11 +92,10 @@ class StreamResults(AnnotatedFrame):
         UnsupportedError
             When the watermarks of what is left cannot be told.
         """
-        moved = self._moved(delete, cascade)
-        if moved is None:
+        batches = self._moved(delete, cascade)
+        if batches is None:
             return super().what_if(delete, cascade, method=method)
-        deletion, batches = moved
-        return self._again(deletion, batches)
+        return self._again(delete, cascade, batches)
 
     def what_if_many(self, scenarios: Given) -> WhatIfMany:
         """See :meth:`lipstick.Capture.what_if_many`; the query must not depend on watermarks."""
@@ -119,16 +120,11 @@ class StreamResults(AnnotatedFrame):
                 self._query,
             )
 
-    def _moved(
-        self, delete: Mapping[str, Any], cascade: Cascade | None
-    ) -> tuple[Deletion, list[MicroBatch]] | None:
-        """Return a deletion, and the batches with other watermarks; None: it moves none."""
+    def _moved(self, delete: Mapping[str, Any], cascade: Cascade | None) -> list[MicroBatch] | None:
+        """Return the batches with the watermarks of what is left; None: no watermark moves."""
         if not self._reading.by_time or not delete:
             return None
-        records = self.manifest("copy").relations
-        read = {name.lower() for name in records}
-        asked = {name: what for name, what in delete.items() if name.lower() in read}
-        deletion = resolve_deletion(self._session.spark, records, asked, cascade)
+        deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
         gone = deletion.views(self._session.spark)
         after = self._watermarks(gone)
         for view, _ in gone.values():
@@ -137,9 +133,20 @@ class StreamResults(AnnotatedFrame):
         last = self._batches[-1]
         if settled(self._batches, self._recorded_watermarks) == last.watermark:
             batches[-1] = replace(batches[-1], watermark=settled(self._batches, after))
-        if _marks(batches) == _marks(self._batches):
-            return None
-        return deletion, batches
+        return None if _marks(batches) == _marks(self._batches) else batches
+
+    def _hypothetical(self, root: Block) -> Capture:
+        """Return what answers about a query over these rows without being written."""
+        manifest = replace(self.manifest("copy"), root=root)
+        return Capture(self._session.store, manifest, self._session.spark, self._known)
+
+    def _deletion(
+        self, asked: Capture, delete: Mapping[str, Any], cascade: Cascade | None
+    ) -> Deletion:
+        """Return the tokens to delete of what the query reads, and of what that was made of."""
+        delete = self._concerning(delete)
+        asked.ancestry.check_unambiguous(delete)
+        return resolve_deletion(self._session.spark, asked.cluster.readable, delete, cascade)
 
     @cached_property
     def _recorded_watermarks(self) -> list[Watermark]:
@@ -177,26 +184,24 @@ class StreamResults(AnnotatedFrame):
             result.append(Watermark(each.delay, {row[BATCH]: row["latest"] for row in latest}))
         return result
 
-    def _again(self, deletion: Deletion, batches: Sequence[MicroBatch]) -> WhatIf:
+    def _again(
+        self, delete: Mapping[str, Any], cascade: Cascade | None, batches: Sequence[MicroBatch]
+    ) -> WhatIf:
         """Run the query over what is left, with other watermarks."""
+        self._check_sources()
         spark = self._session.spark
-        gone = deletion.views(spark)
-        late = {batch.number: batch.late for batch in batches}
-        views: dict[str, str] = {}
-        made: list[str] = []
-        for name, tracked in self.relations.items():
-            view = tracked.view
-            if name in gone:
-                view = without(spark, view, *gone[name])
-                made.append(view)
-            if name in self._recorded:
-                view = _with_late(spark.table(view), late)
-                made.append(view)
-            views[tracked.view] = view
         reading = self._stream.reading(self._mode, self._emitted(batches))
-        root = _lowered(self._stream, reading, self._recorded)
-        new = spark.sql(plain_sql(root, views, identity=True))
-        drop_once_read(new, [*made, *(view for view, _ in gone.values())])
+        asked = self._hypothetical(_lowered(self._stream, reading, self._recorded))
+        hypothesis = Hypothesis(spark, self._deletion(asked, delete, cascade), rerun=True)
+        reduced = hypothesis.reduced(asked)
+        late = {batch.number: batch.late for batch in batches}
+        streams = {
+            name: _with_late(spark.table(tracked.view), late)
+            for name, tracked in self._recorded.items()
+        }
+        replaced = {**reduced.replaced, **streams}
+        new = hypothesis.rows(asked, Reduced(reduced.deletion, replaced))
+        drop_once_read(new, streams.values())
         old = spark.sql(plain_sql(self.root, identity=True))
         return WhatIf(spark, self.manifest("copy"), new, old, "rerun")
 

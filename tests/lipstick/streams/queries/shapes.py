@@ -53,6 +53,11 @@ class Shape:
     """Columns by which the readings are without duplicates."""
 
     @property
+    def nested(self) -> bool:
+        """Whether windows are of windows, whose annotations are not written down."""
+        return "window(w, " in self.sql
+
+    @property
     def by_batch(self) -> bool:
         """Whether it is told which batch emitted a row."""
         outer = ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")

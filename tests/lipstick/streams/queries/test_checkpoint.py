@@ -49,7 +49,7 @@ def test_batches_have_their_files_and_both_watermarks(tmp_path: Path) -> None:
     for number in range(3):
         commit(tmp_path, number)
     assert read_checkpoint(tmp_path) == [
-        MicroBatch(0, (read("in/a b"), ()), 0, 0),
+        MicroBatch(0, (read("in/a%20b"), ()), 0, 0),
         MicroBatch(1, ((), read("other/e")), 50, 0),
         MicroBatch(2, (read("in/c", "in/d"), ()), 70, 50),
     ]

@@ -20,7 +20,8 @@ from tests.lipstick.streams.queries.shapes import READINGS
 
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
-    made = Feed(spark, tmp_path)
+    # Characters that Spark escapes in the names of files, and some that it does not.
+    made = Feed(spark, tmp_path / "a b+é%20#'&")
     yield made
     made.session.close()
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lipstick.errors import CapabilityError
 from tests.lipstick.streams.queries.running import Feed, bag, standing
 from tests.lipstick.streams.queries.shapes import GONE, SHAPES, Shape
 
@@ -32,6 +33,11 @@ def test_results_are_what_the_stream_emits(
             assert bag(run.emitted(number).df.collect()) == bag(rows), number
     results = run.results()
     assert bag(results.capture.df.collect()) == standing(shape, emitted)
+    if shape.nested:
+        with pytest.raises(CapabilityError, match="are evaluated by Spark alone"):
+            results.polynomials()
+    else:
+        results.polynomials()  # each is held against the worlds (LIPSTICK_CHECK)
 
     choice = SHAPES.index(shape) % len(GONE["readings"])
     gone = {name: chosen[choice] for name, chosen in GONE.items() if name in shape.sql}
