@@ -17,7 +17,7 @@ from lipstick import display
 from lipstick.analysis import Analyses
 from lipstick.answers import with_names
 from lipstick.capture.capture import Capture, Row
-from lipstick.capture.manifest import Manifest, RelationRecord
+from lipstick.capture.manifest import Manifest
 from lipstick.capture.types import MemberTypes
 from lipstick.capture.write import Progress, copy_capture, write_capture
 from lipstick.cost import Cost, estimate_cost
@@ -211,7 +211,7 @@ class AnnotatedFrame(Analyses):
             schema=self._schema.json(),
             values=values,
             root=self.root,
-            relations={name: _record(tracked) for name, tracked in self.relations.items()},
+            relations={name: tracked.record for name, tracked in self.relations.items()},
             recursive=self._recursive,
         )
 
@@ -370,18 +370,3 @@ class AnnotatedFrame(Analyses):
         from lipstick.explore import explore
 
         return explore(self.capture, to=to, name="query", browser=browser)
-
-
-def _record(tracked: Tracked) -> RelationRecord:
-    return RelationRecord(
-        name=tracked.name,
-        view=tracked.view,
-        naming=tracked.naming.value,
-        token=tracked.token,
-        columns=tracked.columns,
-        verified=tracked.verified,
-        description=tracked.source.description,
-        files=tracked.files,
-        fingerprint=tracked.source.fingerprint,
-        derived=None if tracked.derived is None else str(tracked.derived),
-    )

@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 from pyspark.sql.window import Window
 
 from lipstick import display
+from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import SourceError, TrackingError
 from lipstick.naming import ROW_BITS
 from lipstick.source import Source
@@ -101,6 +102,22 @@ class Tracked:
     def token_source(self) -> TokenSource:
         """What rewriting needs to know of it."""
         return TokenSource(self.view, self.token, self.unique)
+
+    @property
+    def record(self) -> RelationRecord:
+        """What a capture keeps of it."""
+        return RelationRecord(
+            name=self.name,
+            view=self.view,
+            naming=self.naming.value,
+            token=self.token,
+            columns=self.columns,
+            verified=self.verified,
+            description=self.source.description,
+            files=self.files,
+            fingerprint=self.source.fingerprint,
+            derived=None if self.derived is None else str(self.derived),
+        )
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """Return the relation with its token columns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +67,9 @@ def run_on_spark(folder: Path, tables: Iterable[pa.Table]) -> None:
 
     (folder / "in").mkdir(parents=True, exist_ok=True)
     for number, table in enumerate(tables):
-        pq.write_table(table, folder / "in" / f"{number:04d}.parquet")
+        path = folder / "in" / f"{number:04d}.parquet"
+        pq.write_table(table, path)
+        os.utime(path, (number, number))  # Spark reads files in the order of their times
     spark = SparkSession.builder.master("local[2]").getOrCreate()
     reader = spark.readStream.schema("ts bigint, sensor string, celsius double")
     frame = reader.option("maxFilesPerTrigger", 2).parquet(str(folder / "in"))

@@ -53,9 +53,10 @@ class Shape:
     """Columns by which the readings are without duplicates."""
 
     @property
-    def nested(self) -> bool:
-        """Whether windows are of windows, whose annotations are not written down."""
-        return "window(w, " in self.sql
+    def spark_alone(self) -> bool:
+        """Whether a deletion may change windows: annotations are evaluated by Spark alone."""
+        of_first_rows = bool(self.distinct) and "GROUP BY window(" in self.sql
+        return of_first_rows or "window(w, " in self.sql or "session_window(" in self.sql
 
     @property
     def by_batch(self) -> bool:

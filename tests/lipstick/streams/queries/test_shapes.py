@@ -33,7 +33,7 @@ def test_results_are_what_the_stream_emits(
             assert bag(run.emitted(number).df.collect()) == bag(rows), number
     results = run.results()
     assert bag(results.capture.df.collect()) == standing(shape, emitted)
-    if shape.nested:
+    if shape.spark_alone:
         with pytest.raises(CapabilityError, match="are evaluated by Spark alone"):
             results.polynomials()
     else:
