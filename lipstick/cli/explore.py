@@ -1,4 +1,4 @@
-"""``lipstick explore``: captures, stores and scripts looked at in a browser."""
+"""``lipstick explore``: captures, stores, streams and scripts looked at in a browser."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ from lipstick.cli.errors import reported
 def explore(
     paths: tuple[Path, ...], port: int, host: str, no_browser: bool, output: Path | None, rows: int
 ) -> None:
-    """Explore captures, workflow stores and scripts in a browser.
+    """Explore captures, stores, streams and scripts in a browser.
 
-    PATHs are folders that save() wrote, folders that a workflow ran into, and Python scripts or
-    notebooks. Nothing is changed, and no Spark is started.
+    PATHs are folders that save() wrote; stores of workflow runs, recorded streams and reduced
+    events; files of federations; Python scripts and notebooks. Stores that are still written are
+    shown as they grow. Nothing is changed, and no Spark is started.
     """
     with reported():
         from lipstick.explore import Explorer

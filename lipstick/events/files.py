@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from graphquery.reduction import CycleError, Partial, Reducer, merge
 from graphquery.reduction.reducer import BATCH
 from graphquery.store import Store
 from lipstick.events.attempts import OVERLAP, Attempts
+from lipstick.events.blocks import blocks_of, by_topic
 from lipstick.events.errors import EventsError, MessageError
 from lipstick.events.letters import append_letters, read_letters
 from lipstick.events.message import SCHEMA
@@ -181,11 +182,14 @@ def found(paths: Iterable[str | os.PathLike[str]]) -> list[Path]:
 
 
 def goes_on(before: Any, now: dict[str, Any]) -> bool:
-    """Whether a run reads as another, and the same files first if it may read more of them."""
+    """Whether a run reads as another, and the same files first if files may come."""
     if not isinstance(before, dict) or before.get("settings") != now["settings"]:
         return False
     files: list[Any] = before["files"]
-    return bool(files == (now["files"][: len(files)] if now.get("follows") else now["files"]))
+    if now.get("follows"):  # it may have read more of them, or be reading them again
+        both = min(len(files), len(now["files"]))
+        return bool(files[:both] == now["files"][:both])
+    return bool(files == now["files"])
 
 
 def described(files: Sequence[Path], settings: Settings) -> dict[str, Any]:
@@ -253,8 +257,10 @@ class Reduction:
         if reducer.progress.sealed and not sealed:
             topic.blocks = self.block + 1
         finals = reducer.take_final()
-        if finals:
-            self.writer.write(name, finals, batch=self.block, told={"run": self.run})
+        # Who looks at the store while it is written sees how far the reduction is.
+        if finals or self.run.get("follows"):
+            told = {"run": self.run, "progress": asdict(reducer.progress), "oldest": _oldest(rows)}
+            self.writer.write(name, finals, batch=self.block, told=told)
 
     def _reducer(self, name: str, files: Sequence[Path]) -> TopicReducer:
         given = self.settings
@@ -388,12 +394,10 @@ class Reduction:
         append_letters(self.letters, new)
 
 
-def by_topic(messages: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Messages by their topic."""
-    names = messages.column("topic").unique().to_pylist()
-    for name in names:
-        whole = len(names) == 1
-        yield name, messages if whole else messages.filter(pc.equal(messages["topic"], name))
+def _oldest(rows: pa.Table) -> int | None:
+    """When the oldest of some messages was sent, in microseconds since 1970."""
+    found: int | None = pc.min(rows.column("event_time")).as_py()
+    return found
 
 
 def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Table:
@@ -408,19 +412,3 @@ def _counted(files: Sequence[Path], topic: str, blocks: int, size: int) -> pa.Ta
         if len(own):
             counted.append(attempts.take(own).counting)
     return pa.concat_tables(counted)
-
-
-def blocks_of(files: Sequence[Path], size: int) -> Iterator[tuple[bytes, Path, int]]:
-    """Blocks of whole lines of files, with the file and the number of the first line of each."""
-    for file in files:
-        line, rest = 1, b""
-        with file.open("rb") as source:
-            while data := source.read(size):
-                data = rest + data
-                end = data.rfind(b"\n") + 1
-                block, rest = data[:end], data[end:]
-                if block:
-                    yield block, file, line
-                    line += block.count(b"\n")
-        if rest:
-            yield rest, file, line

@@ -27,7 +27,8 @@ class Source(Protocol):
     Attributes
     ----------
     kind
-        ``capture``, ``graph``, ``federation`` or ``script``: which views a page has of it.
+        ``capture``, ``graph``, ``stream``, ``reduction``, ``federation`` or ``script``: which views
+        a page has of it.
     name
         What people call it.
     """

@@ -9,8 +9,7 @@ from typing import Any
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures.source import CaptureSource
 from lipstick.explore.errors import ExploreError
-from lipstick.explore.explorer import Explorer
-from lipstick.explore.graphs.source import GraphSource
+from lipstick.explore.explorer import Explorer, Source
 from lipstick.explore.page import assembled
 from lipstick.explore.params import Params
 
@@ -55,12 +54,14 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     """Write the page with the answers of what is clicked first; return its size in bytes.
 
     Of a capture it holds the first rows of the answer, and why the first of these are there; of a
-    graph the modules, and what is one click away from them.
+    graph the modules, and what is one click away from them; of a script what its variables and
+    files depend on; of streams the newest events of each, and what those at the end were made of;
+    of a reduction where its first outputs came from.
 
     Parameters
     ----------
     rows
-        Of how many rows of a capture it holds why they are there.
+        Of how many rows of a capture it holds why they are there; of events and outputs as many.
 
     Raises
     ------
@@ -76,16 +77,27 @@ def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
     for number, source in enumerate(explorer.sources):
         if held.hold(number, "about", {}) is None:
             raise ExploreError(f"{source.name} is too much for one page: serve it instead.")
-        if isinstance(source, CaptureSource):
-            _capture(held, number, source, rows)
-        elif isinstance(source, GraphSource):
-            _graph(held, number)
+        _hold(held, number, source, rows)
     page = assembled({"mode": "saved", "answers": held.answers})
     data = page.encode()
     if len(data) > LARGEST:
         raise ExploreError(f"The page would have {len(data):,} bytes, more than {LARGEST:,}.")
     path.write_bytes(data)
     return len(data)
+
+
+def _hold(held: Holding, number: int, source: Source, rows: int) -> None:
+    match source:
+        case CaptureSource():
+            _capture(held, number, source, rows)
+        case _ if source.kind == "graph":
+            _graph(held, number)
+        case _ if source.kind == "script":
+            _script(held, number)
+        case _ if source.kind == "stream":
+            _streams(held, number, rows)
+        case _ if source.kind == "reduction":
+            _reduction(held, number, rows)
 
 
 def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> None:
@@ -134,3 +146,45 @@ def _graph(held: Holding, number: int) -> None:
                 inner = [box["focus"] for box in found["boxes"][:_BOXES] if box["focus"]]
                 following += [f for f in inner if "search" not in f and "segment" not in f]
         waiting = following
+
+
+def _script(held: Holding, number: int) -> None:
+    found = held.hold(number, "script", {})
+    if found is None:
+        return
+    _graph(held, number)
+    for criterion in [*found["outputs"], *found["inputs"], *found["variables"]]:
+        for forwards in ({}, {"forwards": True}):
+            answer = held.hold(number, "depends", {"criterion": criterion, **forwards})
+            if answer is not None and answer["seeds"]:
+                mode = "descendants" if forwards else "ancestors"
+                marks = {"mode": mode, "nodes": answer["seeds"]}
+                held.hold(number, "picture", {"focus": {}, "marks": marks})
+
+
+def _streams(held: Holding, number: int, rows: int) -> None:
+    about = held.hold(number, "about", {})
+    version = {"version": about["version"]}
+    held.hold(number, "picture", version)
+    # What nothing is made of is asked about first: where there is little room, that is held.
+    for stream in reversed(about["streams"]):
+        asked = {"stream": stream["name"], "offset": 0, "limit": 100, **version}
+        found = held.hold(number, "events", asked)
+        for row in [] if found is None else found["rows"][:rows]:
+            keyed = found["keyed"]
+            event = {"stream": stream["name"], "n": int(row[1 if keyed else 0])}
+            if keyed:
+                event["key"] = row[0]
+            for way in ({}, {"forwards": True}):
+                held.hold(number, "path", {**event, **way, **version})
+
+
+def _reduction(held: Holding, number: int, rows: int) -> None:
+    progress = held.hold(number, "progress", {})
+    _graph(held, number)
+    if progress is None:
+        return
+    version = {"version": progress["version"]}
+    found = held.hold(number, "outputs", {"text": "", **version})
+    for name in [] if found is None else found["names"][:rows]:
+        held.hold(number, "trace", {"entity": name, **version})

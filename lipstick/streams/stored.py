@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from graphquery.store import Store
+from graphquery.store import Snapshot, Store
 from graphquery.store.streams import (
     Part,
     batches,
@@ -41,7 +41,7 @@ class Stored(Recording):
     Parameters
     ----------
     path
-        Of the store.
+        Of the store; or a snapshot of it, to ask of that version.
     query
         The name of the graph that was run; None where the store has one alone.
 
@@ -58,8 +58,8 @@ class Stored(Recording):
         When there is no such query.
     """
 
-    def __init__(self, path: str | Path, query: str | None = None) -> None:
-        self._snapshot = Store.open(Path(path)).snapshot()
+    def __init__(self, path: str | Path | Snapshot, query: str | None = None) -> None:
+        self._snapshot = path if isinstance(path, Snapshot) else Store.open(Path(path)).snapshot()
         records = self._snapshot.records
         names = queries(records)
         if query is None and len(names) == 1:
@@ -67,7 +67,7 @@ class Stored(Recording):
         if query not in names:
             given = "No query was named" if query is None else f"There is no query {query!r}"
             raise UnknownStreamError(
-                f"{given} of store {path}.\nIt has {', '.join(names) or 'none'}."
+                f"{given} of store {self._snapshot.root}.\nIt has {', '.join(names) or 'none'}."
             )
         record = query_record(query)
         document = checked(records[record], f"Record {record}")

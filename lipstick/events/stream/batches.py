@@ -297,12 +297,8 @@ class Batches:
                 "stream": now.document(),
             }
             topics[name] = (finals, told)
-        stream = {
-            "batch": batch,
-            "query": self.query,
-            "settings": self.settings.document(),
-            "dead": self.dead,
-        }
+        stream: dict[str, Any] = {"batch": batch, "query": self.query, "dead": self.dead}
+        stream |= {"settings": self.settings.document(), "oldest": gathered.oldest}
         if topics or batch != self.batch:
             self._reduced.write_all(topics, stream)
         self.batch, self.topics = batch, gathered.topics

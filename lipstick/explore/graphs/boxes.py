@@ -23,7 +23,7 @@ LABEL = 26
 Focus: TypeAlias = dict[str, Any]
 """What a picture is of, as the page asks for it: see :mod:`lipstick.explore.graphs.picture`."""
 
-_LETTER, _LEAST, _LINE = 7.2, 96.0, 17.0
+_LETTER, _LEAST, _LINE = 7.6, 96.0, 17.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,24 +54,12 @@ class Marks:
 
 
 @dataclass(slots=True)
-class Picture:
-    """Boxes so far.
+class Drawing:
+    """Boxes and edges so far."""
 
-    Attributes
-    ----------
-    owner
-        int64, per segment the box that its edges are drawn at, or -1.
-    """
-
-    outline: Outline
-    marks: Marks | None = None
     boxes: list[dict[str, Any]] = field(default_factory=list)
     shapes: list[Box] = field(default_factory=list)
-    owner: Array = field(init=False)
     edges: dict[tuple[int, int], int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.owner = np.full(len(self.outline.segments), -1, dtype=np.int64)
 
     def add(
         self,
@@ -121,14 +109,6 @@ class Picture:
         )
         return len(self.boxes) - 1
 
-    def own(self, box: int, segments: Array) -> None:
-        """Draw the edges of some segments at a box, and count their marks there."""
-        self.owner[segments] = box
-        if self.marks is not None:
-            total = int(self.outline.counts[segments].sum())
-            found = {k: int(n[segments].sum()) for k, n in self.marks.segments.items()}
-            self.mark(box, found, total)
-
     def mark(self, box: int, found: Mapping[str, int], total: int) -> None:
         """Say of a box of how many of its nodes a mark is."""
         known = {kind: [count, total] for kind, count in found.items() if count}
@@ -139,17 +119,6 @@ class Picture:
         """Add edges between two boxes."""
         if source != target:
             self.edges[source, target] = self.edges.get((source, target), 0) + count
-
-    def link_segments(self) -> None:
-        """Add the edges between boxes whose segments edges join."""
-        outline = self.outline
-        sources, targets = self.owner[outline.sources], self.owner[outline.targets]
-        shown = (sources >= 0) & (targets >= 0) & (sources != targets)
-        ends = merged(
-            sources[shown], targets[shown], outline.weights[shown], max(len(self.boxes), 1)
-        )
-        for source, target, count in zip(*(part.tolist() for part in ends), strict=True):
-            self.link(source, target, count)
 
     def answer(
         self, shown: int, total: int, crumbs: list[dict[str, Any]], what: str
@@ -205,6 +174,43 @@ class Picture:
         while up is not None and up != other:
             up = self.boxes[up]["parent"]
         return up is not None
+
+
+@dataclass(slots=True)
+class Picture(Drawing):
+    """A drawing of the segments of a graph, or of nodes in them.
+
+    Attributes
+    ----------
+    owner
+        int64, per segment the box that its edges are drawn at, or -1.
+    """
+
+    outline: Outline = field(kw_only=True)
+    marks: Marks | None = field(default=None, kw_only=True)
+    owner: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.owner = np.full(len(self.outline.segments), -1, dtype=np.int64)
+
+    def own(self, box: int, segments: Array) -> None:
+        """Draw the edges of some segments at a box, and count their marks there."""
+        self.owner[segments] = box
+        if self.marks is not None:
+            total = int(self.outline.counts[segments].sum())
+            found = {k: int(n[segments].sum()) for k, n in self.marks.segments.items()}
+            self.mark(box, found, total)
+
+    def link_segments(self) -> None:
+        """Add the edges between boxes whose segments edges join."""
+        outline = self.outline
+        sources, targets = self.owner[outline.sources], self.owner[outline.targets]
+        shown = (sources >= 0) & (targets >= 0) & (sources != targets)
+        ends = merged(
+            sources[shown], targets[shown], outline.weights[shown], max(len(self.boxes), 1)
+        )
+        for source, target, count in zip(*(part.tolist() for part in ends), strict=True):
+            self.link(source, target, count)
 
 
 def shortened(text: str, length: int = LABEL) -> str:

@@ -26,7 +26,7 @@ def segment(
     outline: Outline, graph: ProvenanceGraph, name: str, start: int, marks: Marks | None
 ) -> dict[str, Any]:
     """Some nodes of a segment, and the segments around it."""
-    picture = Picture(outline, marks)
+    picture = Picture(outline=outline, marks=marks)
     place = outline.position[name]
     found = outline.segments[place]
     ids = np.arange(outline.bases[place], outline.bases[place + 1])
@@ -70,7 +70,7 @@ def neighbourhood(
 
     Of nodes that are many and alike some are drawn, the others are a bundle of their segment.
     """
-    picture = Picture(outline, marks)
+    picture = Picture(outline=outline, marks=marks)
     start = np.array([node], dtype=np.int64)
     drawn = {node: add_nodes(picture, graph, start, None)[0]}
     bundles: dict[tuple[str, bool], int] = {}
@@ -130,7 +130,7 @@ def add_nodes(
     left = {} if after is None else values_of(after, ids[after.has(ids)])
     for node, name in zip(ids.tolist(), graph.names(ids), strict=True):
         segment = graph.segment(node)
-        label = name.rpartition("/")[2] if segment.module is not None else name
+        label = _label(segment, name)
         value = values.get(node)
         sign = segment.label or segment.kind.value
         line = sign if value is None else f"{sign} = {value}"
@@ -147,6 +147,15 @@ def add_nodes(
             picture.mark(box, found, 1)
         boxes.append(box)
     return boxes
+
+
+def _label(segment: Segment, name: str) -> str:
+    """What a node is called in the box of its segment."""
+    if segment.module is not None:
+        return name.rpartition("/")[2]
+    own = name.removeprefix(f"{segment.name}:")
+    # Segments of one relation differ by the commit that they came with.
+    return name if own == name or segment.relation is None else f"{segment.relation}:{own}"
 
 
 def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:

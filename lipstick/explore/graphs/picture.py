@@ -36,7 +36,7 @@ def everything(outline: Outline, marks: Marks | None, executions: Array | None) 
     executions
         Boolean array: the segments to show; None: all.
     """
-    picture = Picture(outline, marks)
+    picture = Picture(outline=outline, marks=marks)
     there = outline.there if executions is None else outline.there & executions
     count = len(outline.groups)
     nodes = np.bincount(outline.group[there], outline.counts[there], minlength=count)
@@ -78,7 +78,7 @@ def module(
     numbers = np.unique(outline.invocation[inside & (outline.invocation != NONE)])
     if executions is not None:
         numbers = np.unique(outline.invocation[inside & executions & (outline.invocation != NONE)])
-    picture = Picture(outline, marks)
+    picture = Picture(outline=outline, marks=marks)
     whole = picture.add("module", name, whole=True, grid=True)
     start = max(0, min(start, len(numbers) - 1))
     chosen = numbers[start : start + INVOCATIONS]
@@ -117,7 +117,7 @@ def invocation(outline: Outline, name: str, number: int, marks: Marks | None) ->
     own = np.flatnonzero(inside & (outline.invocation == number) & outline.there)
     if not len(own):
         raise ExploreError(f"Module {name!r} has no invocation {number}.")
-    picture = Picture(outline, marks)
+    picture = Picture(outline=outline, marks=marks)
     whole = picture.add("module", name, whole=True, focus={"module": name})
     within = picture.add("invocation", f"{name} #{number}", parent=whole, whole=True)
     for place in own[:MOST].tolist():
@@ -142,7 +142,7 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
         ],
         dtype=np.int64,
     )
-    picture = Picture(outline, marks)
+    picture = Picture(outline=outline, marks=marks)
     whole = picture.add("input", name, whole=True, grid=True)
     if start:
         focus: Focus = {"relation": name, "start": max(0, start - INVOCATIONS)}

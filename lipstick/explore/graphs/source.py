@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from graphquery import GraphError, Kind, ProvenanceGraph
+from graphquery import ProvenanceGraph
 from lipstick.explore.budget import Budget
 from lipstick.explore.cells import cell, cells, columns
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.graphs import nodes as node_pictures
 from lipstick.explore.graphs import picture
 from lipstick.explore.graphs.boxes import Focus, Marks
+from lipstick.explore.graphs.finding import LISTED, search
 from lipstick.explore.graphs.marking import Marked, marked
 from lipstick.explore.graphs.outline import NONE, Outline
 from lipstick.explore.params import Params
@@ -24,9 +25,6 @@ from semiring.base import Array
 
 if TYPE_CHECKING:
     from graphquery.store import Snapshot
-
-_LISTED = 50
-"""Neighbours of a node, and findings of a search of each sort, that are listed at most."""
 
 _EXECUTIONS = 2_000
 
@@ -67,6 +65,15 @@ class GraphSource:
         self._thread = threading.Thread(target=self._make, args=(build,), daemon=True)
         self._thread.start()
         self._marked = lru_cache(maxsize=16)(self._mark)
+
+    @property
+    def _reduced(self) -> bool:
+        return self._snapshot is not None and "events" in self._snapshot.records
+
+    @property
+    def version(self) -> int | None:
+        """The commit of the store that it is of; None in memory."""
+        return None if self._snapshot is None else self._snapshot.version
 
     def _make(self, build: Callable[[], ProvenanceGraph]) -> None:
         try:
@@ -117,6 +124,7 @@ class GraphSource:
             "executions": executions[:_EXECUTIONS],
             "execution_count": len(executions),
             "ready": self._graph is not None,
+            "deletable": not self._reduced,
             "python": self._opening,
         }
 
@@ -184,6 +192,10 @@ class GraphSource:
 
     def _mark(self, mode: str, found: tuple[int, ...], step: int | None) -> Marked:
         assert self._graph is not None
+        if mode == "delete" and self._snapshot is not None:
+            from lipstick.events.store import check_deletable
+
+            check_deletable(self._snapshot)
         return marked(self._graph, mode, found, step)
 
     def _node(self, graph: ProvenanceGraph, given: Any) -> int:
@@ -214,12 +226,12 @@ class GraphSource:
             "tuple": {str(key): cell(value) for key, value in values.items()},
             "made_of": self._named(graph, before.ids),
             "makes": self._named(graph, after.ids),
-            "python": f"{self._opening}\ngraph.ancestors({name!r})\n"
-            f"graph.delete([{name!r}]).stale()",
+            "python": f"{self._opening}\ngraph.ancestors({name!r})"
+            + ("" if self._reduced else f"\ngraph.delete([{name!r}]).stale()"),
         }
 
     def _named(self, graph: ProvenanceGraph, ids: Array) -> dict[str, Any]:
-        shown = ids[:_LISTED]
+        shown = ids[:LISTED]
         pairs = zip(shown.tolist(), graph.names(shown), strict=True)
         return {"count": len(ids), "nodes": [{"id": i, "name": cell(n)} for i, n in pairs]}
 
@@ -250,30 +262,7 @@ class GraphSource:
     def search(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Modules, segments and nodes whose names have a text in them."""
         text = params.text("text").strip()
-        lowered = text.lower()
-        outline = self.outline
-        groups = [name for name in outline.groups if lowered in name.lower()]
-        found: list[dict[str, Any]] = []
-        for name in groups[:_LISTED]:
-            module = name in outline.modules
-            focus: Focus = {"module": name} if module else {"relation": name}
-            found.append({"sort": "module" if module else "input", "name": name, "focus": focus})
-        segments = [s for s in outline.segments if lowered in s.name.lower()] if lowered else []
-        for segment in segments[:_LISTED]:
-            if segment.kind is Kind.INVOCATION and segment.module is not None:
-                focus = {"module": segment.module, "invocation": segment.invocation}
-            else:
-                focus = {"segment": segment.name}
-            found.append({"sort": "segment", "name": cell(segment.name), "focus": focus})
-        if text:
-            graph = self.graph(budget)
-            try:
-                node = graph.node(text)
-                entry = {"sort": "node", "name": cell(text), "focus": {"node": node}}
-                found.insert(0, entry)
-            except GraphError:
-                pass  # no node is called exactly so
-        return {"found": found, "total": len(groups) + len(segments)}
+        return search(self.outline, lambda: self.graph(budget), text)
 
     # -- comparisons -----------------------------------------------------------------------------
 

@@ -1,18 +1,24 @@
-"""Graphs to explore: of a store, and in memory."""
+"""What stores have to explore, and graphs in memory."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from graphquery import ProvenanceGraph
-from graphquery.store import Store
+from graphquery import ProvenanceGraph, Segment
+from graphquery.store import Snapshot, Store
+from graphquery.store.streams import queries
 from lipstick.explore.errors import ExploreError
+from lipstick.explore.explorer import Source
 from lipstick.explore.graphs.outline import Outline
 from lipstick.explore.graphs.source import GraphSource
 
+EVENTS = "events"
+"""The record of stores that have reduced graphs of events: `lipstick.events.store.RECORD`."""
 
-def open_graph(name: str, path: Path) -> GraphSource:
-    """The graph of a store; of what its log says at once, of its nodes when it has been built.
+
+def open_graph(name: str, path: Path) -> Source:
+    """What is in a store: recorded streams, a reduced graph of events, or any other graph.
 
     Raises
     ------
@@ -22,6 +28,32 @@ def open_graph(name: str, path: Path) -> GraphSource:
         Where there is no store.
     """
     snapshot = Store.open(path).snapshot()
+    if queries(snapshot.records):
+        from lipstick.explore.streams.source import StreamSource
+
+        return StreamSource(name, path)
+    if EVENTS in snapshot.records:
+        from lipstick.explore.reductions import ReductionSource
+
+        return ReductionSource(name, path)
+    return stored_graph(name, path, snapshot)
+
+
+def stored_graph(
+    name: str, path: Path, snapshot: Snapshot, shown: Iterable[Segment] | None = None
+) -> GraphSource:
+    """The graph of a store; of what its log says at once, of its nodes when it has been built.
+
+    Parameters
+    ----------
+    shown
+        Its segments, as pictures are to group them; None: as they are stored.
+
+    Raises
+    ------
+    ExploreError
+        Of a run without provenance.
+    """
     if not snapshot.records.get("workflow", {}).get("tracked", True):
         raise ExploreError(
             f"The run in {path} has no provenance: it ran with --plain.\n"
@@ -37,7 +69,7 @@ def open_graph(name: str, path: Path) -> GraphSource:
         f"snapshot = Store.open({str(path)!r}).snapshot()\n"
         "graph = ProvenanceGraph.build(snapshot.segments.values(), snapshot.edges, snapshot.column)"
     )
-    outline = Outline.of_stored(segments, snapshot.edges)
+    outline = Outline.of_stored(segments if shown is None else shown, snapshot.edges)
     return GraphSource(name, outline, build, opening, snapshot)
 
 

@@ -32,6 +32,9 @@ MODULES = (
     "graph.js",
     "script.js",
     "federation.js",
+    "live.js",
+    "stream.js",
+    "reduction.js",
     "app.js",
 )
 """In the order in which they are evaluated: each after those it imports."""

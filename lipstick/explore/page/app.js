@@ -8,9 +8,11 @@ import { CaptureView } from "./capture.js";
 import { GraphView } from "./graph.js";
 import { ScriptView } from "./script.js";
 import { FederationView } from "./federation.js";
+import { StreamView } from "./stream.js";
+import { ReductionView } from "./reduction.js";
 
-const VIEWS = { capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView };
-const SORTS = { capture: "capture", graph: "store", script: "script", federation: "federation" };
+const VIEWS = { capture: CaptureView, graph: GraphView, script: ScriptView, federation: FederationView, stream: StreamView, reduction: ReductionView };
+const SORTS = { capture: "capture", graph: "store", script: "script", federation: "federation", stream: "streams", reduction: "events" };
 
 export class App {
   constructor(root, asker, { address }) {

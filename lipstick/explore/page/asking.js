@@ -27,10 +27,11 @@ export class Asker {
     this.times = [];
   }
 
-  async ask(source, view, params = {}, signal = undefined) {
+  // `fresh`: the answer may have become another since it was given last.
+  async ask(source, view, params = {}, signal = undefined, fresh = false) {
     const question = { source, view, params };
     const key = canonical(question);
-    if (this.kept.has(key)) return this.kept.get(key);
+    if (!fresh && this.kept.has(key)) return this.kept.get(key);
     const started = performance.now();
     const found = await this.send(question, key, signal);
     if (signal?.aborted) throw new DOMException("withdrawn", "AbortError");
@@ -70,8 +71,9 @@ export function serverAsker(token) {
   return asker;
 }
 
+// `still`: no answer of a saved page ever becomes another.
 export function savedAsker(answers) {
-  return new Asker(async (_question, key) => {
+  const asker = new Asker(async (_question, key) => {
     if (Object.hasOwn(answers, key)) return answers[key];
     return {
       error: {
@@ -80,6 +82,8 @@ export function savedAsker(answers) {
       },
     };
   });
+  asker.still = true;
+  return asker;
 }
 
 export function widgetAsker(model) {

@@ -30,8 +30,8 @@ export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child));
 }
 
-export function many(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+export function many(count, noun, plural = `${noun}s`) {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : plural}`;
 }
 
 export function rounded(value) {
@@ -39,6 +39,30 @@ export function rounded(value) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 0.001 || size >= 1e15)) return value.toExponential(3);
   return value.toLocaleString("en", { maximumFractionDigits: size >= 1000 ? 2 : 4 });
+}
+
+// Of how many of something there are in words, where it is one: the rest says it in the plural.
+const SINGULAR = {
+  "modules and inputs": "module or input",
+  invocations: "invocation",
+  "kinds of nodes": "kind of nodes",
+  nodes: "node",
+  inputs: "input",
+  streams: "stream",
+  events: "event",
+};
+
+export function counted(count, nouns) {
+  return `${count.toLocaleString("en")} ${count === 1 ? (SINGULAR[nouns] ?? nouns) : nouns}`;
+}
+
+let pen = null;
+
+// How wide the widest of some texts is in the font of an element, such as "600 13px".
+export function widest(element, size, texts) {
+  pen ??= document.createElement("canvas").getContext("2d");
+  pen.font = `${size} ${getComputedStyle(element).fontFamily || "sans-serif"}`;
+  return Math.max(0, ...texts.map((text) => pen.measureText(text).width));
 }
 
 let lastId = 0;

@@ -1,6 +1,6 @@
 // A provenance graph: modules first, into them by clicking, what a node comes from and leads to.
 
-import { h, replace, button, icon, many } from "./dom.js";
+import { h, replace, button, icon, many, counted } from "./dom.js";
 import { Latest } from "./state.js";
 import { Picture } from "./picture.js";
 import { load, section, trouble } from "./why.js";
@@ -60,7 +60,7 @@ export class GraphView {
       },
     });
     this.line = h("div", { class: "time-line" });
-    const keepPicture = h("span", null, pictureButtons(() => this.picture.svg, "graph", () => this.bounds()));
+    const keepPicture = h("span", null, pictureButtons(() => this.picture.svg, "graph", () => this.picture.bounds()));
     queueMicrotask(() => this.show());
     return [
       h(
@@ -85,11 +85,6 @@ export class GraphView {
       ["input", "input"],
     ];
     return h("div", { class: "legend", "aria-hidden": "true" }, kinds.map(([kind, name]) => h("span", { class: `key ${kind}` }, name)));
-  }
-
-  bounds() {
-    const found = this.picture.found;
-    return { x: -20, y: -20, width: found.width + 40, height: found.height + 40 };
   }
 
   up() {
@@ -162,7 +157,7 @@ export class GraphView {
         return h("li", null, last ? h("span", { "aria-current": "page" }, crumb.label) : button(crumb.label, () => this.app.place.go({ focus: crumb.focus, node: undefined }), { class: "more" }));
       }),
     );
-    const part = total > shown ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : `${total.toLocaleString("en")} ${what}`;
+    const part = total > shown ? `${shown.toLocaleString("en")} of ${total.toLocaleString("en")} ${what} shown` : counted(total, what);
     replace(this.shown, `${part} · ${many(this.about.nodes, "node")} in all`);
   }
 
@@ -329,7 +324,8 @@ export class GraphView {
     const place = this.app.place;
     const { name, ...facts } = found.facts;
     const marks = place.mapping("marks");
-    const on = (mode) => marks?.mode === mode && marks.nodes?.[0] === found.id;
+    const itself = (one) => one === found.id || one === name;
+    const on = (mode) => marks?.mode === mode && itself(marks.nodes?.[0]);
     const other = marks?.nodes?.[0];
     const values = Object.entries(found.tuple);
     return [
@@ -342,10 +338,10 @@ export class GraphView {
       h(
         "div",
         { class: "actions" },
-        MODES.map(([mode, label]) =>
+        MODES.filter(([mode]) => mode !== "delete" || this.about.deletable).map(([mode, label]) =>
           button(label, () => place.go({ marks: on(mode) ? undefined : { mode, nodes: [found.id] } }), { class: `plain toggle${on(mode) ? " on" : ""}`, "aria-pressed": String(on(mode)) }),
         ),
-        other !== undefined && other !== found.id && button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [other, found.id] } }), { class: "plain toggle" }),
+        other !== undefined && !itself(other) && button("Path from the lit one", () => place.go({ marks: { mode: "path", nodes: [other, found.id] } }), { class: "plain toggle" }),
         button("Around it", () => place.go({ focus: { node: found.id } }), { class: "plain toggle" }),
       ),
       h("dl", { class: "facts" }, Object.entries(facts).map(([key, value]) => [h("dt", null, key), h("dd", null, value)])),

@@ -1,6 +1,6 @@
 // A picture of boxes and edges, in given places: it is moved, zoomed, and walked through by keys.
 
-import { h, s, replace } from "./dom.js";
+import { h, s, replace, widest } from "./dom.js";
 
 const STEP = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
@@ -26,11 +26,11 @@ export function smooth(points) {
 
 export class Picture {
   // `onopen(focus)` opens what a box leads to, `onpick(box)` is told which one is chosen.
-  constructor({ onopen, onpick, onup }) {
+  constructor({ onopen, onpick, onup, label = "Provenance graph" }) {
     this.onopen = onopen;
     this.onpick = onpick;
     this.onup = onup;
-    this.svg = s("svg", { class: "picture", role: "group", "aria-label": "Provenance graph", onkeydown: (event) => this.key(event) });
+    this.svg = s("svg", { class: "picture", role: "group", "aria-label": label, onkeydown: (event) => this.key(event) });
     this.element = h("div", { class: "picture-box" }, this.svg);
     this.view = null;
     this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -41,6 +41,11 @@ export class Picture {
 
   stop() {
     this.observer.disconnect();
+  }
+
+  // All of it, with some room around, whatever part is seen.
+  bounds() {
+    return { x: -20, y: -20, width: this.found.width + 40, height: this.found.height + 40 };
   }
 
   draw(found, keep) {
@@ -111,10 +116,17 @@ export class Picture {
       title,
       box.kind === "bundle" && s("rect", { class: "behind", x: x + 4, y: y + 4, width, height, rx: 8 }),
       s("rect", { x, y, width, height, rx: box.kind === "input" || box.kind === "node" ? height / 2 : 8 }),
-      s("text", { class: "label", x: x + width / 2, y: y + 22, "text-anchor": "middle" }, box.label),
-      box.lines.map((line, place) => s("text", { class: "line", x: x + width / 2, y: y + 39 + place * 16, "text-anchor": "middle" }, line)),
+      this.text("label", "600 13px", box.label, box, 22),
+      box.lines.map((line, place) => this.text("line", "12px", line, box, 39 + place * 16)),
       bars,
     );
+  }
+
+  // A line of text in the middle of a box, which fonts that are wider do not lead out of it.
+  text(kind, size, text, { at: [x, y, width] }, down) {
+    const room = width - 20;
+    const wide = widest(this.svg, size, [text]) > room;
+    return s("text", { class: kind, x: x + width / 2, y: y + down, "text-anchor": "middle", textLength: wide ? room : null, lengthAdjust: wide ? "spacingAndGlyphs" : null }, text);
   }
 
   choose(number) {

@@ -32,7 +32,7 @@ export class ScriptView {
     this.told = h("div", { class: "told" });
     this.graph = new GraphView(app, source);
     this.graph.element.classList.add("beside-code");
-    this.element = h("div", { class: "script" }, h("div", { class: "script-code" }, this.told, this.code), this.graph.element);
+    this.element = h("div", { class: "script" }, h("div", { class: "script-code" }, h("h2", { class: "out-of-sight" }, "What lines depend on"), this.told, this.code), this.graph.element);
     load(this.code, this.latest, (signal) => app.asker.ask(source, "script", {}, signal), (found) => this.draw(found));
   }
 

@@ -1,6 +1,6 @@
 // Tables of any length: only the rows that are seen are there, and are asked for as one scrolls.
 
-import { h, replace, button, freshId, many } from "./dom.js";
+import { h, replace, button, freshId, many, widest } from "./dom.js";
 
 const ROW = 30;
 const PAGE = 100;
@@ -8,12 +8,13 @@ const TALLEST = 8_000_000; // pixels that browsers can scroll
 
 export class Table {
   // `fetchRows(params, signal)` resolves to a window of rows; `onopen(place, row)` opens one.
-  constructor({ fetchRows, onopen, oncell, label, query, sortable = true, linked = () => false }) {
+  constructor({ fetchRows, onopen, oncell, label, query, sortable = true, least = 92, linked = () => false }) {
     this.fetchRows = fetchRows;
     this.onopen = onopen;
     this.oncell = oncell;
     this.linked = linked;
     this.sortable = sortable;
+    this.least = least;
     this.query = { sort: -1, descending: false, filters: {}, ...query };
     this.pages = new Map();
     this.total = 0;
@@ -94,11 +95,8 @@ export class Table {
   shape(found) {
     this.columns = found.columns;
     const widths = found.columns.map((column, place) => {
-      const longest = Math.max(
-        Math.min(column.name.length + 3, 24),
-        ...found.rows.slice(0, 60).map((row) => Math.min((row[place] ?? "NULL").length, 38)),
-      );
-      return Math.max(92, longest * 7.7 + 28);
+      const texts = found.rows.slice(0, 60).map((row) => (row[place] ?? "NULL").slice(0, 38));
+      return Math.max(this.least, widest(this.scroller, "13.5px", [`${column.name.slice(0, 24)} ↓`, ...texts]) + 26);
     });
     this.template = widths.map((w) => `minmax(${Math.round(w)}px, ${Math.round(w)}fr)`).join(" ");
     this.width = widths.reduce((a, b) => a + b, 0);

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from graphquery.store import Store
 from lipstick.cli import main
-from lipstick.events import EventsError, Follower, Settings
+from lipstick.events import Emitter, EventsError, Follower, Settings
+from lipstick.events.store import check_reduced
 from tests.graphquery.reduction.jobs import random_job
 from tests.graphquery.reduction.oracle import swept
 from tests.lipstick.events.reduced import edges_in, pairs_in
@@ -44,11 +46,28 @@ def test_restarts_between_files_change_nothing(seed: int, tmp_path: Path) -> Non
     assert len(ends) == len(set(ends))
 
 
+def test_a_store_says_how_far_its_reduction_is_and_goes_on_from_there(tmp_path: Path) -> None:
+    folder, store = tmp_path / "in", tmp_path / "store"
+    folder.mkdir()
+    for number in range(3):
+        with Follower(folder, store) as follower:  # of the files before
+            with Emitter(folder, "t") as emitter:
+                emitter.record("F", f"f{number}", [f"i{number}"], [f"o{number}"], inputs=True)
+            follower.step()
+        topic = check_reduced(Store.open(store).snapshot())["t"]
+        report = topic["progress"]["report"]
+        # Nothing says how many will read the outputs: all stay open.
+        assert (report["received"], report["kept"]) == (2 * number + 2, 0)
+        assert report["open_edges"] == number + 1
+        assert topic["oldest"] > 0
+    with Follower(folder, store) as follower:
+        assert follower.close().topics["t"].report.kept == 3
+    assert check_reduced(Store.open(store).snapshot())["t"]["complete"]
+
+
 def test_a_file_that_was_read_must_stay(tmp_path: Path) -> None:
     folder, store = tmp_path / "in", tmp_path / "store"
     folder.mkdir()
-    from lipstick.events import Emitter
-
     with Emitter(folder, "t") as emitter:
         emitter.record("F", "f", ["i"], ["o"], readers=0, inputs=True)
     runner = CliRunner()

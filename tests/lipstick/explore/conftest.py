@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -184,3 +185,28 @@ def ask(source: Source, view: str, **params: Any) -> Any:
     found = Explorer([source]).ask({"source": 0, "view": view, "params": params})
     assert "error" not in found, found
     return found["answer"]
+
+
+def shot(page: Page, name: str) -> None:
+    """Keep a picture of the page, if that is asked for."""
+    folder = os.environ.get("LIPSTICK_SCREENSHOTS")
+    if folder is not None:
+        page.page.wait_for_timeout(250)
+        page.page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+def texts(page: Any, selector: str) -> list[str]:
+    """The texts of elements."""
+    found: list[str] = page.locator(selector).all_text_contents()
+    return found
+
+
+def accessible(page: Page, *, always: bool = False) -> None:
+    """Nothing that axe takes for an obstacle; it takes seconds, so most pages wait for --slow."""
+    if not (always or page.thorough):
+        return
+    from axe_playwright_python.sync_playwright import Axe
+
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+    found = Axe().run(page.page, options=options).response["violations"]
+    assert [(each["id"], [n["html"][:160] for n in each["nodes"][:3]]) for each in found] == []

@@ -6,7 +6,6 @@ With `LIPSTICK_SCREENSHOTS` set to a folder, pictures of the views are written t
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,38 +19,12 @@ from lipstick.explore.cells import cell
 from lipstick.explore.explorer import open_source
 from lipstick.explore.saved import save
 from lipstick.explore.widget import widget
-from tests.lipstick.explore.conftest import HOSTILE, Page, opened
+from tests.lipstick.explore.conftest import HOSTILE, Page, accessible, opened, shot, texts
 
 pytestmark = [pytest.mark.classic, pytest.mark.engines("memory")]
 
 Open = Callable[[str], Capture]
 Numbers = dict[str, int]
-
-_SHOTS = os.environ.get("LIPSTICK_SCREENSHOTS")
-
-
-def shot(page: Page, name: str) -> None:
-    """Keep a picture of the page, if that is asked for."""
-    if _SHOTS is not None:
-        page.page.wait_for_timeout(250)
-        page.page.screenshot(path=str(Path(_SHOTS) / f"{name}.png"))
-
-
-def texts(page: Any, selector: str) -> list[str]:
-    """The texts of elements."""
-    found: list[str] = page.locator(selector).all_text_contents()
-    return found
-
-
-def accessible(page: Page, *, always: bool = False) -> None:
-    """Nothing that axe takes for an obstacle; it takes seconds, so most pages wait for --slow."""
-    if not (always or page.thorough):
-        return
-    from axe_playwright_python.sync_playwright import Axe
-
-    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
-    found = Axe().run(page.page, options=options).response["violations"]
-    assert [(each["id"], [n["html"][:160] for n in each["nodes"][:3]]) for each in found] == []
 
 
 def test_from_a_value_to_the_rows_it_is_made_of(
