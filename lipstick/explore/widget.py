@@ -46,9 +46,12 @@ def widget(explorer: Explorer) -> Any:
 
 
 def in_notebook() -> bool:
-    """Whether this is the kernel of a notebook."""
+    """Whether this is the kernel of a notebook: of Jupyter's kind, or of marimo."""
     import sys
 
     module = sys.modules.get("IPython")
     shell = None if module is None else module.get_ipython()
-    return shell is not None and getattr(shell, "kernel", None) is not None
+    if shell is not None and getattr(shell, "kernel", None) is not None:
+        return True
+    running = getattr(sys.modules.get("marimo"), "running_in_notebook", None)
+    return running is not None and bool(running())

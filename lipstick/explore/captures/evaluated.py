@@ -9,6 +9,7 @@ import numpy as np
 from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures import why
+from lipstick.explore.captures.valuations import Chosen
 from lipstick.explore.cells import cell
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
@@ -17,7 +18,6 @@ from lipstick.memory.reach import reach
 from semiring import semirings
 from semiring.base import Semiring
 from semiring.errors import LipstickError
-from semiring.token import Token
 
 _CHOSEN: dict[str, tuple[Semiring[Any], str, str]] = {
     "counting": (semirings.Counting(), "how many times the row is there", "integer"),
@@ -46,31 +46,32 @@ def evaluated(capture: Capture, windows: Windows, params: Params, budget: Budget
     ----------
     params
         ``semiring``, one of `SEMIRINGS`; ``values``: per relation a number that all of its tokens
-        have; those of others have the semiring's default; and ``at``, the place of one row, or what
-        :meth:`Windows.window` takes.
+        have, or ``{"column": name}``; tokens of others have the semiring's default; and ``at``, the
+        place of one row, or what :meth:`Windows.window` takes.
     """
     name = params.text("semiring")
     if name not in _CHOSEN:
         raise ExploreError(f"Choose a semiring of {', '.join(_CHOSEN)}, not {name!r}.")
     semiring, _, kind = _CHOSEN[name]
-    values = {of: _value(kind, of, text) for of, text in params.mapping("values").items() if text}
-
-    def value(token: Token) -> Any:
-        given = values.get(token.relation)
-        return semiring.default(token) if given is None else given
-
+    chosen = Chosen(capture, kind, params.mapping("values"))
     row = params.integer("at", -1)
     there = 0 <= row < windows.table.num_rows
     places = [row] if there else windows.window(params)["places"]
     shown = []
     for row in places:
         budget.check()
-        shown.append(_annotated(capture, row, semiring, value))
-    return {"values": shown, "places": places, "name": semiring.name}
+        shown.append(_annotated(capture, row, semiring, chosen))
+    opening = f"import lipstick\n\ncapture = lipstick.open({str(capture.directory)!r})"
+    return {
+        "values": shown,
+        "places": places,
+        "name": semiring.name,
+        "python": chosen.python(semiring, opening),
+    }
 
 
 def _annotated(
-    capture: Capture, row: int, semiring: Semiring[Any], value: Any
+    capture: Capture, row: int, semiring: Semiring[Any], chosen: Chosen
 ) -> dict[str, str | None]:
     memory = capture.memory
     at = np.array([why.position(memory, row)], dtype=np.int64)
@@ -78,6 +79,7 @@ def _annotated(
     if total > why.READ:
         return {"refused": f"{total:,} derivations"}
     try:
+        value = chosen.valuation(semiring, at)
         return {"text": cell(_text(why.annotation(memory, at).evaluate(semiring, value)))}
     except LipstickError as error:
         return {"refused": cell(str(error).partition("\n")[0])}
@@ -88,12 +90,3 @@ def _text(value: Any) -> str:
         parts = sorted(_text(part) for part in value)
         return "{" + ", ".join(parts) + "}"
     return str(value)
-
-
-def _value(kind: str, relation: str, text: Any) -> Any:
-    if not kind:
-        raise ExploreError("Tokens have no other values in this semiring.")
-    try:
-        return int(str(text)) if kind == "integer" else float(str(text))
-    except ValueError as error:
-        raise ExploreError(f"{text!r} is no {kind} for the tokens of {relation}.") from error

@@ -94,8 +94,16 @@ def source_columns(record: RelationRecord, names: list[str]) -> pa.Table:
         raise _unreadable(record, error) from error
 
 
+def source_schema(record: RelationRecord) -> pa.Schema:
+    """The columns of a relation's source; raises as :func:`source_columns`."""
+    try:
+        return _filtered(pq.read_schema(source_files(record)[0]))
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(record, error) from error
+
+
 def _dataset(record: RelationRecord) -> ds.Dataset:
-    names = [str(path) for path in _unchanged(record)]
+    names = [str(path) for path in source_files(record)]
     try:
         return ds.dataset(names, _filtered(pq.read_schema(names[0])), format="parquet")
     except (OSError, pa.ArrowException) as error:
@@ -112,7 +120,7 @@ def _filtered(schema: pa.Schema) -> pa.Schema:
     return pa.schema([field.with_type(plain.get(field.type, field.type)) for field in schema])
 
 
-def _unchanged(record: RelationRecord) -> list[Path]:
+def source_files(record: RelationRecord) -> list[Path]:
     """The files of a source as they were when it was captured.
 
     Raises

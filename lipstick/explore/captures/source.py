@@ -10,6 +10,7 @@ from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
 from lipstick.explore.captures import contributions, inputs, query, what_if, why
 from lipstick.explore.captures.evaluated import SEMIRINGS, evaluated
+from lipstick.explore.captures.valuations import numeric_columns
 from lipstick.explore.cells import columns
 from lipstick.explore.errors import ExploreError
 from lipstick.explore.params import Params
@@ -48,6 +49,7 @@ class CaptureSource:
             "what_if": self.what_if,
             "query": self.query,
             "evaluate": self.evaluate,
+            "numbers": self.numbers,
         }
 
     @property
@@ -124,6 +126,11 @@ class CaptureSource:
         """The text of the query, its annotation type and blocks."""
         del params, budget
         return query.query(self.capture)
+
+    def numbers(self, params: Params, budget: Budget) -> dict[str, Any]:
+        """The columns that tokens may be valued by, per relation."""
+        del params, budget
+        return {"columns": numeric_columns(self.capture)}
 
     def evaluate(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The annotations of rows in a semiring."""

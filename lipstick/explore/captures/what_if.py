@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from lipstick.capture.capture import Capture
 from lipstick.explore.budget import Budget
+from lipstick.explore.captures.copied import conditions_of, copied
 from lipstick.explore.captures.inputs import source_columns
 from lipstick.explore.cells import cells, columns, parsed
 from lipstick.explore.errors import ExploreError
@@ -28,7 +28,6 @@ BESIDE = 6
 """Scenarios side by side at most."""
 
 _KINDS = ("changed", "deleted", "added")
-_PART = re.compile(r"\s*(?P<column>[^<>=!\s]+|`(?:[^`]|``)+`)\s*(?P<rest>(<=|>=|<>|!=|=|<|>).*)")
 
 
 def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
@@ -55,7 +54,7 @@ def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
             | {
                 "method": result.method,
                 "struck": {name: table.num_rows for name, table in tokens.items()},
-                "python": python(capture, tokens, Params(scenario)),
+                "python": copied(capture, tokens, Params(scenario)),
             }
         )
     return {"columns": columns(capture.memory.answer().schema), "scenarios": found}
@@ -143,17 +142,7 @@ def _by_conditions(capture: Capture, name: str, text: str) -> pa.Table:
     Those on its key are asked of what the capture has, others of the relation's source.
     """
     record = capture.manifest.relations[name]
-    conditions = []
-    for part in re.split(r"\s+and\s+", text, flags=re.IGNORECASE):
-        match = _PART.fullmatch(part)
-        column = "" if match is None else match["column"].strip("`")
-        if match is None or column not in (*record.token, *record.columns):
-            raise ExploreError(
-                f"{part!r} is no condition on a column of {name}.\nWrite one of its columns "
-                f"({', '.join(record.columns)}), one of = <> < <= > >=, and a value; "
-                "'and' between several."
-            )
-        conditions.append((column, match["rest"]))
+    conditions = conditions_of(record, text)
     wanted = dict.fromkeys([*record.token, *(column for column, _ in conditions)])
     if set(wanted) == set(record.token):
         rows = capture.memory.tokens(name)
@@ -164,24 +153,3 @@ def _by_conditions(capture: Capture, name: str, text: str) -> pa.Table:
         mask = pc.fill_null(condition(rows.column(column).combine_chunks(), rest, column), False)
         keep &= np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
     return rows.select(list(record.token)).take(pa.array(np.flatnonzero(keep)))
-
-
-def python(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -> str:
-    """The Python that asks the same."""
-    parts = []
-    for name, table in tokens.items():
-        rows = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
-        shown = [key[0] if len(key) == 1 else key for key in rows[:20]]
-        listed = ", ".join(map(repr, shown))
-        if len(rows) > 20:
-            given = scenario.mapping("where").get(name)
-            listed += f", ...  # {len(rows):,} keys" + (f": {given!r}"[:200] if given else "")
-            parts.append(f"    {name!r}: [{listed}\n    ],")
-            continue
-        parts.append(f"    {name!r}: [{listed}],")
-    deleted = "\n".join(parts)
-    return (
-        "import datetime, decimal\n\nimport lipstick\n\n"
-        f"capture = lipstick.open({str(capture.directory)!r})\n"
-        f"capture.what_if(delete={{\n{deleted}\n}}).changes"
-    )

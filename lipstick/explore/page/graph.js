@@ -7,6 +7,8 @@ import { load, section, trouble } from "./why.js";
 import { Table, plainTable } from "./table.js";
 import { pictureButtons, pythonButton, tableButtons } from "./exporting.js";
 
+const TICKS = 160;
+
 const MODES = [
   ["ancestors", "Made of"],
   ["descendants", "Makes"],
@@ -403,36 +405,44 @@ export class GraphView {
     this.line.hidden = executions.length < 2;
     if (this.line.hidden) return;
     const chosen = this.app.place.list("executions");
-    const most = Math.max(...executions.map((one) => one.nodes));
     const key = JSON.stringify(chosen ?? null);
     if (key === this.lineKey) return;
     this.lineKey = key;
     const anchor = chosen?.[0];
-    const pick = (number, extend) => {
-      const range = extend && anchor !== undefined ? [Math.min(anchor, number), Math.max(anchor, number)] : [number, number];
+    // Of more executions than there is room for some that follow one another are one tick.
+    const size = Math.ceil(executions.length / TICKS);
+    const ticks = Array.from({ length: Math.ceil(executions.length / size) }, (_, place) => {
+      const members = executions.slice(place * size, (place + 1) * size);
+      const nodes = members.reduce((total, one) => total + one.nodes, 0);
+      const [from, to] = [members[0].execution, members.at(-1).execution];
+      return { from, to, nodes, name: from === to ? `Execution ${from}` : `Executions ${from} to ${to}` };
+    });
+    const most = Math.max(...ticks.map((one) => one.nodes));
+    const pick = ({ from, to }, extend) => {
+      const range = extend && anchor !== undefined ? [Math.min(anchor, from), Math.max(chosen[1], to)] : [from, to];
       const same = chosen && chosen[0] === range[0] && chosen[1] === range[1];
       this.app.place.go({ executions: same ? undefined : range });
     };
     const held = this.line.contains(document.activeElement) ? document.activeElement.dataset.number : null;
-    const on = (number) => !chosen || (number >= chosen[0] && number <= chosen[1]);
-    const first = chosen ? executions.findIndex((one) => one.execution === chosen[0]) : 0;
+    const on = ({ from, to }) => !chosen || (to >= chosen[0] && from <= chosen[1]);
+    const first = chosen ? ticks.findIndex(on) : 0;
     replace(
       this.line,
       h("span", { class: "note", id: "lx-time" }, chosen ? (chosen[0] === chosen[1] ? `execution ${chosen[0]}` : `executions ${chosen[0]} to ${chosen[1]}`) : `${executions.length.toLocaleString("en")} executions`),
       h(
         "div",
         { class: "ticks", role: "group", "aria-labelledby": "lx-time" },
-        executions.slice(0, 400).map((one, place) =>
+        ticks.map((one, place) =>
           h("button", {
             type: "button",
-            class: `tick${on(one.execution) ? " on" : ""}`,
-            "data-number": one.execution,
+            class: `tick${on(one) ? " on" : ""}`,
+            "data-number": one.from,
             tabindex: place === Math.max(0, first) ? "0" : "-1",
-            "aria-pressed": String(Boolean(chosen) && on(one.execution)),
-            "aria-label": `Execution ${one.execution}: ${many(one.nodes, "node")}`,
-            title: `Execution ${one.execution}: ${many(one.nodes, "node")}`,
+            "aria-pressed": String(Boolean(chosen) && on(one)),
+            "aria-label": `${one.name}: ${many(one.nodes, "node")}`,
+            title: `${one.name}: ${many(one.nodes, "node")}`,
             style: { "--high": String(0.15 + (0.85 * one.nodes) / most) },
-            onclick: (event) => pick(one.execution, event.shiftKey),
+            onclick: (event) => pick(one, event.shiftKey),
             onkeydown: (event) => {
               const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
               if (!step) return;

@@ -205,11 +205,12 @@ export class Picture {
 
   fit() {
     const [width, height] = this.room;
-    const wide = (this.found?.width ?? 100) + 48;
+    // Edges that turn around reach beyond the boxes.
+    const wide = (this.found?.width ?? 100) + 80;
     const tall = (this.found?.height ?? 100) + 48;
     const scale = Math.max(wide / width, tall / height, 0.72);
     this.view = { width: width * scale, height: height * scale };
-    this.view.x = (wide - 48 - this.view.width) / 2;
+    this.view.x = (wide - 80 - this.view.width) / 2;
     this.view.y = (tall - 48 - this.view.height) / 2;
     this.apply();
   }

@@ -98,7 +98,6 @@ export class StreamView {
     else this.badge.tell(about.seconds < 30 ? "on" : "idle", about.seconds < 30 ? "live" : "waiting", `${batch} · ${ago(about.seconds)}`);
     if (fresh) this.panelKey = undefined;
     this.show();
-    this.batches();
   }
 
   open(focus) {
@@ -147,6 +146,7 @@ export class StreamView {
       this.here(chosen);
     }
     this.showPanel(chosen, params);
+    this.batches();
   }
 
   // Another query of the store: everything is another.
@@ -154,7 +154,7 @@ export class StreamView {
     this.live.stop();
     this.live.controller = new AbortController();
     this.asked = this.app.place.text("query");
-    this.key = this.panelKey = undefined;
+    this.key = this.panelKey = this.lineKey = undefined;
     this.picture.stop();
     load(this.element, this.latest, (signal) => this.ask("about", {}, signal), (about) => this.draw(about));
   }
@@ -176,7 +176,8 @@ export class StreamView {
       this.picture.draw(found, keep);
       if (held) this.picture.boxes[this.picture.active]?.focus();
       this.note = note;
-      this.here(chosen);
+      // One may have gone on meanwhile, to where the same picture is.
+      this.here(this.chosen());
     } catch (error) {
       if (error.name === "AbortError") return;
       replace(this.state, trouble(error, () => this.load(chosen, params, keep)), button("Back to all streams", () => this.app.place.go({ stream: undefined, event: undefined })));
@@ -347,8 +348,10 @@ export class StreamView {
   batches() {
     const { history, streams } = this.about;
     this.line.hidden = history.length < 2;
-    if (this.line.hidden) return;
     const { stream } = this.chosen();
+    const key = JSON.stringify([stream, this.about.version]);
+    if (this.line.hidden || key === this.lineKey) return;
+    this.lineKey = key;
     const sources = stream !== undefined ? [stream] : streams.filter((one) => one.facts.operator === "source").map((one) => one.name);
     const sizes = history.map((batch) => sources.reduce((total, name) => total + (batch.rows[name] ?? 0), 0));
     const most = Math.max(...sizes, 1);

@@ -348,31 +348,49 @@ export class Why {
       this.about.semirings.map((one) => h("option", { value: one.id }, `${one.name}: ${one.says}`)),
     );
     const values = h("div", { class: "controls" });
-    const inputs = new Map();
+    const given = new Map();
     const run = () => {
-      const given = Object.fromEntries([...inputs].map(([name, input]) => [name, input.value.trim()]).filter(([, value]) => value));
+      const chosen = Object.fromEntries([...given].map(([name, value]) => [name, value()]).filter(([, value]) => value));
       const params = { semiring: menu.value, row: undefined, offset: 0, limit: 1, at: this.row };
-      if (Object.keys(given).length) params.values = given;
+      if (Object.keys(chosen).length) params.values = chosen;
       load(place, latest, (signal) => this.ask("evaluate", params, signal), (answer) => {
         const [one] = answer.values;
-        return h("output", { class: one.refused ? "bad" : "evaluated" }, one.refused ?? one.text ?? "NULL");
+        return [h("output", { class: one.refused ? "bad" : "evaluated" }, one.refused ?? one.text ?? "NULL"), pythonButton(answer.python)];
       });
     };
-    const change = () => {
-      inputs.clear();
-      const kind = this.about.semirings.find((one) => one.id === menu.value).values;
-      replace(
-        values,
-        kind &&
-          this.about.relations
-            .filter((relation) => relation.key.length)
-            .map((relation) => {
-              const input = h("input", { type: "text", inputmode: "decimal", size: 5, placeholder: "default", oninput: run, "aria-label": `Value of tokens of ${relation.name}` });
-              inputs.set(relation.name, input);
-              return h("label", null, `${relation.name} `, input);
-            }),
+    // What the tokens of a relation are valued: by default, by a number, or by one of its columns.
+    const valued = (relation, columns) => {
+      const number = h("input", { type: "text", inputmode: "decimal", size: 5, hidden: true, oninput: run, "aria-label": `Value of tokens of ${relation.name}` });
+      const choice = h(
+        "select",
+        {
+          "aria-label": `What values tokens of ${relation.name}`,
+          onchange: () => {
+            number.hidden = choice.value !== "=";
+            if (number.hidden) run();
+            else number.focus();
+          },
+        },
+        h("option", { value: "" }, "default"),
+        h("option", { value: "=" }, "a number"),
+        columns.map((column) => h("option", { value: `:${column}` }, column)),
       );
+      given.set(relation.name, () => (choice.value.startsWith(":") ? { column: choice.value.slice(1) } : choice.value && number.value.trim()));
+      return h("div", { class: "valued" }, h("span", { class: "note" }, relation.name), choice, number);
+    };
+    const change = async () => {
+      given.clear();
+      replace(values);
       run();
+      const semiring = menu.value;
+      if (!this.about.semirings.find((one) => one.id === semiring).values) return;
+      let columns = {};
+      try {
+        columns = (await this.ask("numbers", {})).columns;
+      } catch {
+        // Without them there are numbers, still.
+      }
+      if (menu.value === semiring) replace(values, this.about.relations.filter((relation) => relation.key.length).map((relation) => valued(relation, columns[relation.name] ?? [])));
     };
     const details = h(
       "details",

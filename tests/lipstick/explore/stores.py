@@ -1,14 +1,19 @@
-"""Generated graphs in stores."""
+"""Generated graphs in stores.
+
+`python -m tests.lipstick.explore.stores FOLDER [NODES [MODULES [EXECUTIONS]]]` makes one: of ten
+million nodes, of 20 modules that were executed 1,000 times, by default.
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from graphquery.generate import Generated
+from graphquery.generate import Generated, generate
 from graphquery.model import EdgeSet, Ordinals
 from graphquery.store import Store
 from semiring.base import Array
@@ -41,3 +46,9 @@ def store_generated(made: Generated, path: Path) -> Path:
             )
         transaction.commit()
     return path
+
+
+if __name__ == "__main__":
+    sizes = [int(number) for number in sys.argv[2:]]
+    given = sizes + [10_000_000, 20, 1_000][len(sizes) :]
+    print(store_generated(generate(*given), Path(sys.argv[1])))

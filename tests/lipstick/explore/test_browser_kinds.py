@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from graphquery import ProvenanceGraph
 from graphquery.federation import open_federation
+from graphquery.generate import generate
+from graphquery.store import Store
 from lipstick.cli.federation_demo import QUESTION, make_stores
 from lipstick.events import ReducedGraph
 from lipstick.explore import Explorer, Served
@@ -23,6 +26,7 @@ from lipstick.scripts import script_provenance
 from lipstick.streams import Events, Stored, ancestors
 from tests.lipstick.explore import recorded
 from tests.lipstick.explore.conftest import HOSTILE, Page, accessible, opened, shot, texts
+from tests.lipstick.explore.stores import store_generated
 
 SCRIPT = '''\
 import sys
@@ -308,3 +312,40 @@ def test_contrast_of_streams_in_both_schemes(browser: Any, kinds: Served, scheme
             shot(page, f"{name}-{scheme}")
             accessible(page, always=True)
         page.check()
+
+
+@pytest.mark.slow
+def test_ten_million_nodes_are_looked_at(browser: Any, tmp_path: Path) -> None:
+    store = store_generated(generate(10_000_000, 20, 1_000), tmp_path / "ten")
+    source = open_source(store)
+    snapshot = Store.open(store).snapshot()
+    with Served(Explorer([source])) as serving:
+        for page in opened(browser, serving.url):
+            screen = page.open()
+            screen.wait_for_selector(".box.module")
+            labels = texts(screen, ".box.module .label")
+            assert sorted(labels) == sorted(f"module{number}" for number in range(20))
+            count = sum(segment.count for segment in snapshot.segments.values())
+            expect(screen.locator(".shown")).to_contain_text(f"{count:,} nodes in all")
+            shot(page, "ten-million")
+            screen.locator(".tick").nth(20).click()
+            expect(screen.locator(".box.module .line").first).to_have_text("7 invocations")
+            screen.locator('.box:has-text("module3")').first.click()
+            screen.wait_for_selector(".box.whole.module")
+            screen.get_by_role("button", name="All", exact=True).click()
+            expect(screen.locator(".shown")).to_contain_text("48 of 1,000 invocations shown")
+            screen.get_by_label("Search modules and nodes").fill("module3#700")
+            screen.locator('.findings button:has-text("segment")').first.click()
+            screen.wait_for_selector(".box.whole.invocation")
+            shot(page, "ten-million-invocation")
+            graph = ProvenanceGraph.build(
+                snapshot.segments.values(), snapshot.edges, snapshot.column
+            )
+            node = graph.node("module3#700/R.out[0]")
+            page.page.goto(page.url + f'#focus={{"node":{node}}}&node={node}')
+            screen.get_by_role("button", name="Made of", exact=True).click()
+            lit = len(graph.ancestors([node])) + 1
+            expect(screen.locator(".tools .count.lit")).to_have_text(f"{lit:,} lit", timeout=20_000)
+            page.thorough = True
+            accessible(page)
+            page.check()

@@ -69,6 +69,14 @@ def test_a_notebook_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.Mo
     shown.close()
 
 
+def test_marimo_gets_a_widget(graph: ProvenanceGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    marimo = SimpleNamespace(running_in_notebook=lambda: True)
+    monkeypatch.setitem(__import__("sys").modules, "marimo", marimo)
+    shown = explore(graph)
+    assert "render" in shown._esm
+    shown.close()
+
+
 def test_what_is_something_else_is_refused() -> None:
     with pytest.raises(ExploreError, match="A int cannot be explored"):
         explore(3)

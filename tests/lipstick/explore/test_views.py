@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from lipstick.capture.capture import Capture
 from lipstick.capture.manifest import RelationRecord
+from lipstick.explore.captures import copied
 from lipstick.explore.captures.inputs import looked_up
 from lipstick.explore.captures.source import CaptureSource
 from lipstick.explore.cells import cell, cells
@@ -153,6 +155,72 @@ def test_shares_are_shapley_values_and_evaluations_those_of_the_semiring(capture
     }
     wanted = opened.evaluate(semirings.Tropical(), valuation).column("_value").to_pylist()[:50]
     assert [float(each["text"]) for each in told["values"]] == wanted
+
+
+def ran(python: str) -> Any:
+    """What copied Python yields: its last line is an expression."""
+    *before, last = ast.parse(python).body
+    assert isinstance(last, ast.Expr)
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(before, []), "copied", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "copied", "eval"), names)
+
+
+@pytest.mark.parametrize(
+    ("semiring", "values"),
+    [
+        ("tropical", {"orders": {"column": "o_totalprice"}, "customer": "0.5"}),
+        ("max_plus", {"customer": {"column": "c_acctbal"}, "orders": {"column": "o_custkey"}}),
+        ("counting", {"orders": {"column": "o_custkey"}}),
+        ("viterbi", {"orders": "0.25"}),
+    ],
+)
+def test_tokens_are_valued_by_columns(capture: Open, semiring: str, values: Any) -> None:
+    source = CaptureSource("orders", capture("orders"))
+    told = ask(source, "evaluate", semiring=semiring, values=values, limit=60)
+    wanted = ran(told["python"]).column("_value").to_pylist()[:60]
+    assert [float(each["text"]) for each in told["values"]] == pytest.approx(wanted)
+    assert len(set(wanted)) > 1 or "column" not in str(values)
+    assert "o_totalprice" in ask(source, "numbers")["columns"]["orders"]
+
+
+@pytest.mark.parametrize(
+    ("semiring", "values", "told"),
+    [
+        ("tropical", {"orders": {"column": "o_clerk"}}, "has no column 'o_clerk' of numbers"),
+        ("tropical", {"nobody": {"column": "n"}}, "reads no relation 'nobody'"),
+        ("which", {"orders": {"column": "o_custkey"}}, "no other values"),
+    ],
+)
+def test_what_values_no_token_is_told(capture: Open, semiring: str, values: Any, told: str) -> None:
+    explorer = Explorer([CaptureSource("orders", capture("orders"))])
+    found = explorer.ask({"view": "evaluate", "params": {"semiring": semiring, "values": values}})
+    assert told in found["error"]["message"]
+
+
+def test_values_outside_of_the_semiring_are_told(capture: Open) -> None:
+    source = CaptureSource("orders", capture("orders"))
+    values = {"orders": {"column": "o_totalprice"}}
+    (told,) = ask(source, "evaluate", semiring="viterbi", values=values, at=0)["values"]
+    assert told["refused"]
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        {"delete": {"nation": [["1"], ["2"], ["3"], ["4"], ["5"]]}},
+        {"where": {"supplier": "s_suppkey > 20"}},
+        {"where": {"supplier": "s_acctbal < 4000.5 and s_suppkey <> 7"}},
+    ],
+)
+def test_what_is_copied_asks_the_same(
+    capture: Open, scenario: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copied, "LISTED", 10)
+    source = CaptureSource("suppliers", capture("suppliers"))
+    (told,) = ask(source, "what_if", scenarios=[scenario])["scenarios"]
+    changes = ran(told["python"]).to_pylist()
+    assert sum(row["_change"] != "unchanged" for row in changes) == told["differing"] > 0
 
 
 def test_input_rows_are_those_of_the_source(capture: Open, tpch: Callable[[float], Path]) -> None:
