@@ -183,8 +183,8 @@ class Memory:
         Exact in every world: see :mod:`lipstick.memory.formal`.
         """
         positions = self._positions(where)[:limit]
-        found = self._formal.shown(positions)
-        return list(zip(self._shown(positions), found, strict=True))
+        annotations = self._formal.shown(positions)
+        return list(zip(self._shown(positions), annotations, strict=True))
 
     def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
         """The rows that are in the answer of some world, those of now first.
@@ -217,8 +217,8 @@ class Memory:
             When the column is something else, or its values are not in the capture.
         """
         positions = self._positions(None)[:limit]
-        found = self._formal.tensors(column, positions)
-        return list(zip(self._shown(positions), found, strict=True))
+        tensors = self._formal.tensors(column, positions)
+        return list(zip(self._shown(positions), tensors, strict=True))
 
     def lineage(self, where: Where = None) -> dict[str, pa.Table]:
         """The tokens that rows of the answer were made from, each once.
@@ -259,8 +259,8 @@ class Memory:
         positions = state.ordered
         columns = [state.take(name, positions) for name in self._engine.root.identity]
         places = KeyTable(columns, len(positions)).find(list(identity)[: len(columns)], length)
-        found: Array = positions[places]
-        return found
+        rows: Array = positions[places]
+        return rows
 
     def tokens(self, relation: str) -> pa.Table:
         """The tuples of a relation that took part in the query, by its token columns.

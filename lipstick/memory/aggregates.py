@@ -199,8 +199,8 @@ class Touched:
         null = counts == 0
         if call.function == "AVG":
             sums = sums / np.where(null, 1, counts)
-        found = pa.array(sums[places], stored.type, mask=null[places])
-        return overlay(stored, places, found)
+        changed = pa.array(sums[places], stored.type, mask=null[places])
+        return overlay(stored, places, changed)
 
     def _less(self, stored: pa.Array, lost: Array, gained: Array) -> Array:
         """Exact stored totals, unscaled, less what is lost, and what is gained."""
@@ -225,8 +225,8 @@ class Touched:
         sizes = self._stored(MEMBERS)
         assert sizes is not None
         numbers = sizes.fill_null(0).to_numpy(zero_copy_only=False)[places]
-        found = [self._computed(call, part, stored.type) for part in cut(places, numbers)]
-        return overlay(stored, places, pa.concat_arrays(found))
+        parts = [self._computed(call, part, stored.type) for part in cut(places, numbers)]
+        return overlay(stored, places, pa.concat_arrays(parts))
 
     def _computed(self, call: AggregateCall, places: Array, kind: pa.DataType) -> pa.Array:
         """An aggregate from the members left in some groups."""
@@ -234,8 +234,8 @@ class Touched:
         offsets = np.zeros(len(places) + 1, dtype=np.int64)
         np.cumsum(np.bincount(part.groups, minlength=len(places)), out=offsets[1:])
         columns = [part.values(argument) for argument in call.arguments]
-        found = reaggregate(call, columns, offsets)
-        return found if found.type == kind else cast(from_arrow(found), kind).to_arrow(len(found))
+        array = reaggregate(call, columns, offsets)
+        return array if array.type == kind else cast(from_arrow(array), kind).to_arrow(len(array))
 
 
 def cut(places: Array, sizes: Array, most: int = 1 << 22) -> list[Array]:

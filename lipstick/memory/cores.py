@@ -105,8 +105,8 @@ class _Rows:
         def column(alias: str, name: str) -> Vector:
             if (alias, name) not in taken:
                 table, rows = self.parts[alias]
-                found = whole(table.column(_place(table, name)))
-                taken[alias, name] = from_arrow(found.take(pa.array(rows)))
+                arrow_column = whole(table.column(_place(table, name)))
+                taken[alias, name] = from_arrow(arrow_column.take(pa.array(rows)))
             return taken[alias, name]
 
         return column
@@ -146,8 +146,8 @@ def _source(source: Source, relations: Mapping[str, pa.Table], limit: int) -> pa
 def _united(tables: Sequence[pa.Table]) -> pa.Table:
     """The rows of tables one after the other, each column in the type that holds them all."""
     columns = []
-    for place in range(tables[0].num_columns):
-        parts = [from_arrow(table.column(place)) for table in tables]
+    for number in range(tables[0].num_columns):
+        parts = [from_arrow(table.column(number)) for table in tables]
         kind = unify(*(part.type for part in parts))
         arrays = [cast(part, kind).to_arrow(len(part)) for part in parts]
         columns.append(pa.concat_arrays(arrays))
@@ -159,41 +159,43 @@ def _united(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _joined(sources: Mapping[str, pa.Table], predicates: Sequence[Scalar], limit: int) -> _Rows:
     """The rows of all sources for which the predicates are true, asked as soon as they can be."""
-    asked = [(interpret(predicate), comparison(predicate)) for predicate in predicates]
-    rows, asked = _filtered(_Rows(1), asked)
+    pending = [(interpret(predicate), comparison(predicate)) for predicate in predicates]
+    rows, pending = _filtered(_Rows(1), pending)
     waiting = {}
     for alias, table in sources.items():
-        waiting[alias], asked = _filtered(_Rows.of(alias, table), asked)
+        waiting[alias], pending = _filtered(_Rows.of(alias, table), pending)
     while waiting:
-        near = (alias for alias, right in waiting.items() if _equal_sides(rows, right, asked))
+        near = (alias for alias, right in waiting.items() if _equal_sides(rows, right, pending))
         right = waiting.pop(next(near, next(iter(waiting))))
-        rows, asked = _filtered(_pairs(rows, right, _equal_sides(rows, right, asked), limit), asked)
+        rows, pending = _filtered(
+            _pairs(rows, right, _equal_sides(rows, right, pending), limit), pending
+        )
     return rows
 
 
-_Asked = list[tuple[Interpreted, Comparison | None]]
+_Pending = list[tuple[Interpreted, Comparison | None]]
 _Sides = list[tuple[Interpreted, Interpreted]]
 
 
-def _filtered(rows: _Rows, asked: _Asked) -> tuple[_Rows, _Asked]:
+def _filtered(rows: _Rows, predicates: _Pending) -> tuple[_Rows, _Pending]:
     """The rows for which those predicates hold that can be asked of them, and the others."""
-    ready = [predicate for predicate, _ in asked if rows.covers(predicate)]
+    ready = [predicate for predicate, _ in predicates if rows.covers(predicate)]
     if not ready:
-        return rows, asked
+        return rows, predicates
     places = np.flatnonzero(all_hold(ready, rows.resolve(), rows.length))
-    return rows.take(places), [one for one in asked if not rows.covers(one[0])]
+    return rows.take(places), [waiting for waiting in predicates if not rows.covers(waiting[0])]
 
 
-def _equal_sides(left: _Rows, right: _Rows, asked: _Asked) -> _Sides:
+def _equal_sides(left: _Rows, right: _Rows, predicates: _Pending) -> _Sides:
     """The sides of equalities between two."""
-    found: _Sides = []
-    for _, compared in asked:
+    sides: _Sides = []
+    for _, compared in predicates:
         if compared is None or compared.op != "=":
             continue
-        for one, other in ((compared.left, compared.right), (compared.right, compared.left)):
-            if one.columns and other.columns and left.covers(one) and right.covers(other):
-                found.append((one, other))
-    return found
+        for side, other in ((compared.left, compared.right), (compared.right, compared.left)):
+            if side.columns and other.columns and left.covers(side) and right.covers(other):
+                sides.append((side, other))
+    return sides
 
 
 def _pairs(left: _Rows, right: _Rows, sides: _Sides, limit: int) -> _Rows:
@@ -201,30 +203,30 @@ def _pairs(left: _Rows, right: _Rows, sides: _Sides, limit: int) -> _Rows:
     if not sides:
         _check(left.length * right.length, limit)
         places = np.repeat(every(left.length), right.length)
-        others = np.tile(every(right.length), left.length)
+        right_rows = np.tile(every(right.length), left.length)
     else:
-        mine, its = _alike(left, right, sides)
+        left_columns, its = _alike(left, right, sides)
         table = KeyTable(its, right.length)
         codes = table.find(its, right.length, nulls=False)
-        wanted = table.find(mine, left.length, nulls=False)
+        wanted = table.find(left_columns, left.length, nulls=False)
         known = np.flatnonzero(wanted >= 0)
         counts = np.bincount(codes[codes >= 0], minlength=right.length)
         _check(int(counts[wanted[known]].sum()), limit)
-        others, owners = SortedIndex(codes).rows(wanted[known])
+        right_rows, owners = SortedIndex(codes).rows(wanted[known])
         places = known[owners]
-    return _Rows(len(places), {**left.take(places).parts, **right.take(others).parts})
+    return _Rows(len(places), {**left.take(places).parts, **right.take(right_rows).parts})
 
 
 def _alike(left: _Rows, right: _Rows, sides: _Sides) -> tuple[list[pa.Array], list[pa.Array]]:
     """Both sides of equalities, in the types in which Spark compares them."""
     here, there = left.resolve(), right.resolve()
-    mine, its = [], []
-    for one, other in sides:
-        a, b = one.evaluate(here), other.evaluate(there)
+    left_columns, its = [], []
+    for side, other in sides:
+        a, b = side.evaluate(here), other.evaluate(there)
         kind = unify(a.type, b.type)
-        mine.append(cast(a, kind).to_arrow(left.length))
+        left_columns.append(cast(a, kind).to_arrow(left.length))
         its.append(cast(b, kind).to_arrow(right.length))
-    return mine, its
+    return left_columns, its
 
 
 def _check(pairs: int, limit: int) -> None:

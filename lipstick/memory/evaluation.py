@@ -74,8 +74,8 @@ def evaluate(
         answer = [column.take(pa.array(first)) for column in answer]
         order, offsets = group(codes, len(first))
         values = columns.fold(values if order is None else columns.take(values, order), offsets)
-    found = columns.to_arrow(values)
-    return pa.Table.from_arrays([*answer, found], names=[*engine.manifest.names, VALUE])
+    value_column = columns.to_arrow(values)
+    return pa.Table.from_arrays([*answer, value_column], names=[*engine.manifest.names, VALUE])
 
 
 def conditional_values(
@@ -91,11 +91,11 @@ def conditional_values(
     """
     gone = valued_zero(engine, semiring, valuations)
     if gone is not None:
-        found = _in_world(engine, semiring, gone, ordered)
+        annotations_now = _in_world(engine, semiring, gone, ordered)
         if switched_on():
             value = _token_values(engine, valuations)
-            check_values(formal, semiring, value, ordered, semiring.unpack(found))
-        return found
+            check_values(formal, semiring, value, ordered, semiring.unpack(annotations_now))
+        return annotations_now
     if len(ordered) > _FORMAL:
         raise CapabilityError(
             f"The query has conditions on aggregated values, and {len(ordered):,} rows, which are "
@@ -110,7 +110,7 @@ def valued_zero(
     engine: Engine, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
 ) -> dict[str, pa.Table] | None:
     """Per relation the tokens that are valued 0; None where some are neither 0 nor 1."""
-    found = {}
+    zeros = {}
     for name, record in engine.manifest.relations.items():
         if not record.token or valuations[name].constant_one:
             continue
@@ -122,8 +122,8 @@ def valued_zero(
         zero = ~semiring.nonzero_array(values)
         if not (ones | zero).all():
             return None
-        found[name] = table.filter(pa.array(zero))
-    return found
+        zeros[name] = table.filter(pa.array(zero))
+    return zeros
 
 
 def evaluate_potential(
@@ -148,11 +148,11 @@ def evaluate_potential(
     there = {token: np.array([not semiring.is_zero(value(token))], np.bool_) for token in occurring}
     world = PossibleWorlds(there, 1)
     columns = []
-    for place, output in enumerate(engine.root.outputs):
+    for number, output in enumerate(engine.root.outputs):
         kind = formal.columns.type(engine.root.name, output.name)
-        columns.append(typed([world.values(row.values[place])[0] for row in rows], kind))
-    found = semiring.to_arrow(values)
-    return pa.Table.from_arrays([*columns, found], names=[*engine.manifest.names, VALUE])
+        columns.append(typed([world.values(row.values[number])[0] for row in rows], kind))
+    value_column = semiring.to_arrow(values)
+    return pa.Table.from_arrays([*columns, value_column], names=[*engine.manifest.names, VALUE])
 
 
 def _in_world(
@@ -167,9 +167,9 @@ def _in_world(
     for alias in shown_joins(engine.root):
         # A row with its partner is another one than the row without.
         assert members is not None
-        asked = members.outer_lookups[alias]
-        before = asked.find(ordered[there], members.base)
-        counts[there[asked.find(ordered[there], states.__getitem__) != before]] = 0
+        lookup = members.outer_lookups[alias]
+        before = lookup.find(ordered[there], members.base)
+        counts[there[lookup.find(ordered[there], states.__getitem__) != before]] = 0
     return semiring.pack([semiring.from_int(count) for count in counts.tolist()])
 
 
@@ -185,8 +185,8 @@ def _token_values(
         naming = engine.manifest.relations[token.relation].naming
         key = stored_key(naming, token.key)
         pairs = zip(key, kinds[token.relation], strict=True)
-        found = valuations[token.relation].lookup([pa.array([k], kind) for k, kind in pairs], 1)
-        return valuations[token.relation].semiring.unpack(found)[0]
+        element = valuations[token.relation].lookup([pa.array([k], kind) for k, kind in pairs], 1)
+        return valuations[token.relation].semiring.unpack(element)[0]
 
     return value
 
@@ -200,15 +200,15 @@ def _annotations(
     """The annotations of the rows of the answer at some positions, and their operations."""
     rows = engine.rows(engine.root.name)
     if isinstance(rows, GroupRows):
-        found = sparse(rows, semiring, valuations, ordered)
-        if found is not None:
-            return found
+        evaluated = sparse(rows, semiring, valuations, ordered)
+        if evaluated is not None:
+            return evaluated
     reached = reach(engine, ordered, potential=not limits_inside(engine.root))
     sources: dict[Hashable, Source] = {}
-    for name, own in reached.items():
+    for name, reached_block in reached.items():
         members = members_of(engine.rows(name))
         if members is not None:
-            sources |= sources_of(members, own.members, valuations)
+            sources |= sources_of(members, reached_block.members, valuations)
     columns = columns_of(semiring, sources)
     return columns, _Evaluation(engine, columns, sources, reached).run(ordered)
 
@@ -240,63 +240,63 @@ class _Evaluation:
         return self._columns.take(self._values[block], self._reached[block].place(positions))
 
     def _block(self, name: str) -> Any:
-        own, rows, columns = self._reached[name], self._engine.rows(name), self._columns
+        tuples, rows, columns = self._reached[name], self._engine.rows(name), self._columns
         if isinstance(rows, UnionRows):
-            return self._union(own, rows)
-        if own.block.kind is Kind.GROUP and not own.block.keys:
-            return columns.ones(len(own.positions))
-        members = self._members(own, members_of(rows))
-        if own.block.kind is not Kind.GROUP:
+            return self._union(tuples, rows)
+        if tuples.block.kind is Kind.GROUP and not tuples.block.keys:
+            return columns.ones(len(tuples.positions))
+        members = self._members(tuples, members_of(rows))
+        if tuples.block.kind is not Kind.GROUP:
             return members
-        if own.block.difference is None:
-            return columns.delta(self._totals(own, members, None))
+        if tuples.block.difference is None:
+            return columns.delta(self._totals(tuples, members, None))
         assert isinstance(rows, GroupRows)
-        sides = rows.sides(own.members)
-        left, right = (self._totals(own, members, sides == side) for side in (0, 1))
+        sides = rows.sides(tuples.members)
+        left, right = (self._totals(tuples, members, sides == side) for side in (0, 1))
         less = columns.monus(left, right)
-        return columns.monus(left, less) if own.block.difference.common else less
+        return columns.monus(left, less) if tuples.block.difference.common else less
 
-    def _union(self, own: Reached, rows: UnionRows) -> Any:
+    def _union(self, tuples: Reached, rows: UnionRows) -> Any:
         branches, inside = rows.places(rows.context)
         chosen, parts = [], []
-        for number, branch in enumerate(own.block.branches):
-            mine = np.flatnonzero(branches[own.positions] == number)
-            if len(mine):
-                chosen.append(mine)
-                parts.append(self._at(branch.name, inside[own.positions[mine]]))
+        for number, branch in enumerate(tuples.block.branches):
+            in_branch = np.flatnonzero(branches[tuples.positions] == number)
+            if len(in_branch):
+                chosen.append(in_branch)
+                parts.append(self._at(branch.name, inside[tuples.positions[in_branch]]))
         if not parts:
             return self._columns.zeros(0)
         order = np.argsort(np.concatenate(chosen))
         return self._columns.take(self._columns.concatenate(parts), order)
 
-    def _totals(self, own: Reached, members: Any, chosen: Array | None) -> Any:
+    def _totals(self, tuples: Reached, members: Any, chosen: Array | None) -> Any:
         """The sums of the annotations of each tuple's members, or of those chosen."""
-        owners = own.owners
+        owners = tuples.owners
         if chosen is not None:
             places = np.flatnonzero(chosen)
             members, owners = self._columns.take(members, places), owners[places]
-        offsets = bounds(np.bincount(owners, minlength=len(own.positions)))
+        offsets = bounds(np.bincount(owners, minlength=len(tuples.positions)))
         return self._columns.fold(members, offsets)
 
-    def _members(self, own: Reached, members: Members | None) -> Any:
+    def _members(self, tuples: Reached, members: Members | None) -> Any:
         """The products of the factors of members."""
         assert members is not None
-        names = ((own.block.name, number) for number in range(len(own.block.tokens)))
+        names = ((tuples.block.name, number) for number in range(len(tuples.block.tokens)))
         factors = [self._columns.tokens(name) for name in names if name in self._sources]
-        root = own.block is self._engine.root
-        shown = shown_joins(own.block) if root else frozenset()
-        for referred in references(members, own.members):
+        root = tuples.block is self._engine.root
+        shown = shown_joins(tuples.block) if root else frozenset()
+        for referred in references(members, tuples.members):
             if referred.joined is None:
                 factors.append(self._referred(referred))
             else:
-                now = members.outer_lookups[referred.joined].find(own.members, members.base) >= 0
+                now = members.outer_lookups[referred.joined].find(tuples.members, members.base) >= 0
                 factors.append(self._joined(referred, now if referred.joined in shown else None))
-        found = self._columns.product(factors, len(own.members))
-        dropped = np.flatnonzero(~members.fixed(own.members))
+        product = self._columns.product(factors, len(tuples.members))
+        dropped = np.flatnonzero(~members.fixed(tuples.members))
         if not len(dropped):
-            return found
+            return product
         return self._columns.put(
-            found, len(own.members), dropped, self._columns.zeros(len(dropped))
+            product, len(tuples.members), dropped, self._columns.zeros(len(dropped))
         )
 
     def _referred(self, referred: Referred) -> Any:
@@ -305,10 +305,10 @@ class _Evaluation:
         columns, length = self._columns, len(there)
         if referred.block not in self._values or not there.any():
             return columns.ones(length)
-        found = self._at(referred.block, referred.positions[there])
+        inner = self._at(referred.block, referred.positions[there])
         if not referred.optional:
-            return found
-        return columns.factors(found, there, negated=referred.negated)
+            return inner
+        return columns.factors(inner, there, negated=referred.negated)
 
     def _joined(self, referred: Referred, now: Array | None) -> Any:
         """The factors of rows of a LEFT JOIN: with the tuple where it is there now, else without;
@@ -317,14 +317,14 @@ class _Evaluation:
         columns, length = self._columns, len(there)
         if referred.block not in self._values or not there.any():
             return columns.ones(length)
-        found = self._at(referred.block, referred.positions[there])
+        inner = self._at(referred.block, referred.positions[there])
         if now is None:
-            return columns.factors(columns.or_absent(found, int(there.sum())), there, negated=False)
+            return columns.factors(columns.or_absent(inner, int(there.sum())), there, negated=False)
         with_it, without = there & now, there & ~now
         factors = columns.factors(
-            columns.take(found, np.flatnonzero(now[there])), with_it, negated=False
+            columns.take(inner, np.flatnonzero(now[there])), with_it, negated=False
         )
         if not without.any():
             return factors
-        absent = columns.take(found, np.flatnonzero(~now[there]))
+        absent = columns.take(inner, np.flatnonzero(~now[there]))
         return columns.product([factors, columns.factors(absent, without, negated=True)], length)

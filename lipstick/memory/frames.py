@@ -110,23 +110,23 @@ class Placed:
         among = lines[known]
         start, stop = self.start, self.stop
         if bounds.start is not None:
-            found = np.searchsorted(among, lines + bounds.start, side="left")
-            start = np.where(null, first, _at(known, found, len(self.rows)))
+            index = np.searchsorted(among, lines + bounds.start, side="left")
+            start = np.where(null, first, _at(known, index, len(self.rows)))
         if bounds.end is not None:
-            found = np.searchsorted(among, lines + bounds.end, side="right")
-            stop = np.where(null, last, _after(known, found))
+            index = np.searchsorted(among, lines + bounds.end, side="right")
+            stop = np.where(null, last, _after(known, index))
         start = np.clip(start, self.start, self.stop)
         return Ranges(start, np.maximum(np.clip(stop, self.start, self.stop), start))
 
 
-def _at(known: Array, found: Array, end: int) -> Array:
+def _at(known: Array, index: Array, end: int) -> Array:
     """The places of some of the known, that after the last being the end."""
-    return np.append(known, end)[found]
+    return np.append(known, end)[index]
 
 
-def _after(known: Array, found: Array) -> Array:
+def _after(known: Array, index: Array) -> Array:
     """The places after those before some of the known."""
-    after: Array = np.append(known, -1)[found - 1] + 1
+    after: Array = np.append(known, -1)[index - 1] + 1
     return after
 
 

@@ -96,21 +96,21 @@ def _with_outputs(
     of_shown = _resolve(block, members, columns, shown)
 
     def computed(scalar: Scalar) -> pa.Array:
-        found = values(interpret(scalar), of_shown, len(shown), None)
-        return overlay(pa.nulls(count, found.type), shown, found)
+        computed_values = values(interpret(scalar), of_shown, len(shown), None)
+        return overlay(pa.nulls(count, computed_values.type), shown, computed_values)
 
-    found = dict(columns)
+    grouped = dict(columns)
     for output in block.outputs:
-        if output.name in found:
+        if output.name in grouped:
             continue
         if output.known_absent:
-            found[output.name] = values(interpret(output.scalar), resolve, count, None)
+            grouped[output.name] = values(interpret(output.scalar), resolve, count, None)
         else:
-            found[output.name] = computed(output.scalar)
-    found[PRESENT] = pa.array(present)
+            grouped[output.name] = computed(output.scalar)
+    grouped[PRESENT] = pa.array(present)
     for number, key in enumerate(block.order):
-        found[f"{SORT}{number}"] = computed(key.scalar)
-    return found
+        grouped[f"{SORT}{number}"] = computed(key.scalar)
+    return grouped
 
 
 def _resolve(

@@ -66,8 +66,8 @@ class GroupRows(Rows):
         self._may_fail = any(may_raise(key) for _, key in block.keys)
         self.calls = {name: aggregate_call(call) for name, call in block.aggregates}
         self._having = tuple(map(interpret, block.having))
-        own = {name for name, _ in block.keys} | set(self.calls)
-        self.outputs = {o.name: interpret(o.scalar) for o in block.outputs if o.name not in own}
+        names = {name for name, _ in block.keys} | set(self.calls)
+        self.outputs = {o.name: interpret(o.scalar) for o in block.outputs if o.name not in names}
         for number, key in enumerate(block.order):
             self.outputs[f"{SORT}{number}"] = interpret(key.scalar)
         self._scalars = {lookup.alias: lookup for lookup in block.lookups if lookup.scalar}
@@ -102,8 +102,8 @@ class GroupRows(Rows):
         """The side of some members of a difference, 0 or 1."""
         difference = self.block.difference
         assert difference is not None
-        found = interpret(difference.side).evaluate(self.members.resolve(members, self._base))
-        sides: Array = found.to_arrow(len(members)).to_numpy(zero_copy_only=False)
+        side = interpret(difference.side).evaluate(self.members.resolve(members, self._base))
+        sides: Array = side.to_arrow(len(members)).to_numpy(zero_copy_only=False)
         return sides
 
     def moved(self, members: Array, scenarios: Array) -> Moved:
@@ -273,15 +273,15 @@ class GroupRows(Rows):
         """Aggregate the groups that lose or gain members anew."""
         entries = self._entries(gained)
         codes, new_keys = self._codes_under(entries, context)
-        one = np.zeros(1, dtype=np.int64)
-        found = regroup(
+        zeros = np.zeros(1, dtype=np.int64)
+        regrouped = regroup(
             self,
-            self.moved(lost, np.repeat(one, len(lost))),
-            Moved(self._members(entries), np.repeat(one, len(entries)), codes),
+            self.moved(lost, np.repeat(zeros, len(lost))),
+            Moved(self._members(entries), np.repeat(zeros, len(entries)), codes),
             context,
         )
         size = self.base.size + (len(new_keys[0]) if new_keys else 0)
-        return Patch(found.groups, found.columns), _Groups(size, found.exists, new_keys)
+        return Patch(regrouped.groups, regrouped.columns), _Groups(size, regrouped.exists, new_keys)
 
     def updated(self, moved: Moved, resolve: ResolveIn) -> State:
         """The groups once some members, all of them there, have other values in one scenario.
@@ -291,9 +291,9 @@ class GroupRows(Rows):
         resolve
             The columns of members with the new values.
         """
-        found = regroup(self, moved, moved, self._base, resolve)
-        groups = _Groups(self.base.size, found.exists, [])
-        return self._post(self._base, Patch(found.groups, found.columns), groups)
+        regrouped = regroup(self, moved, moved, self._base, resolve)
+        groups = _Groups(self.base.size, regrouped.exists, [])
+        return self._post(self._base, Patch(regrouped.groups, regrouped.columns), groups)
 
     def stored(self, name: str, groups: Array) -> pa.Array | None:
         """The captured values of an aggregate, NULL for groups that are not captured.

@@ -47,8 +47,8 @@ class SortedIndex:
         wanted = wanted.astype(self._sorted.dtype, copy=False)
         starts = np.searchsorted(self._sorted, wanted, side="left")
         stops = np.searchsorted(self._sorted, wanted, side="right")
-        found, owners = spread(starts, stops)
-        return (found if self._order is None else self._order[found]), owners
+        positions, owners = spread(starts, stops)
+        return (positions if self._order is None else self._order[positions]), owners
 
 
 def argsort(codes: Array) -> Array:
@@ -120,8 +120,8 @@ class TokenIndex:
     def rows(self, tokens: Sequence[pa.Array]) -> Array:
         """The members whose token is one of these, sorted; see :meth:`pairs`."""
         wanted = self._codes(tokens)
-        found, _ = self._index.rows(np.unique(wanted[wanted >= 0]))
-        return np.sort(found) if len(found) else found
+        positions, _ = self._index.rows(np.unique(wanted[wanted >= 0]))
+        return np.sort(positions) if len(positions) else positions
 
     def pairs(self, tokens: Sequence[pa.Array]) -> tuple[Array, Array]:
         """The members of each token, and the place of that token; in no order.
@@ -145,8 +145,8 @@ class TokenIndex:
         if len(codes) > _UNSORTED and not bool((codes[1:] >= codes[:-1]).all()):
             order = np.argsort(codes)
             known, codes = known[order], codes[order]
-        found, owners = self._index.rows(codes)
-        return found, known[owners]
+        positions, owners = self._index.rows(codes)
+        return positions, known[owners]
 
     def _codes(self, tokens: Sequence[pa.Array]) -> Array:
         """The packed codes of tokens; -1: no member has it."""

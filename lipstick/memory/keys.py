@@ -49,13 +49,13 @@ def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:
 
 def _leaves(columns: Sequence[pa.Array]) -> list[pa.Array]:
     """Return columns with those of their fields, and of whether they are NULL, for structs."""
-    found: list[pa.Array] = []
+    leaves: list[pa.Array] = []
     for column in columns:
         if pa.types.is_struct(column.type):
-            found += [column.is_null(), *_leaves(column.flatten())]
+            leaves += [column.is_null(), *_leaves(column.flatten())]
         else:
-            found.append(column)
-    return found
+            leaves.append(column)
+    return leaves
 
 
 def _refuse_nested(column: pa.Array) -> None:
@@ -114,7 +114,7 @@ class KeyTable:
             return np.full(length, 0 if self._length else -1, dtype=np.int64)
         if not len(self._position) or not length:
             return np.full(length, -1, dtype=np.int64)
-        found = np.zeros(length, dtype=np.int64)
+        combined = np.zeros(length, dtype=np.int64)
         missing = np.zeros(length, dtype=np.bool_)
         for column in columns:
             if not nulls and column.null_count:
@@ -122,15 +122,15 @@ class KeyTable:
         for position, (part, column) in enumerate(zip(self._parts, _leaves(columns), strict=True)):
             code = part.codes(column)
             missing |= code < 0
-            found = found * part.width + np.maximum(code, 0)
+            combined = combined * part.width + np.maximum(code, 0)
             if position:
                 step = self._steps[position - 1]
-                place = np.minimum(np.searchsorted(step, found), len(step) - 1)
-                missing |= step[place] != found
-                found = place
-        inside = np.minimum(found, len(self._position) - 1)
+                places = np.minimum(np.searchsorted(step, combined), len(step) - 1)
+                missing |= step[places] != combined
+                combined = places
+        inside = np.minimum(combined, len(self._position) - 1)
         result = self._position[inside]
-        result[missing | (inside != found)] = -1
+        result[missing | (inside != combined)] = -1
         return result
 
 
@@ -158,8 +158,8 @@ class _Part:
             last = len(self._table) - 1
             looked: Array = self._table[np.clip(values - (self._least - 1), 0, last)]
             return looked.astype(np.int64)
-        found = pc.index_in(column, value_set=self._unique).fill_null(-1)
-        codes: Array = found.to_numpy(zero_copy_only=False).astype(np.int64)
+        numbers = pc.index_in(column, value_set=self._unique).fill_null(-1)
+        codes: Array = numbers.to_numpy(zero_copy_only=False).astype(np.int64)
         return codes
 
     def _cast(self, column: pa.Array) -> pa.Array:

@@ -37,13 +37,13 @@ def list_members(engine: Engine, limit: int | None) -> pa.Table:
 
 def _columns(engine: Engine, members: Members, chosen: Array) -> dict[str, pa.Array]:
     if members.dataset is None:
-        found = {}
+        columns = {}
         for lookup in members.lookups:
             inner = engine.base(lookup.block.name)
             positions = members.refer(lookup, chosen)
             for name in lookup.block.identity:
-                found[f"{lookup.alias}_{name}"] = inner.take(name, positions)
-        return found
+                columns[f"{lookup.alias}_{name}"] = inner.take(name, positions)
+        return columns
     tokens = [column for token in members.block.tokens for column in token.columns]
     names = dict.fromkeys([*tokens, *members.dataset.names])
     return {name: members.dataset.take(name, chosen) for name in names}

@@ -74,11 +74,11 @@ def evaluate_many(engine: Engine, scenarios: Scenarios) -> Changes:
     if isinstance(rows, GroupRows):
         base = rows.members.base
         lost = rows.moved(gone, owners)
-        found = _grouped(rows, regroup(rows, lost, Moved(NOTHING, NOTHING, NOTHING), base))
+        changes = _grouped(rows, regroup(rows, lost, Moved(NOTHING, NOTHING, NOTHING), base))
     else:
         assert isinstance(rows, MemberRows)
-        found = Changes(owners, gone, np.zeros(len(gone), dtype=np.bool_), {})
-    return _within_limit(rows, found)
+        changes = Changes(owners, gone, np.zeros(len(gone), dtype=np.bool_), {})
+    return _within_limit(rows, changes)
 
 
 def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
@@ -91,8 +91,8 @@ def evaluate_updates(engine: Engine, updates: Updates) -> Changes:
     """
     new = follow(engine, updates.updated)
     rows, moved = new.rows, new.moved
-    found = _grouped(rows, regroup(rows, moved, moved, rows.members.base, new.resolve))
-    return _within_limit(rows, found)
+    changes = _grouped(rows, regroup(rows, moved, moved, rows.members.base, new.resolve))
+    return _within_limit(rows, changes)
 
 
 def needed(block: Block) -> list[str]:
@@ -102,30 +102,30 @@ def needed(block: Block) -> list[str]:
     return list(dict.fromkeys([*names, *(block.tie_break if block.limited else ())]))
 
 
-def _grouped(rows: GroupRows, found: Regrouped) -> Changes:
+def _grouped(rows: GroupRows, regrouped: Regrouped) -> Changes:
     """HAVING and the select list of groups with changed members."""
 
     def columns(places: Array) -> Callable[[str], pa.Array]:
         chosen = pa.array(places)
 
         def column(name: str) -> pa.Array:
-            if name in found.columns:
-                return found.columns[name].take(chosen)
-            return rows.base.take(name, found.groups[places])
+            if name in regrouped.columns:
+                return regrouped.columns[name].take(chosen)
+            return rows.base.take(name, regrouped.groups[places])
 
         return column
 
-    there = np.flatnonzero(found.exists)
+    there = np.flatnonzero(regrouped.exists)
     shown = there[rows.having(_resolve(columns(there)), len(there))]
-    now, groups = columns(shown), found.groups[shown]
+    now, groups = columns(shown), regrouped.groups[shown]
     resolve = _resolve(now)
     computed = {
         name: rows.output(name, resolve, groups, now) if name in rows.outputs else now(name)
         for name in needed(rows.block)
     }
-    present = np.zeros(len(found.groups), dtype=np.bool_)
+    present = np.zeros(len(regrouped.groups), dtype=np.bool_)
     present[shown] = True
-    return Changes(found.scenarios, found.groups, present, computed)
+    return Changes(regrouped.scenarios, regrouped.groups, present, computed)
 
 
 def _resolve(column: Callable[[str], pa.Array]) -> Resolve:
@@ -140,7 +140,7 @@ def _resolve(column: Callable[[str], pa.Array]) -> Resolve:
     return resolve
 
 
-def _within_limit(rows: Rows, found: Changes) -> Changes:
+def _within_limit(rows: Rows, changes: Changes) -> Changes:
     """Changes of a block's rows once LIMIT has cut them, where it has one.
 
     In each scenario the rows kept are among those that are there now, and the first of the others
@@ -148,18 +148,18 @@ def _within_limit(rows: Rows, found: Changes) -> Changes:
     """
     block, base = rows.block, rows.base
     if not block.limited:
-        return found
+        return changes
     stop = len(base.sequence) if block.limit is None else block.offset + block.limit
-    owners, changed = np.unique(found.scenarios, return_counts=True)
+    owners, changed = np.unique(changes.scenarios, return_counts=True)
     stops = np.minimum(stop + changed, len(base.sequence))
     numbers, segments = spread(np.zeros(len(owners), dtype=np.int64), stops)
     width = base.size
     scenarios, positions = owners[segments], base.sequence[numbers]
-    own = contains(
-        pairs(found.scenarios, found.positions, width), pairs(scenarios, positions, width)
+    among_changed = contains(
+        pairs(changes.scenarios, changes.positions, width), pairs(scenarios, positions, width)
     )
-    scenarios, positions = scenarios[~own], positions[~own]
-    merged = _merge(base, (scenarios, positions), found, needed(block))
+    scenarios, positions = scenarios[~among_changed], positions[~among_changed]
+    merged = _merge(base, (scenarios, positions), changes, needed(block))
     keys = [order.Key(pa.array(merged.scenarios)), *sort_keys(block, merged.columns.__getitem__)]
     ranked = order.order(keys, len(merged.scenarios))
     by_scenario = merged.scenarios[ranked]
@@ -167,14 +167,14 @@ def _within_limit(rows: Rows, found: Changes) -> Changes:
     kept = np.zeros(len(ranked), dtype=np.bool_)
     kept[ranked[(rank >= block.offset) & (rank < stop)]] = True
     # Rows that no deletion touched matter where the cut passes on their other side.
-    plain, mine = kept[: len(positions)], kept[len(positions) :]
+    plain, changed_kept = kept[: len(positions)], kept[len(positions) :]
     moved = np.flatnonzero(plain != base.present[positions])
-    present = found.present.copy()
-    present[present] = mine
-    shown = np.concatenate([moved[plain[moved]], len(positions) + np.flatnonzero(mine)])
+    present = changes.present.copy()
+    present[present] = changed_kept
+    shown = np.concatenate([moved[plain[moved]], len(positions) + np.flatnonzero(changed_kept)])
     return _sorted(
-        np.concatenate([scenarios[moved], found.scenarios]),
-        np.concatenate([positions[moved], found.positions]),
+        np.concatenate([scenarios[moved], changes.scenarios]),
+        np.concatenate([positions[moved], changes.positions]),
         np.concatenate([plain[moved], present]),
         {name: column.take(pa.array(shown)) for name, column in merged.columns.items()},
     )
@@ -204,31 +204,31 @@ class Merged:
     columns: Mapping[str, pa.Array]
 
 
-def _merge(base: State, plain: tuple[Array, Array], found: Changes, names: list[str]) -> Merged:
+def _merge(base: State, plain: tuple[Array, Array], changes: Changes, names: list[str]) -> Merged:
     scenarios, positions = plain
     columns = {}
     for name in names:
         column = base.take(name, positions)
-        if name in found.columns:
-            column = pa.concat_arrays([column, found.columns[name].cast(column.type)])
+        if name in changes.columns:
+            column = pa.concat_arrays([column, changes.columns[name].cast(column.type)])
         columns[name] = column
     return Merged(
-        np.concatenate([scenarios, found.scenarios[found.present]]),
-        np.concatenate([positions, found.positions[found.present]]),
+        np.concatenate([scenarios, changes.scenarios[changes.present]]),
+        np.concatenate([positions, changes.positions[changes.present]]),
         columns,
     )
 
 
-def merged_answers(engine: Engine, count: int, found: Changes) -> Merged:
+def merged_answers(engine: Engine, count: int, changes: Changes) -> Merged:
     """The answers of all scenarios, one after the other, each in its order."""
     block, base = engine.root, engine.base(engine.root.name)
-    width = max(base.size, int(found.positions.max(initial=-1)) + 1)
+    width = max(base.size, int(changes.positions.max(initial=-1)) + 1)
     scenarios = np.repeat(np.arange(count, dtype=np.int64), len(base.ordered))
     positions = np.tile(base.ordered, count)
-    changed = pairs(found.scenarios, found.positions, width)
+    changed = pairs(changes.scenarios, changes.positions, width)
     untouched = ~contains(changed, pairs(scenarios, positions, width))
     plain = scenarios[untouched], positions[untouched]
-    merged = _merge(base, plain, found, needed(block))
+    merged = _merge(base, plain, changes, needed(block))
     keys = [order.Key(pa.array(merged.scenarios))]
     if block.order or block.limited:
         keys += sort_keys(block, merged.columns.__getitem__)
@@ -254,13 +254,13 @@ def _one_by_one(engine: Engine, scenarios: Scenarios, deleted: Mapping[str, Dele
     columns: dict[str, list[pa.Array]] = {name: [base.take(name, NOTHING)] for name in names}
     for number in np.unique(np.concatenate(touching)).tolist():
         state = engine.evaluate(scenarios.one(number))
-        mine = np.union1d(state.changed, state.flipped)
-        there = state.present[mine]
-        numbers.append(np.full(len(mine), number))
-        positions.append(mine)
+        changed = np.union1d(state.changed, state.flipped)
+        there = state.present[changed]
+        numbers.append(np.full(len(changed), number))
+        positions.append(changed)
         presences.append(there)
         for name, parts in columns.items():
-            parts.append(state.take(name, mine[there]).cast(parts[0].type))
+            parts.append(state.take(name, changed[there]).cast(parts[0].type))
     return Changes(
         np.concatenate(numbers),
         np.concatenate(positions),

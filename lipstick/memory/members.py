@@ -125,8 +125,8 @@ class Members:
             if (alias, name) not in taken:
                 if alias == MEMBER and self._by_reference(name):
                     fetched = self._fetch(positions)
-                    found = zip(fetched.column_names, fetched.columns, strict=True)
-                    taken.update({(MEMBER, mine): from_arrow(values) for mine, values in found})
+                    columns = zip(fetched.column_names, fetched.columns, strict=True)
+                    taken.update({(MEMBER, field): from_arrow(values) for field, values in columns})
                 else:
                     taken[alias, name] = from_arrow(self._column(alias, name, positions, context))
             return taken[alias, name]
@@ -164,8 +164,8 @@ class Members:
 
     def dependent(self, scalars: Iterable[Interpreted]) -> set[str]:
         """The aliases of lookups that scalars read."""
-        own = (MEMBER, EXPANDED)
-        return {alias for scalar in scalars for alias, _ in scalar.columns if alias not in own}
+        itself = (MEMBER, EXPANDED)
+        return {alias for scalar in scalars for alias, _ in scalar.columns if alias not in itself}
 
     def is_stable(self, scalar: Interpreted) -> bool:
         """Whether no deletion changes the value of a scalar while its member is there."""
@@ -191,10 +191,10 @@ class Members:
     @property
     def referring(self) -> Array:
         """Boolean array: the members for which every tuple that they refer to is captured."""
-        found = np.ones(self.count, dtype=np.bool_)
+        captured = np.ones(self.count, dtype=np.bool_)
         for lookup in self.lookups:
-            found &= self.refer(lookup, every(self.count)) >= 0
-        return found
+            captured &= self.refer(lookup, every(self.count)) >= 0
+        return captured
 
     def _reference(self, lookup: Lookup) -> Array:
         if lookup in self.combined:
@@ -204,8 +204,8 @@ class Members:
             inner = self.base(lookup.block.name)
             rows = every(inner.size)
             table = KeyTable([inner.take(its, rows) for _, its in lookup.on], inner.size)
-            mine = [self.dataset.column(name) for name, _ in lookup.on]
-            self._references[lookup.alias] = table.find(mine, self.count)
+            references = [self.dataset.column(name) for name, _ in lookup.on]
+            self._references[lookup.alias] = table.find(references, self.count)
         return self._references[lookup.alias]
 
     def _places(self, alias: str) -> Array:
@@ -269,25 +269,25 @@ class Members:
 
     def without(self, deleted: Mapping[str, pa.Table]) -> Array:
         """The members with a deleted token, sorted."""
-        found = []
+        lost = []
         for number, token in enumerate(self.block.tokens):
             table = deleted.get(token.relation)
             if table is not None and table.num_rows:
                 columns = [column.combine_chunks() for column in table.columns]
-                found.append(self.token(number).rows(columns))
-        return _union(found)
+                lost.append(self.token(number).rows(columns))
+        return _union(lost)
 
     def lost(self, deleted: Mapping[str, Deleted]) -> tuple[Array, Array]:
         """The members with a deleted token in some scenarios: scenario and position, sorted."""
-        scenarios, found = [NOTHING], [NOTHING]
+        scenarios, positions_lost = [NOTHING], [NOTHING]
         for number, token in enumerate(self.block.tokens):
             given = deleted.get(token.relation)
             if given is not None and given.tokens.num_rows:
                 columns = [column.combine_chunks() for column in given.tokens.columns]
                 positions, owners = self.token(number).pairs(columns)
-                found.append(positions)
+                positions_lost.append(positions)
                 scenarios.append(given.scenarios[owners])
-        return distinct_pairs(np.concatenate(scenarios), np.concatenate(found), self.count)
+        return distinct_pairs(np.concatenate(scenarios), np.concatenate(positions_lost), self.count)
 
     @property
     def alone(self) -> bool:
@@ -306,25 +306,25 @@ class Members:
             The scalars whose values matter beyond presence.
         """
         self._check_combined(context)
-        asked = (*self.memberships, *self.outer_lookups.values())
-        deciding = (*self.conditions, *(scalar for one in asked for scalar in one.deciding))
+        matched = (*self.memberships, *self.outer_lookups.values())
+        deciding = (*self.conditions, *(scalar for lookup in matched for scalar in lookup.deciding))
         read = self.dependent((*deciding, *valued))
         if self._scalar_changed(context, (*deciding, *valued)):
             return every(self.size(context))
-        found = [gone]
+        suspects = [gone]
         for lookup in self.lookups:
             inner = context(lookup.block.name)
             wanted = inner.changed if lookup.alias in read else inner.flipped
             if lookup is self.free:
-                found.append(wanted)
+                suspects.append(wanted)
             elif len(wanted):
                 codes = self._reference(lookup)
-                found.append(self._referring(lookup.alias, codes, wanted))
-        found += [one.suspects(context, _flipped) for one in self.memberships]
-        for alias, one in self.outer_lookups.items():
+                suspects.append(self._referring(lookup.alias, codes, wanted))
+        suspects += [membership.suspects(context, _flipped) for membership in self.memberships]
+        for alias, outer in self.outer_lookups.items():
             if alias in read:
-                found.append(one.suspects(context, _touched))
-        return _union(found)
+                suspects.append(outer.suspects(context, _touched))
+        return _union(suspects)
 
     def _check_combined(self, context: Context) -> None:
         """Refuse combinations with rows that only a deletion makes."""
@@ -354,10 +354,10 @@ class Members:
         alive = ~contains(gone, positions)
         for lookup in self.lookups:
             alive &= present_at(self.refer(lookup, positions), context(lookup.block.name).present)
-        for one in self.memberships:
-            found = one.refer(positions, context)
-            there = present_at(found, context(one.asked.block.name).present)
-            alive &= one.passed(~there if one.negated else there, positions, context)
+        for membership in self.memberships:
+            references = membership.refer(positions, context)
+            there = present_at(references, context(membership.asked.block.name).present)
+            alive &= membership.passed(~there if membership.negated else there, positions, context)
         if self.conditions:
             rows = np.flatnonzero(alive)
             alive[rows] = self._satisfy(positions[rows], context)
@@ -383,12 +383,12 @@ class Members:
         possible = np.ones(len(positions), dtype=np.bool_)
         for lookup in self.lookups:
             possible &= self.refer(lookup, positions) >= 0
-        for one in self.memberships:
-            if not one.negated:
-                found = one.refer(positions, self.base) >= 0
-                possible &= one.passed(found, positions, self.base)
-        asked = possible & self.was_alive(positions)
-        return possible & self._hold(self.conditions, positions, asked)
+        for membership in self.memberships:
+            if not membership.negated:
+                found_there = membership.refer(positions, self.base) >= 0
+                possible &= membership.passed(found_there, positions, self.base)
+        plausible = possible & self.was_alive(positions)
+        return possible & self._hold(self.conditions, positions, plausible)
 
     def fixed(self, positions: Array) -> Array:
         """Boolean array: the members for which those conditions hold that nothing can change."""
@@ -397,14 +397,14 @@ class Members:
     @cached_property
     def _fixed(self) -> tuple[Interpreted, ...]:
         pairs = zip(self.conditions, self.block.conditions, strict=True)
-        return tuple(found for found, written in pairs if not dependent(written, self.block))
+        return tuple(fixed for fixed, written in pairs if not dependent(written, self.block))
 
-    def _hold(self, conditions: Sequence[Interpreted], positions: Array, asked: Array) -> Array:
+    def _hold(self, conditions: Sequence[Interpreted], positions: Array, where: Array) -> Array:
         """Where conditions hold; they may fail for members that are not asked of."""
         if not conditions:
             return np.ones(len(positions), dtype=np.bool_)
         resolve = self.resolve(positions, self.base)
-        return all_hold(conditions, resolve, len(positions), asked)
+        return all_hold(conditions, resolve, len(positions), where)
 
     def was_alive(self, positions: Array) -> Array:
         """Which of some members are there without any deletion."""

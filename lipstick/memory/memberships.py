@@ -48,17 +48,17 @@ class Membership:
     Attributes
     ----------
     asked
-        What the block says of it.
+        The semi join or outer lookup of the block.
     negated
         Whether members pass for which no tuple is there.
     """
 
-    def __init__(self, asked: Semi | OuterLookup, members: Asking) -> None:
-        self.asked = asked
-        self.negated = isinstance(asked, Semi) and asked.negated
+    def __init__(self, lookup: Semi | OuterLookup, members: Asking) -> None:
+        self.asked = lookup
+        self.negated = isinstance(lookup, Semi) and lookup.negated
         self._members = members
-        self.sides = tuple(interpret(left) for left, _ in asked.pairs)
-        self._guard = None if asked.guard is None else interpret(asked.guard)
+        self.sides = tuple(interpret(left) for left, _ in lookup.pairs)
+        self._guard = None if lookup.guard is None else interpret(lookup.guard)
 
     @property
     def deciding(self) -> tuple[Interpreted, ...]:
@@ -68,18 +68,18 @@ class Membership:
     def refer(self, positions: Array, context: Context) -> Array:
         """The positions of the tuples that it finds for members, there or not; -1: none."""
         if self.stable and (positions < self._members.count).all():
-            found = self._reference[positions]
+            references = self._reference[positions]
         else:
             left = self._left(positions, context)
-            found = self._table.find(left, len(positions), nulls=self.asked.null_safe)
+            references = self._table.find(left, len(positions), nulls=self.asked.null_safe)
         inner, base = self._inner(context), self._inner(self._members.base)
         if inner.size > base.size:
             new = np.arange(base.size, inner.size)
             table = KeyTable(self._right(inner, new), len(new))
             left = self._left(positions, context)
             places = table.find(left, len(positions), nulls=self.asked.null_safe)
-            found = np.where(places >= 0, base.size + places, found)
-        return found
+            references = np.where(places >= 0, base.size + places, references)
+        return references
 
     def concerned(self, positions: Array, context: Context) -> Array | None:
         """Boolean array: which members it is asked of; None: all of them."""
@@ -94,22 +94,22 @@ class Membership:
 
     def sought(self, positions: Array, context: Context) -> Array:
         """The positions of the tuples that are asked for, there or not; -1: none."""
-        found, concerned = self.refer(positions, context), self.concerned(positions, context)
-        return found if concerned is None else np.where(concerned, found, -1)
+        references, concerned = self.refer(positions, context), self.concerned(positions, context)
+        return references if concerned is None else np.where(concerned, references, -1)
 
     def find(self, positions: Array, context: Context) -> Array:
         """The positions of the tuples, there in a context, that are asked for; -1: none."""
-        found = self.refer(positions, context)
-        there = present_at(found, self._inner(context).present)
+        references = self.refer(positions, context)
+        there = present_at(references, self._inner(context).present)
         concerned = self.concerned(positions, context)
-        return np.where(there if concerned is None else there & concerned, found, -1)
+        return np.where(there if concerned is None else there & concerned, references, -1)
 
     def column(self, name: str, positions: Array, context: Context) -> pa.Array:
         """A column of the tuples that it finds, NULL where it finds none."""
-        found = self.find(positions, context)
-        there = np.flatnonzero(found >= 0)
-        taken = self._inner(context).take(name, found[there])
-        index = np.full(len(found), -1, dtype=np.int64)
+        references = self.find(positions, context)
+        there = np.flatnonzero(references >= 0)
+        taken = self._inner(context).take(name, references[there])
+        index = np.full(len(references), -1, dtype=np.int64)
         index[there] = np.arange(len(there))
         return taken.take(pa.array(index, mask=index < 0))
 
@@ -177,42 +177,42 @@ class Membership:
 
 
 def all_hold(
-    conditions: Iterable[Interpreted], resolve: Resolve, length: int, asked: Array | None = None
+    conditions: Iterable[Interpreted], resolve: Resolve, length: int, where: Array | None = None
 ) -> Array:
     """Where all conditions are true, each asked only of the rows that those before it leave.
 
     Raises
     ------
     CaptureError
-        When only Spark can evaluate one, or it fails for a row that it is asked of: one of those
-        ``asked`` if given.
+        When only Spark can evaluate one, or it fails for a row that it is asked of: where
+        ``where`` is true, if given.
     """
     true = np.ones(length, dtype=np.bool_)
     for condition in conditions:
-        true &= holds(condition, resolve, length, true if asked is None else true & asked)
+        true &= holds(condition, resolve, length, true if where is None else true & where)
     return true
 
 
 def holds(
-    condition: Interpreted, resolve: Resolve, length: int, asked: Array | None = None
+    condition: Interpreted, resolve: Resolve, length: int, where: Array | None = None
 ) -> Array:
     """Where a condition is true.
 
     Raises
     ------
     CaptureError
-        When only Spark can evaluate it, or it fails for a row: one of those ``asked`` if given.
+        When only Spark can evaluate it, or it fails for a row: where ``where`` is true, if given.
     """
     try:
-        found = values(condition, resolve, length, pa.bool_(), asked)
+        truth = values(condition, resolve, length, pa.bool_(), where)
     except UninterpretableError as error:
         raise needs_spark(str(error)) from error
-    mask: Array = found.fill_null(False).to_numpy(zero_copy_only=False)
+    mask: Array = truth.fill_null(False).to_numpy(zero_copy_only=False)
     return mask
 
 
 def present_at(references: Array, present: Array) -> Array:
     """Where references are to tuples that are there; -1 refers to none."""
-    found = references >= 0
-    found[found] = present[references[found]]
-    return found
+    there = references >= 0
+    there[there] = present[references[there]]
+    return there

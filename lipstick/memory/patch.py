@@ -63,6 +63,6 @@ class PatchedTake:
             taken = overlay(taken, beyond, column.take(pa.array(positions[beyond] - base.size)))
         for patch in (self._grouped, self.post):
             if name in patch.columns:
-                places, found = matches(positions, patch.positions)
-                taken = overlay(taken, places, patch.columns[name].take(pa.array(found)))
+                places, rows = matches(positions, patch.positions)
+                taken = overlay(taken, places, patch.columns[name].take(pa.array(rows)))
         return taken

@@ -98,7 +98,7 @@ def reach(
         window functions see, and with both sides of a bag difference.
     """
     wanted: dict[str, list[Array]] = {engine.root.name: [positions]}
-    found: dict[str, Reached] = {}
+    reached: dict[str, Reached] = {}
     for name in reversed(engine.blocks):
         if name not in wanted:
             continue
@@ -115,7 +115,7 @@ def reach(
             assert isinstance(rows, GroupRows)
             left = rows.sides(members) == 0
             members, owners = members[left], owners[left]
-        found[name] = Reached(block, chosen, members, owners)
+        reached[name] = Reached(block, chosen, members, owners)
         for referred in _references(rows, chosen, members, scalars):
             if referred.negated and not potential:
                 continue
@@ -128,18 +128,18 @@ def reach(
                 if lookup.scalar:
                     everything = _everything(engine.rows(lookup.block.name))
                     wanted.setdefault(lookup.block.name, []).append(everything)
-    return found
+    return reached
 
 
 def _ascending(parts: list[Array]) -> Array:
     """Some positions, ascending and each once."""
-    found: Array = np.concatenate(parts)
-    if bool((found[1:] > found[:-1]).all()):
-        return found
+    ordered: Array = np.concatenate(parts)
+    if bool((ordered[1:] > ordered[:-1]).all()):
+        return ordered
     # np.unique hashes, which takes ten times as long for positions that are nearly sorted.
-    found.sort()
-    first: Array = np.concatenate([[True], found[1:] != found[:-1]])
-    return found[first]
+    ordered.sort()
+    first: Array = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    return ordered[first]
 
 
 def _everything(rows: Rows) -> Array:
@@ -174,22 +174,24 @@ def references(members: Members, positions: Array, *, values: bool = False) -> l
     With ``values`` also those of which values are only looked up: no factors.
     """
     base = members.base
-    found = [
+    referred = [
         Referred(lookup.block.name, members.refer(lookup, positions)) for lookup in members.lookups
     ]
-    for one in members.memberships:
-        there = one.refer(positions, base)
-        concerned = one.concerned(positions, base)
+    for membership in members.memberships:
+        there = membership.refer(positions, base)
+        concerned = membership.concerned(positions, base)
         if concerned is not None:
             there = np.where(concerned, there, -1)
-        optional = one.negated or concerned is not None
-        found.append(Referred(one.asked.block.name, there, True, optional, one.negated))
+        optional = membership.negated or concerned is not None
+        referred.append(
+            Referred(membership.asked.block.name, there, True, optional, membership.negated)
+        )
     for outer in members.block.outer_lookups:
         if outer.factor or values:
-            asked = members.outer_lookups[outer.alias]
-            there = asked.find(positions, base) if values else asked.sought(positions, base)
-            found.append(Referred(outer.block.name, there, optional=True, joined=outer.alias))
-    return found
+            finder = members.outer_lookups[outer.alias]
+            there = finder.find(positions, base) if values else finder.sought(positions, base)
+            referred.append(Referred(outer.block.name, there, optional=True, joined=outer.alias))
+    return referred
 
 
 def _references(rows: Rows, positions: Array, chosen: Array, values: bool) -> list[Referred]:
@@ -212,7 +214,7 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
     dict
         For every relation with tokens that the query reads, a table of its token columns.
     """
-    found: dict[str, list[list[pa.Array]]] = {}
+    columns_by_relation: dict[str, list[list[pa.Array]]] = {}
     for name, reached in reach(engine, positions, scalars=True).items():
         members = members_of(engine.rows(name))
         for number, token in enumerate(reached.block.tokens):
@@ -223,9 +225,9 @@ def lineage(engine: Engine, positions: Array) -> dict[str, pa.Table]:
             if absent is not None:
                 taken = taken[~absent[taken]]
             columns = [members.dataset.take(column, taken) for column in token.columns]
-            found.setdefault(token.relation, []).append(columns)
+            columns_by_relation.setdefault(token.relation, []).append(columns)
     return {
-        name: _distinct(record.token, found.get(name, []), engine, name)
+        name: _distinct(record.token, columns_by_relation.get(name, []), engine, name)
         for name, record in engine.manifest.relations.items()
         if record.token
     }

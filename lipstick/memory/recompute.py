@@ -55,14 +55,14 @@ def _bits(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
     if not pa.types.is_signed_integer(values.type):
         raise UninterpretableError(f"bits of {values.type}")
     rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-    mine = values.take(pa.array(rows)).to_numpy(zero_copy_only=False)
+    known = values.take(pa.array(rows)).to_numpy(zero_copy_only=False)
     there, starts = np.unique(owners[rows], return_index=True)
-    found = np.zeros(groups, dtype=mine.dtype)
+    bits = np.zeros(groups, dtype=known.dtype)
     mask = np.ones(groups, dtype=np.bool_)
     mask[there] = False
     if len(rows):
-        found[there] = _BITS[call.name].reduceat(mine, starts)
-    return pa.array(found, values.type, mask=mask)
+        bits[there] = _BITS[call.name].reduceat(known, starts)
+    return pa.array(bits, values.type, mask=mask)
 
 
 def _extremes(call: Anew, compared: list[pa.Array], owners: Array, groups: int) -> pa.Array:
@@ -80,13 +80,13 @@ def _modes(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array
     if pa.types.is_floating(values.type):
         raise UninterpretableError("the mode of floating point numbers")
     rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-    mine = values.take(pa.array(rows))
-    codes, first = distinct([pa.array(owners[rows]), mine], len(rows))
+    known = values.take(pa.array(rows))
+    codes, first = distinct([pa.array(owners[rows]), known], len(rows))
     counts = np.bincount(codes, minlength=len(first))
     keys = [
         Key(pa.array(owners[rows[first]])),
         Key(pa.array(counts), descending=True),
-        Key(mine.take(pa.array(first)), call.descending),
+        Key(known.take(pa.array(first)), call.descending),
     ]
     return _first_of_each(rows[first], keys, owners, groups)
 
@@ -94,18 +94,18 @@ def _modes(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array
 def _first_of_each(rows: Array, keys: list[Key], owners: Array, groups: int) -> pa.Array:
     """The first of some rows of every group, in an order by group, then by other keys."""
     ordered = rows[order(keys, len(rows))]
-    hit, place = np.unique(owners[ordered], return_index=True)
-    found = np.full(groups, -1, dtype=np.int64)
-    found[hit] = ordered[place]
-    return pa.array(found, mask=found < 0)
+    hit, at = np.unique(owners[ordered], return_index=True)
+    firsts = np.full(groups, -1, dtype=np.int64)
+    firsts[hit] = ordered[at]
+    return pa.array(firsts, mask=firsts < 0)
 
 
 def _percentiles(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
     """The percentile of every group, between two values in proportion."""
     rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-    mine = values.take(pa.array(rows))
-    keys = [Key(pa.array(owners[rows])), Key(mine, call.descending)]
-    numbers = _doubles(mine)[order(keys, len(rows))]
+    known = values.take(pa.array(rows))
+    keys = [Key(pa.array(owners[rows])), Key(known, call.descending)]
+    numbers = _doubles(known)[order(keys, len(rows))]
     sizes = np.bincount(owners[rows], minlength=groups)
     starts = np.cumsum(sizes) - sizes
     there = sizes > 0
@@ -115,9 +115,9 @@ def _percentiles(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa
     high = numbers[starts[there] + higher.astype(np.int64)]
     with np.errstate(invalid="ignore"):
         between = (higher - position) * low + (position - lower) * high
-    found = np.zeros(groups)
-    found[there] = np.where((lower == higher) | (low == high), low, between)
-    return pa.array(found, mask=~there)
+    percentiles = np.zeros(groups)
+    percentiles[there] = np.where((lower == higher) | (low == high), low, between)
+    return pa.array(percentiles, mask=~there)
 
 
 def _spreads(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Array:
@@ -126,16 +126,16 @@ def _spreads(call: Anew, values: pa.Array, owners: Array, groups: int) -> pa.Arr
     By deviations from the mean, whose last bits depend on the order that Spark adds up in.
     """
     rows = np.flatnonzero(values.is_valid().to_numpy(zero_copy_only=False))
-    mine, numbers = owners[rows], _doubles(values.take(pa.array(rows)))
-    sizes = np.bincount(mine, minlength=groups)
+    known_owners, numbers = owners[rows], _doubles(values.take(pa.array(rows)))
+    sizes = np.bincount(known_owners, minlength=groups)
     with np.errstate(invalid="ignore"):
-        means = np.bincount(mine, numbers, groups) / np.maximum(sizes, 1)
-        squares = np.bincount(mine, (numbers - means[mine]) ** 2, groups)
+        means = np.bincount(known_owners, numbers, groups) / np.maximum(sizes, 1)
+        squares = np.bincount(known_owners, (numbers - means[known_owners]) ** 2, groups)
     degrees = sizes - (1 if call.name.endswith("samp") else 0)
-    found = squares / np.maximum(degrees, 1)
+    spreads = squares / np.maximum(degrees, 1)
     if call.name.startswith("stddev"):
-        found = np.sqrt(found)
-    return pa.array(found, mask=degrees < 1)
+        spreads = np.sqrt(spreads)
+    return pa.array(spreads, mask=degrees < 1)
 
 
 def _doubles(values: pa.Array) -> Array:

@@ -96,16 +96,16 @@ class _Regrouping:
         resolve: ResolveIn | None,
     ) -> None:
         self._rows = rows
-        self._resolve = resolve or (lambda found, _: rows.members.resolve(found, context))
+        self._resolve = resolve or (lambda positions, _: rows.members.resolve(positions, context))
         width = 1 + max((int(m.groups.max()) for m in (lost, gained) if len(m.groups)), default=0)
-        own, new = (pairs(m.scenarios, m.groups, width) for m in (lost, gained))
-        order = np.argsort(own, kind="stable")
-        own = own[order]
-        touched = own[np.diff(own, prepend=-1) > 0]
+        old, new = (pairs(m.scenarios, m.groups, width) for m in (lost, gained))
+        order = np.argsort(old, kind="stable")
+        old = old[order]
+        touched = old[np.diff(old, prepend=-1) > 0]
         if len(new):
             touched = np.union1d(touched, new)
         self._scenarios, self._groups = np.divmod(touched, width)
-        self._lost, self._lost_places = lost.positions[order], np.searchsorted(touched, own)
+        self._lost, self._lost_places = lost.positions[order], np.searchsorted(touched, old)
         self._gained, self._gained_places = gained.positions, np.searchsorted(touched, new)
 
     def run(self) -> Regrouped:
@@ -139,12 +139,12 @@ class _Regrouping:
         wanted = pairs(where, self._lost[gone], members.count)
         kept[np.searchsorted(pairs(owners, positions, members.count), wanted)] = False
         arrived, at = matches(self._gained_places, places)
-        found = np.concatenate([positions[kept], self._gained[arrived]])
+        survivors = np.concatenate([positions[kept], self._gained[arrived]])
         groups = np.concatenate([owners[kept], at])
         if len(arrived):
-            by_group = np.lexsort([found, groups])
-            found, groups = found[by_group], groups[by_group]
-        return Part(found, groups, self._columns(found, groups))
+            by_group = np.lexsort([survivors, groups])
+            survivors, groups = survivors[by_group], groups[by_group]
+        return Part(survivors, groups, self._columns(survivors, groups))
 
     def _columns(self, members: Array, places: Array) -> Resolve:
         """The columns of members of the groups at some places, in the scenarios of these."""
@@ -167,8 +167,8 @@ class _Regrouping:
         if not len(chosen):
             return NOTHING, NOTHING
         chunked = rows.chunked(name)
-        found = []
+        sums = []
         for piece in cut(chosen, numbers[many], most=1 << 28):
             gone, where = matches(self._lost_places, piece)
-            found.append(chunked.without(self._groups[piece], where, self._lost[gone]))
-        return chosen, np.concatenate(found)
+            sums.append(chunked.without(self._groups[piece], where, self._lost[gone]))
+        return chosen, np.concatenate(sums)

@@ -137,6 +137,6 @@ def stored_rows(stored: Dataset, block: Block, present: Array, take: Take) -> Ar
     names = block.identity
     table = KeyTable([stored.column(name) for name in names], stored.count)
     rows = np.flatnonzero(present)
-    found = np.full(len(present), -1, dtype=np.int64)
-    found[rows] = table.find([take(name, rows) for name in names], len(rows))
-    return found
+    captured = np.full(len(present), -1, dtype=np.int64)
+    captured[rows] = table.find([take(name, rows) for name in names], len(rows))
+    return captured

@@ -102,5 +102,5 @@ def distinct_pairs(scenarios: Array, positions: Array, width: int) -> tuple[Arra
         keys = keys[np.diff(keys, prepend=-1) > 0]
     if not len(keys):
         return NOTHING, NOTHING
-    owners, found = np.divmod(keys, width)
-    return owners, found
+    owners, distinct_positions = np.divmod(keys, width)
+    return owners, distinct_positions

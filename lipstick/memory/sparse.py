@@ -55,6 +55,6 @@ def sparse(
     sums = columns.fold(columns.take(values, places if order is None else places[order]), offsets)
     counts = rows.stored(MEMBERS, groups)
     assert counts is not None
-    others = counts.to_numpy(zero_copy_only=False) - np.diff(offsets)[groups]
-    total = columns.plus(columns.repeat(others), columns.take(sums, groups), len(groups))
+    of_ones = counts.to_numpy(zero_copy_only=False) - np.diff(offsets)[groups]
+    total = columns.plus(columns.repeat(of_ones), columns.take(sums, groups), len(groups))
     return columns, columns.delta(total)

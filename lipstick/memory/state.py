@@ -101,8 +101,8 @@ class State:
         # The groups of members that come several times are there once.
         repeated = () if self.block.kind is Kind.GROUP else self.block.copies
         for number in range(len(repeated)):
-            found = self.take(f"{COPIES}{number}", positions).cast(pa.int64())
-            counts *= found.to_numpy(zero_copy_only=False)
+            times = self.take(f"{COPIES}{number}", positions).cast(pa.int64())
+            counts *= times.to_numpy(zero_copy_only=False)
         return counts
 
     def scalar(self, name: str) -> pa.Array:
@@ -186,9 +186,9 @@ def matches(positions: Array, among: Array) -> tuple[Array, Array]:
     """Where sorted distinct `among` occur in `positions`: places in both."""
     if not len(among) or not len(positions):
         return NOTHING, NOTHING
-    found = np.minimum(np.searchsorted(among, positions), len(among) - 1)
-    places = np.flatnonzero(among[found] == positions)
-    return places, found[places]
+    index = np.minimum(np.searchsorted(among, positions), len(among) - 1)
+    places = np.flatnonzero(among[index] == positions)
+    return places, index[places]
 
 
 def contains(among: Array, positions: Array) -> Array:
@@ -219,11 +219,11 @@ def values(
     resolve: Resolve,
     length: int,
     kind: pa.DataType | None,
-    asked: Array | None = None,
+    where: Array | None = None,
 ) -> pa.Array:
     """A scalar's values as an Arrow array, of the type that the capture stores.
 
-    ``asked`` are the rows whose values matter, as a Boolean array; None: all of them.
+    ``where`` says of which rows the values matter, as a Boolean array; None: of all.
 
     Raises
     ------
@@ -232,11 +232,11 @@ def values(
     CaptureError
         When Spark would fail, of an overflow or a division by zero.
     """
-    found = scalar.evaluate(resolve)
+    vector = scalar.evaluate(resolve)
     try:
-        if kind is not None and found.type != kind:
-            found = cast(found, kind)
-        return found.to_arrow(length, asked)
+        if kind is not None and vector.type != kind:
+            vector = cast(vector, kind)
+        return vector.to_arrow(length, where)
     except UninterpretableError as error:
         raise UninterpretableError(scalar.text) from error
     except FailedError as error:

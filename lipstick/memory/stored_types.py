@@ -21,7 +21,7 @@ def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, An
     without saying that they are in UTC. The types are JSON values, of files that Spark wrote.
     """
     strings: set[str] = set()
-    others: set[str] = set()
+    plain: set[str] = set()
     instants: set[str] = set()
     spark: dict[str, Any] = {}
     for file in files:
@@ -36,8 +36,8 @@ def stored_as(files: list[str]) -> tuple[tuple[str, ...], set[str], dict[str, An
                 for number in range(chunks.num_columns):
                     chunk = chunks.column(number)
                     if any("DELTA" in encoding for encoding in chunk.encodings):
-                        others.add(chunk.path_in_schema)
-    return tuple(strings - others), instants, spark
+                        plain.add(chunk.path_in_schema)
+    return tuple(strings - plain), instants, spark
 
 
 def _spark_types(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
@@ -72,16 +72,21 @@ def with_durations(schema: pa.Schema, spark: Mapping[str, Any]) -> pa.Schema:
     )
 
 
-def _duration(kind: pa.DataType, said: Any) -> pa.DataType:
-    match said:
-        case str() if said.startswith(_DAYS_TO_SECONDS):
+def _duration(kind: pa.DataType, spark_type: Any) -> pa.DataType:
+    match spark_type:
+        case str() if spark_type.startswith(_DAYS_TO_SECONDS):
             return pa.duration("us")
         case {"type": "array", "elementType": element}:
             return pa.list_(kind.value_field.with_type(_duration(kind.value_type, element)))
         case {"type": "struct", "fields": fields}:
             numbered = enumerate(fields)
             inner = [(kind.field(number), field["type"]) for number, field in numbered]
-            return pa.struct([one.with_type(_duration(one.type, type_)) for one, type_ in inner])
+            return pa.struct(
+                [
+                    inner_field.with_type(_duration(inner_field.type, type_))
+                    for inner_field, type_ in inner
+                ]
+            )
     return kind
 
 

@@ -67,8 +67,8 @@ class ChunkedSums:
             places, segment = spread(self._starts[chunks[touched]], self._stops[chunks[touched]])
             kept = self._values[places]
             offsets = np.searchsorted(segment, np.arange(len(touched)))
-            mine = np.searchsorted(touched, stands)
-            kept[offsets[mine] + ranks - self._starts[chunk]] = 0.0
+            own_segments = np.searchsorted(touched, stands)
+            kept[offsets[own_segments] + ranks - self._starts[chunk]] = 0.0
             partial[touched] = _reduced(kept, offsets)
         return _reduced(partial, starts)
 

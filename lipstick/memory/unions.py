@@ -45,7 +45,7 @@ class UnionRows(Rows):
         self._stored = stored
         self.context = base
         self._columns = {
-            output.name: place for place, output in enumerate(block.branches[0].outputs)
+            output.name: number for number, output in enumerate(block.branches[0].outputs)
         }
         self.identity = {
             f"_{number}_{name}": (number, name)
@@ -82,8 +82,8 @@ class UnionRows(Rows):
         take = partial(self._take, context, branches, inside)
         present = np.zeros(len(branches), dtype=np.bool_)
         for number, branch in enumerate(self.block.branches):
-            mine = branches == number
-            present[mine] = context(branch.name).present[inside[mine]]
+            in_branch = branches == number
+            present[in_branch] = context(branch.name).present[inside[in_branch]]
         if self._having:
             rows = np.flatnonzero(present)
             resolve = self._resolve(context, branches[rows], inside[rows])
@@ -101,11 +101,11 @@ class UnionRows(Rows):
         touched = np.zeros(len(branches), dtype=np.bool_)
         for number, branch in enumerate(self.block.branches):
             state = context(branch.name)
-            mine = np.zeros(state.size, dtype=np.bool_)
-            mine[state.changed] = True
-            mine[state.flipped] = True
+            differing = np.zeros(state.size, dtype=np.bool_)
+            differing[state.changed] = True
+            differing[state.flipped] = True
             rows = branches == number
-            touched[rows] = mine[inside[rows]]
+            touched[rows] = differing[inside[rows]]
         changed = np.flatnonzero(touched)
         return self._state(context, changed) if len(changed) else self.base
 
@@ -188,14 +188,14 @@ class UnionRows(Rows):
         """A column of the union: of every branch its own, in the type that holds them all."""
         parts, rows = [], []
         for number, branch in enumerate(self.block.branches):
-            mine = np.flatnonzero(where == number)
+            in_branch = np.flatnonzero(where == number)
             output = branch.outputs[self._columns[name]]
             if output.always_null:
-                part = pa.nulls(len(mine))
+                part = pa.nulls(len(in_branch))
             else:
-                part = context(branch.name).take(output.name, places[mine])
+                part = context(branch.name).take(output.name, places[in_branch])
             parts.append(from_arrow(part))
-            rows.append(mine)
+            rows.append(in_branch)
         kind = unify(*(part.type for part in parts))
         arrays = [cast(part, kind).to_arrow(len(part)) for part in parts]
         order = np.argsort(np.concatenate(rows), kind="stable")
@@ -205,9 +205,9 @@ class UnionRows(Rows):
         self, context: Context, number: int, name: str, where: Array, places: Array
     ) -> pa.Array:
         """An identity column of one branch, NULL for the tuples of the others."""
-        mine = np.flatnonzero(where == number)
+        in_branch = np.flatnonzero(where == number)
         branch = self.block.branches[number].name
-        found = context(branch).take(name, places[mine])
+        taken = context(branch).take(name, places[in_branch])
         index = np.full(len(where), -1, dtype=np.int64)
-        index[mine] = np.arange(len(mine))
-        return found.take(pa.array(index, mask=index < 0))
+        index[in_branch] = np.arange(len(in_branch))
+        return taken.take(pa.array(index, mask=index < 0))

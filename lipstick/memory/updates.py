@@ -56,9 +56,9 @@ class NewValues:
             if name not in taken:
                 assert members.dataset is not None
                 new = self.columns[name]
-                places, found = matches(wanted, new.pairs)
+                places, index = matches(wanted, new.pairs)
                 old = members.dataset.take(name, positions)
-                taken[name] = from_arrow(overlay(old, places, new.values.take(pa.array(found))))
+                taken[name] = from_arrow(overlay(old, places, new.values.take(pa.array(index))))
             return taken[name]
 
         return column
@@ -92,16 +92,20 @@ def follow(engine: Engine, updated: Iterable[Updated]) -> NewValues:
             "The capture has the groups that HAVING keeps, and other values may bring others.\n"
             "Capture the query without HAVING, and compare its aggregates."
         )
-    found: dict[tuple[str, str], list[_Column]] = {}
-    for one in updated:
-        record = engine.manifest.relations[one.relation]
-        tokens = engine.tokens(one.relation, one.table)
-        for name in one.table.column_names:
+    new_columns: dict[tuple[str, str], list[_Column]] = {}
+    for update in updated:
+        record = engine.manifest.relations[update.relation]
+        tokens = engine.tokens(update.relation, update.table)
+        for name in update.table.column_names:
             if name not in record.token:
-                for mine, column in _columns(rows.members, one, name, tokens):
-                    found.setdefault((one.relation, mine), []).append(column)
+                for column_name, column in _columns(rows.members, update, name, tokens):
+                    new_columns.setdefault((update.relation, column_name), []).append(column)
     return NewValues(
-        rows, {mine: _one(relation, parts) for (relation, mine), parts in found.items()}
+        rows,
+        {
+            column_name: _one(relation, parts)
+            for (relation, column_name), parts in new_columns.items()
+        },
     )
 
 
@@ -154,14 +158,14 @@ def _columns(
     for number, token in enumerate(members.block.tokens):
         if token.relation != relation or token.alias not in held:
             continue
-        mine = held[token.alias]
+        column_name = held[token.alias]
         assert members.dataset is not None
         positions, owners = members.token(number).pairs(keys)
-        kind = members.dataset.type(mine)
+        kind = members.dataset.type(column_name)
         try:
             new = values.take(pa.array(owners)).cast(kind)
         except pa.ArrowException as error:
             raise CaptureError(
                 f"The new values of {name!r} are not of its type {kind}: {error}"
             ) from error
-        yield mine, _Column(pairs(updated.scenarios[owners], positions, members.count), new)
+        yield column_name, _Column(pairs(updated.scenarios[owners], positions, members.count), new)

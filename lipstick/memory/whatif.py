@@ -66,8 +66,8 @@ class MemoryWhatIf:
             chosen = pa.array(suspect)
             pairs = zip(old.flatten(), new.flatten(), strict=True)
             equal = np.ones(len(suspect), dtype=np.bool_)
-            for one, other in pairs:
-                equal &= same(one.take(chosen), other.take(chosen))
+            for left, right in pairs:
+                equal &= same(left.take(chosen), right.take(chosen))
             kinds[suspect[~equal]] = 3
         words = pa.array(["unchanged", "deleted", "added", "changed"])
         return pa.table({CHANGE: words.take(pa.array(kinds)), "old": old, "new": new})
@@ -76,8 +76,8 @@ class MemoryWhatIf:
         """The answer's columns at the rows that are there, as structs; NULL elsewhere."""
         names = list(self._engine.manifest.names)
         columns = self._engine.columns(state, rows[there])
-        index = np.cumsum(there) - 1
-        place = pa.array(index, mask=~there)
-        spread = [column.take(place) for column in columns]
+        positions = np.cumsum(there) - 1
+        indices = pa.array(positions, mask=~there)
+        spread = [column.take(indices) for column in columns]
         fields = [pa.field(name, c.type) for name, c in zip(names, spread, strict=True)]
         return pa.StructArray.from_arrays(spread, fields=fields, mask=pa.array(~there))

@@ -27,10 +27,10 @@ class WhatIfMany:
 
     method = "annotations"
 
-    def __init__(self, engine: Engine, labels: pa.Array, found: Changes) -> None:
+    def __init__(self, engine: Engine, labels: pa.Array, changes: Changes) -> None:
         self._engine = engine
         self._labels = labels
-        self._found = found
+        self._found = changes
 
     def __len__(self) -> int:
         return len(self._labels)
@@ -51,28 +51,28 @@ class WhatIfMany:
         ``_change`` is changed, deleted or added; a row that is deleted shows what it was. By
         scenario, then in the order of the answer, rows added last.
         """
-        found, base = self._found, self._engine.base(self._engine.root.name)
-        known = found.positions < base.size
+        changes, base = self._found, self._engine.base(self._engine.root.name)
+        known = changes.positions < base.size
         was = np.zeros(len(known), dtype=np.bool_)
-        was[known] = base.present[found.positions[known]]
-        now = found.present
-        place = np.cumsum(now) - 1
+        was[known] = base.present[changes.positions[known]]
+        now = changes.present
+        index = np.cumsum(now) - 1
         differs = was != now
         both, gone = np.flatnonzero(was & now), np.flatnonzero(was & ~now)
         columns = []
         for output in self._engine.root.outputs:
-            old = base.take(output.name, found.positions[gone])
-            new = found.columns.get(output.name, old.slice(0, 0))
-            before = base.take(output.name, found.positions[both])
-            differs[both] |= ~same(before, new.take(pa.array(place[both])).cast(before.type))
+            old = base.take(output.name, changes.positions[gone])
+            new = changes.columns.get(output.name, old.slice(0, 0))
+            before = base.take(output.name, changes.positions[both])
+            differs[both] |= ~same(before, new.take(pa.array(index[both])).cast(before.type))
             columns.append(pa.concat_arrays([new.cast(old.type), old]))
-        place[gone] = len(place[now]) + np.arange(len(gone))
+        index[gone] = len(index[now]) + np.arange(len(gone))
         rows = np.flatnonzero(differs)
-        rows = rows[np.lexsort([self._rank(found.positions[rows]), found.scenarios[rows]])]
-        chosen = pa.array(place[rows])
+        rows = rows[np.lexsort([self._rank(changes.positions[rows]), changes.scenarios[rows]])]
+        chosen = pa.array(index[rows])
         kinds = np.where(~now[rows], 0, np.where(was[rows], 1, 2))
         words = pa.array(["deleted", "changed", "added"]).take(pa.array(kinds))
-        return self._table(found.scenarios[rows], [c.take(chosen) for c in columns], words)
+        return self._table(changes.scenarios[rows], [c.take(chosen) for c in columns], words)
 
     def _rank(self, positions: Array) -> Array:
         """The places of rows in the answer; past its end for those that are not in it."""

@@ -44,8 +44,8 @@ class WindowRows(MemberRows):
         super().__init__(block, stored, members, base)
         scalars = {output.name: output.scalar for output in block.outputs}
         scalars |= {f"{SORT}{number}": key.scalar for number, key in enumerate(block.order)}
-        found = {name: windowed(scalar) for name, scalar in scalars.items()}
-        self.windowed: Mapping[str, Windowed] = {n: w for n, w in found.items() if w.calls}
+        by_name = {name: windowed(scalar) for name, scalar in scalars.items()}
+        self.windowed: Mapping[str, Windowed] = {n: w for n, w in by_name.items() if w.calls}
         """The outputs and sort keys with window functions."""
 
     def _base_take(self, name: str, positions: Array) -> pa.Array:
@@ -72,15 +72,15 @@ class WindowRows(MemberRows):
     def _under(self, context: Context, present: Array) -> Take:
         plain = super()._under(context, present)
         rows = np.flatnonzero(present)
-        made: dict[str, pa.Array] = {}
+        known: dict[str, pa.Array] = {}
 
         def take(name: str, positions: Array) -> pa.Array:
             if name not in self.windowed:
                 return plain(name, positions)
-            if name not in made:
-                made[name] = self._computed(name, rows, context)
+            if name not in known:
+                known[name] = self._computed(name, rows, context)
             there = contains(rows, positions)
-            return made[name].take(pa.array(np.searchsorted(rows, positions), mask=~there))
+            return known[name].take(pa.array(np.searchsorted(rows, positions), mask=~there))
 
         return take
 
@@ -98,15 +98,15 @@ class WindowRows(MemberRows):
         chosen = np.searchsorted(rows, positions)
         wanted = np.zeros(len(rows), dtype=np.bool_)
         wanted[chosen] = True
-        for found in self.windowed.values():
-            for call in found.calls:
-                place = self._placed(call, rows)
-                ranges = extent(call, place)
-                at = place.place[chosen]
+        for windows in self.windowed.values():
+            for call in windows.calls:
+                placement = self._placed(call, rows)
+                ranges = extent(call, placement)
+                at = placement.place[chosen]
                 begun = np.zeros(len(rows) + 1, dtype=np.int64)
                 np.add.at(begun, ranges.start[at], 1)
                 np.add.at(begun, ranges.stop[at], -1)
-                wanted[place.rows[np.cumsum(begun)[:-1] > 0]] = True
+                wanted[placement.rows[np.cumsum(begun)[:-1] > 0]] = True
         return rows[wanted]
 
     def aggregated(self, name: str) -> AggregateCall | None:
@@ -135,15 +135,15 @@ class WindowRows(MemberRows):
         call = self._only_call(name)
         assert call is not None
         rows = np.union1d(rows, positions)
-        place = self._placed(call, rows)
-        at = place.place[np.searchsorted(rows, positions)]
-        ranges = extent(call, place)
+        placement = self._placed(call, rows)
+        at = placement.place[np.searchsorted(rows, positions)]
+        ranges = extent(call, placement)
         if call.function == "rank":
             # Rows that tie are not counted, but for the row itself: it is the last of the range.
-            first = place.peers()[1]
+            first = placement.peers()[1]
             ranges = Ranges(ranges.start, first + 1)
         places, offsets = Ranges(ranges.start[at], ranges.stop[at]).expanded()
-        seen = rows[place.rows[places]]
+        seen = rows[placement.rows[places]]
         if call.function == "rank":
             seen[offsets[1:] - 1] = positions
         return seen, np.repeat(np.arange(len(positions)), np.diff(offsets))
@@ -165,10 +165,10 @@ class WindowRows(MemberRows):
 
     def _only_call(self, name: str) -> WindowCall | None:
         """The window function that an output is, if it is nothing else."""
-        found = self.windowed.get(name)
-        if found is None or found.scalar.column != (WINDOW, "0"):
+        window = self.windowed.get(name)
+        if window is None or window.scalar.column != (WINDOW, "0"):
             return None
-        (call,) = found.calls
+        (call,) = window.calls
         return call
 
     def _placed(self, call: WindowCall, rows: Array) -> Placed:
@@ -178,14 +178,14 @@ class WindowRows(MemberRows):
 
     def _computed(self, name: str, rows: Array, context: Context) -> pa.Array:
         """The values of an output over the rows that are there."""
-        found = self.windowed[name]
+        window = self.windowed[name]
         resolve = self.members.resolve(rows, context)
-        columns = [computed(call, resolve, len(rows)) for call in found.calls]
+        columns = [computed(call, resolve, len(rows)) for call in window.calls]
 
         def column(alias: str, of: str) -> Vector:
             return from_arrow(columns[int(of)]) if alias == WINDOW else resolve(alias, of)
 
         try:
-            return values(found.scalar, column, len(rows), self.type(name))
+            return values(window.scalar, column, len(rows), self.type(name))
         except UninterpretableError as error:
             raise needs_spark(str(error)) from error

@@ -49,7 +49,7 @@ def placed(call: WindowCall, resolve: Resolve, length: int) -> Placed:
     return Placed(partition, keys, length)
 
 
-def extent(call: WindowCall, place: Placed) -> Ranges:
+def extent(call: WindowCall, placement: Placed) -> Ranges:
     """The places of the rows that the value at every place comes from or is decided by.
 
     Raises
@@ -57,12 +57,12 @@ def extent(call: WindowCall, place: Placed) -> Ranges:
     NeedsSparkError
         When only Spark knows them.
     """
-    found = None if call.extent is None else place.ranges(call.extent)
-    if found is None:
+    ranges = None if call.extent is None else placement.ranges(call.extent)
+    if ranges is None:
         raise NeedsSparkError(
             f"The rows that {call.text} reads are not known without Spark.\n" + OPEN_WITH_SPARK
         )
-    return found
+    return ranges
 
 
 def computed(call: WindowCall, resolve: Resolve, length: int) -> pa.Array:
@@ -75,22 +75,22 @@ def computed(call: WindowCall, resolve: Resolve, length: int) -> pa.Array:
     CaptureError
         Where Spark would fail.
     """
-    place = placed(call, resolve, length)
+    placement = placed(call, resolve, length)
     rows = _Rows(call, resolve, length)
     ranking = _RANKING.get(call.function)
     if ranking is not None:
-        return ranking(rows, place).take(pa.array(place.place))
+        return ranking(rows, placement).take(pa.array(placement.place))
     if call.function in ("lag", "lead"):
-        return _offset(rows, place)
-    if call.frame is None or (frames := place.ranges(call.frame)) is None:
+        return _offset(rows, placement)
+    if call.frame is None or (frames := placement.ranges(call.frame)) is None:
         raise needs_spark(call.text)
     if call.aggregate is not None:
-        found = _aggregated(rows, place, frames, call.aggregate)
+        computed_values = _aggregated(rows, placement, frames, call.aggregate)
     elif call.function in ("min_by", "max_by") and len(call.arguments) == 2:
-        found = _by(rows, place, frames)
+        computed_values = _by(rows, placement, frames)
     else:
-        found = _at_place(rows, place, frames)
-    return found.take(pa.array(place.place))
+        computed_values = _at_place(rows, placement, frames)
+    return computed_values.take(pa.array(placement.place))
 
 
 class _Rows:
@@ -128,37 +128,42 @@ class _Rows:
 # -- ranking -------------------------------------------------------------------------------
 
 
-def _row_number(rows: _Rows, place: Placed) -> pa.Array:
+def _row_number(rows: _Rows, placement: Placed) -> pa.Array:
     del rows
-    return pa.array(np.arange(len(place.rows)) - place.start + 1, pa.int32())
+    return pa.array(np.arange(len(placement.rows)) - placement.start + 1, pa.int32())
 
 
-def _rank(rows: _Rows, place: Placed) -> pa.Array:
+def _rank(rows: _Rows, placement: Placed) -> pa.Array:
     del rows
-    return pa.array(place.peers()[1] - place.start + 1, pa.int32())
+    return pa.array(placement.peers()[1] - placement.start + 1, pa.int32())
 
 
-def _dense_rank(rows: _Rows, place: Placed) -> pa.Array:
+def _dense_rank(rows: _Rows, placement: Placed) -> pa.Array:
     del rows
-    different = np.cumsum(place.peers()[0])
-    before = different[place.start] if len(different) else different
+    different = np.cumsum(placement.peers()[0])
+    before = different[placement.start] if len(different) else different
     return pa.array(different - before + 1, pa.int32())
 
 
-def _percent_rank(rows: _Rows, place: Placed) -> pa.Array:
+def _percent_rank(rows: _Rows, placement: Placed) -> pa.Array:
     del rows
-    before, others = place.peers()[1] - place.start, place.stop - place.start - 1
-    return pa.array(np.where(others > 0, before / np.maximum(others, 1), 0.0), pa.float64())
+    before, other_rows = (
+        placement.peers()[1] - placement.start,
+        placement.stop - placement.start - 1,
+    )
+    return pa.array(np.where(other_rows > 0, before / np.maximum(other_rows, 1), 0.0), pa.float64())
 
 
-def _cume_dist(rows: _Rows, place: Placed) -> pa.Array:
+def _cume_dist(rows: _Rows, placement: Placed) -> pa.Array:
     del rows
-    return pa.array((place.peers()[2] - place.start) / (place.stop - place.start), pa.float64())
+    return pa.array(
+        (placement.peers()[2] - placement.start) / (placement.stop - placement.start), pa.float64()
+    )
 
 
-def _ntile(rows: _Rows, place: Placed) -> pa.Array:
+def _ntile(rows: _Rows, placement: Placed) -> pa.Array:
     buckets = rows.constant(0, 1)
-    at, size = np.arange(len(place.rows)) - place.start, place.stop - place.start
+    at, size = np.arange(len(placement.rows)) - placement.start, placement.stop - placement.start
     smaller, larger = size // buckets, size % buckets
     in_larger = larger * (smaller + 1)
     beyond = larger + (at - in_larger) // np.maximum(smaller, 1)
@@ -179,36 +184,36 @@ _RANKING: dict[str, Callable[[_Rows, Placed], pa.Array]] = {
 # -- functions that take a value from another row ---------------------------------------------
 
 
-def _offset(rows: _Rows, place: Placed) -> pa.Array:
+def _offset(rows: _Rows, placement: Placed) -> pa.Array:
     """LAG and LEAD, row by row."""
     column = rows.argument(0)
     distance = rows.constant(1, 1)
     if rows.call.function == "lag":
         distance = -distance
-    at = np.arange(len(place.rows))
+    at = np.arange(len(placement.rows))
     target = at + distance
     if rows.call.ignores_nulls and distance:
-        known = _known(column, place)
+        known = _known(column, placement)
         index = np.searchsorted(known, at, side="left" if distance < 0 else "right")
         index += distance if distance < 0 else distance - 1
         outside = (index < 0) | (index >= len(known))
         target = np.where(outside, -1, np.append(known, -1)[np.where(outside, 0, index)])
     elif rows.call.ignores_nulls:
         raise needs_spark(rows.call.text)
-    there = (target >= place.start) & (target < place.stop)
-    found = _taken(column, place, target, there).take(pa.array(place.place))
+    there = (target >= placement.start) & (target < placement.stop)
+    taken = _taken(column, placement, target, there).take(pa.array(placement.place))
     if len(rows.call.arguments) < 3:
-        return found
+        return taken
     default = rows.argument(2)
     try:
-        kind = unify(found.type, default.type)
-        found, default = (cast(from_arrow(c), kind).to_arrow(rows.length) for c in (found, default))
+        kind = unify(taken.type, default.type)
+        taken, default = (cast(from_arrow(c), kind).to_arrow(rows.length) for c in (taken, default))
     except UninterpretableError as error:
         raise needs_spark(rows.call.text) from error
-    return pc.if_else(pa.array(there[place.place]), found, default)
+    return pc.if_else(pa.array(there[placement.place]), taken, default)
 
 
-def _at_place(rows: _Rows, place: Placed, frames: Ranges) -> pa.Array:
+def _at_place(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
     """FIRST_VALUE, LAST_VALUE and NTH_VALUE of frames, place by place."""
     function = rows.call.function
     if function not in (*_FIRST, *_LAST, "nth_value"):
@@ -219,50 +224,52 @@ def _at_place(rows: _Rows, place: Placed, frames: Ranges) -> pa.Array:
     if not rows.call.ignores_nulls:
         target = last if function in _LAST else first + nth - 1
     else:
-        known = np.append(_known(column, place), len(place.rows))
+        known = np.append(_known(column, placement), len(placement.rows))
         index = np.searchsorted(known[:-1], first) + nth - 1
         target = known[np.minimum(index, len(known) - 1)]
         if function in _LAST:
             index = np.searchsorted(known[:-1], frames.stop) - 1
             target = np.where(index < 0, -1, known[index])
-    return _taken(column, place, target, (target >= first) & (target <= last))
+    return _taken(column, placement, target, (target >= first) & (target <= last))
 
 
-def _known(column: pa.Array, place: Placed) -> Array:
+def _known(column: pa.Array, placement: Placed) -> Array:
     """The places with a value."""
     valid = column.is_valid().to_numpy(zero_copy_only=False)
-    return np.flatnonzero(valid[place.rows])
+    return np.flatnonzero(valid[placement.rows])
 
 
-def _taken(column: pa.Array, place: Placed, target: Array, there: Array) -> pa.Array:
+def _taken(column: pa.Array, placement: Placed, target: Array, there: Array) -> pa.Array:
     """The values at some places, NULL where there is none."""
-    rows = np.append(place.rows, 0)[np.where(there, target, -1)]
+    rows = np.append(placement.rows, 0)[np.where(there, target, -1)]
     return column.take(pa.array(rows, mask=~there))
 
 
 # -- aggregates ------------------------------------------------------------------------------
 
 
-def _aggregated(rows: _Rows, place: Placed, frames: Ranges, aggregate: AggregateCall) -> pa.Array:
+def _aggregated(
+    rows: _Rows, placement: Placed, frames: Ranges, aggregate: AggregateCall
+) -> pa.Array:
     if not aggregate.arguments:
         return pa.array(frames.sizes, pa.int64())
     columns = [rows.values(argument) for argument in aggregate.arguments]
     different, number = frames.distinct()
-    members, offsets = _members(rows, place, different)
+    members, offsets = _members(rows, placement, different)
     try:
-        found = reaggregate(aggregate, [c.take(pa.array(members)) for c in columns], offsets)
+        aggregated = reaggregate(aggregate, [c.take(pa.array(members)) for c in columns], offsets)
     except (FailedError, ExactnessError) as error:
         raise CaptureError(f"{rows.call.text} fails without the deleted rows: {error}") from error
-    return found.take(pa.array(number))
+    return aggregated.take(pa.array(number))
 
 
-def _by(rows: _Rows, place: Placed, frames: Ranges) -> pa.Array:
+def _by(rows: _Rows, placement: Placed, frames: Ranges) -> pa.Array:
     """MIN_BY and MAX_BY of frames by an integer, the same in no two rows of a frame."""
     column, by = rows.argument(0), from_arrow(rows.argument(1))
     if not pa.types.is_signed_integer(by.type):
         raise needs_spark(rows.call.text)
     different, number = frames.distinct()
-    members, _ = _members(rows, place, different)
+    members, _ = _members(rows, placement, different)
     owners = np.repeat(np.arange(len(different.start)), different.sizes)
     if by.null is not None:
         kept = ~by.null[members]
@@ -275,9 +282,9 @@ def _by(rows: _Rows, place: Placed, frames: Ranges) -> pa.Array:
     return column.take(pa.array(chosen, mask=chosen < 0)).take(pa.array(number))
 
 
-def _members(rows: _Rows, place: Placed, frames: Ranges) -> tuple[Array, Array]:
+def _members(rows: _Rows, placement: Placed, frames: Ranges) -> tuple[Array, Array]:
     """The rows of all frames, and their CSR offsets."""
     if int(frames.sizes.sum()) > _MOST:
         raise needs_spark(rows.call.text)
     places, offsets = frames.expanded()
-    return place.rows[places], offsets
+    return placement.rows[places], offsets

@@ -86,9 +86,9 @@ class Formal:
         if key not in self._scalars:
             places = every(self.domains.size(block.name))
             annotations = self.tuples.of(block.name, places)
-            there = [place for place, k in enumerate(annotations) if not k.is_zero]
+            there = [index for index, k in enumerate(annotations) if not k.is_zero]
             values = self.columns.column(block.name, name, np.array(there, dtype=np.int64))
-            pairs = zip((annotations[place] for place in there), values, strict=True)
+            pairs = zip((annotations[index] for index in there), values, strict=True)
             self._scalars[key] = choice(pairs)
         return self._scalars[key]
 
@@ -99,14 +99,14 @@ class Formal:
 
         A row of a LEFT JOIN with its partner is another one than the row without.
         """
-        found = []
+        row_annotations = []
         for position in positions.tolist():
             alternatives = self._alternatives(self.engine.root.name, position)
             now = [k for k, matched in alternatives if self._is_now(position, matched)]
-            found.append(now[0])
+            row_annotations.append(now[0])
         if switched_on():
-            check(self, positions, found)
-        return found
+            check(self, positions, row_annotations)
+        return row_annotations
 
     def rows(self) -> Iterator[PotentialRow]:
         """All rows that are in the answer of some world: those of now first, in their order.
@@ -120,8 +120,8 @@ class Formal:
         base = self.engine.base(root)
         ordered = base.ordered.tolist()
         there = set(ordered)
-        others = (p for p in range(self.domains.size(root)) if p not in there)
-        for position in (*ordered, *others):
+        absent = (p for p in range(self.domains.size(root)) if p not in there)
+        for position in (*ordered, *absent):
             for annotation, matched in self._alternatives(root, position):
                 if annotation.is_zero or not is_possible(annotation):
                     continue
@@ -153,12 +153,12 @@ class Formal:
         read = self._read_joins()
         if not read:
             return [(self.tuples.of(name, at)[0], {})]
-        found = []
+        alternatives = []
         for chosen in product((True, False), repeat=len(read)):
             matched = dict(zip(read, chosen, strict=True))
             (annotation,) = self.tuples.members(name, at, matched)
-            found.append((annotation, matched))
-        return found
+            alternatives.append((annotation, matched))
+        return alternatives
 
     def _read_joins(self) -> list[str]:
         """The outer joins of the root whose columns the answer shows."""
@@ -187,8 +187,8 @@ class Formal:
         """
         output = check_aggregate(self.engine, column, positions)
         values = self.columns.column(self.engine.root.name, output, positions)
-        found = []
+        tensors = []
         for value in values:
             assert isinstance(value, Value)
-            found.append(value)
-        return found
+            tensors.append(value)
+        return tensors

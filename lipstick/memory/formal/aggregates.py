@@ -91,7 +91,7 @@ class Aggregates:
         factors: list[Annotation] | None,
     ) -> list[list[tuple[Annotation, tuple[Operand, ...]]]]:
         """Per member its annotation and arguments: several where it is matched, or is not."""
-        found: list[list[tuple[Annotation, tuple[Operand, ...]]]] = [[] for _ in members]
+        terms: list[list[tuple[Annotation, tuple[Operand, ...]]]] = [[] for _ in members]
         inside = self._formal.domains.members(rows.block.name)
         read = [
             outer.alias
@@ -101,18 +101,20 @@ class Aggregates:
         ]
         for choice in product((True, False), repeat=len(read)):
             matched = dict(zip(read, choice, strict=True))
-            mine = annotations
+            member_annotations = annotations
             if matched:
-                mine = self._formal.tuples.members(rows.block.name, members, matched)
+                member_annotations = self._formal.tuples.members(rows.block.name, members, matched)
             if factors is not None:
-                mine = times(mine, factors)
+                member_annotations = times(member_annotations, factors)
             scope = MemberScope(self._formal, inside, members, matched=matched)
             columns = [operands(scope, argument) for argument in call.arguments]
             arguments = list(zip(*columns, strict=True)) if columns else [()] * len(members)
-            for place, (annotation, row) in enumerate(zip(mine, arguments, strict=True)):
+            for index, (annotation, row) in enumerate(
+                zip(member_annotations, arguments, strict=True)
+            ):
                 if not annotation.is_zero:
-                    found[place].append((annotation, row))
-        return found
+                    terms[index].append((annotation, row))
+        return terms
 
 
 def _aggregated(

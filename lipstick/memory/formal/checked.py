@@ -92,10 +92,10 @@ def check_values(
             raise
         # Only Spark knows a condition, or a row depends on too many others.
         return
-    for annotation, found, said in zip(annotations, values, expected, strict=True):
-        if found != said:
+    for annotation, actual, annotated in zip(annotations, values, expected, strict=True):
+        if actual != annotated:
             raise InconsistentError(
-                f"A row is {found!r} in {semiring.name} and its annotation says {said!r}: "
+                f"A row is {actual!r} in {semiring.name} and its annotation says {annotated!r}: "
                 f"{annotation.truncated(None)}\nPlease report this, with the query."
             )
 
@@ -103,16 +103,17 @@ def check_values(
 def _tables(formal: Formal, gone: Sequence[Token]) -> dict[str, pa.Table]:
     from lipstick.memory.reach import tokens
 
-    found = {}
+    tables = {}
     for name in {token.relation for token in gone}:
         record = formal.engine.manifest.relations[name]
         keys = [stored_key(record.naming, token.key) for token in gone if token.relation == name]
         schema = tokens(formal.engine, name).schema
         columns = [
-            pa.array([key[place] for key in keys], field.type) for place, field in enumerate(schema)
+            pa.array([key[number] for key in keys], field.type)
+            for number, field in enumerate(schema)
         ]
-        found[name] = pa.table(columns, schema=schema)
-    return found
+        tables[name] = pa.table(columns, schema=schema)
+    return tables
 
 
 def _compare(
@@ -131,18 +132,20 @@ def _compare(
     if shown_joins(root):
         members = formal.domains.members(root.name)
         for alias in shown_joins(root):
-            asked = members.outer_lookups[alias]
-            same = asked.find(positions, members.base) == asked.find(positions, states.__getitem__)
+            lookup = members.outer_lookups[alias]
+            same = lookup.find(positions, members.base) == lookup.find(
+                positions, states.__getitem__
+            )
             counts[~same] = 0
-    for place, annotation in enumerate(annotations):
+    for index, annotation in enumerate(annotations):
         try:
             expected = int(world.counts(annotation)[0])
         except LipstickError:
             # Only Spark knows a condition, or it fails in this world.
             continue
-        if expected != counts[place]:
+        if expected != counts[index]:
             raise _wrong(
-                f"A row is there {counts[place]} times and its annotation says {expected}",
+                f"A row is there {counts[index]} times and its annotation says {expected}",
                 annotation.truncated(None),
                 gone,
             )
@@ -170,14 +173,18 @@ def _compare_values(
             continue
         kind = formal.columns.type(root.name, output.name)
         try:
-            found = [world.values(value)[0] for value in values]
+            annotated = [world.values(value)[0] for value in values]
             expected = state.take(output.name, positions).to_pylist()
         except LipstickError:
             # Only Spark knows a value.
             continue
-        for one, other, value in zip(typed_values(found, kind), expected, values, strict=True):
-            if not _same(one, other):
-                raise _wrong(f"A value is {other!r} and said to be {one!r}", str(value), gone)
+        for value_said, other, value in zip(
+            typed_values(annotated, kind), expected, values, strict=True
+        ):
+            if not _same(value_said, other):
+                raise _wrong(
+                    f"A value is {other!r} and said to be {value_said!r}", str(value), gone
+                )
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -40,8 +40,8 @@ class Columns:
     def type(self, name: str, column: str) -> pa.DataType:
         """The type of a column of a block's tuples."""
         if (name, column) not in self._types:
-            found = self._formal.engine.base(name).take(column, NOTHING).type
-            self._types[name, column] = found
+            kind = self._formal.engine.base(name).take(column, NOTHING).type
+            self._types[name, column] = kind
         return self._types[name, column]
 
     def column(
@@ -61,8 +61,8 @@ class Columns:
         known = self._known.setdefault((name, column), {})
         new = np.unique(positions[[int(p) not in known for p in positions]])
         if len(new):
-            made = self._make(name, column, new, {})
-            known.update(zip(new.tolist(), made, strict=True))
+            new_operands = self._make(name, column, new, {})
+            known.update(zip(new.tolist(), new_operands, strict=True))
         return [known[int(position)] for position in positions]
 
     def _make(
@@ -93,8 +93,8 @@ class Columns:
             captured = (positions < rows.base.size).all()
             if not (stable and captured and rows.base.present[positions].all()):
                 raise
-            found: list[Operand] = rows.base.take(column, positions).to_pylist()
-            return found
+            captured_values: list[Operand] = rows.base.take(column, positions).to_pylist()
+            return captured_values
 
     def _windowed(
         self, rows: WindowRows, column: str, scope: MemberScope, positions: Array
@@ -102,25 +102,25 @@ class Columns:
         name = rows.block.name
         if self._formal.aggregates.over_window(rows, column):
             return self._formal.aggregates.values(name, column, positions)
-        found = rows.windowed[column]
-        over = _WindowScope(self._formal, rows, found, scope, positions)
-        return operands(over, found.scalar)
+        window = rows.windowed[column]
+        over = _WindowScope(self._formal, rows, window, scope, positions)
+        return operands(over, window.scalar)
 
     def _of_union(self, rows: UnionRows, column: str, positions: Array) -> list[Operand]:
         if column in rows.outputs:
             scope = UnionScope(self._formal, rows, positions)
             return self._computed(rows.block.name, column, scope, positions)
         branches, inside = self._formal.domains.branches(rows)
-        mine, places = branches[positions], inside[positions]
+        numbers, places = branches[positions], inside[positions]
         if column == BRANCH:
-            return [int(branch) for branch in mine]
+            return [int(branch) for branch in numbers]
         number, identity = rows.identity[column]
-        found: list[Operand] = [None] * len(positions)
-        there = np.flatnonzero(mine == number)
+        values: list[Operand] = [None] * len(positions)
+        there = np.flatnonzero(numbers == number)
         taken = self.column(rows.block.branches[number].name, identity, places[there])
-        for place, value in zip(there.tolist(), taken, strict=True):
-            found[place] = value
-        return found
+        for index, value in zip(there.tolist(), taken, strict=True):
+            values[index] = value
+        return values
 
 
 class _WindowScope:
@@ -130,13 +130,13 @@ class _WindowScope:
         self,
         formal: Formal,
         rows: WindowRows,
-        found: Windowed,
+        window: Windowed,
         scope: MemberScope,
         positions: Array,
     ) -> None:
         self._formal = formal
         self._rows = rows
-        self._found = found
+        self._found = window
         self._scope = scope
         self._positions = positions
 

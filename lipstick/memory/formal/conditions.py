@@ -34,11 +34,11 @@ def truths(scope: Scope, written: Scalar) -> list[Annotation]:
 
 def all_true(scope: Scope, conditions: Sequence[Scalar]) -> list[Annotation]:
     """[φ₁]·[φ₂]·… for every row of a scope."""
-    found: list[Annotation] = [ALGEBRA.one] * scope.length
+    products: list[Annotation] = [ALGEBRA.one] * scope.length
     for written in conditions:
-        pairs = zip(found, truths(scope, written), strict=True)
-        found = [ALGEBRA.times(a, b) for a, b in pairs]
-    return found
+        pairs = zip(products, truths(scope, written), strict=True)
+        products = [ALGEBRA.times(a, b) for a, b in pairs]
+    return products
 
 
 def _truths(scope: Scope, wanted: Condition) -> list[Annotation]:
@@ -72,8 +72,8 @@ def _of_pair(wanted: Compared, left: Operand, right: Operand) -> Annotation:
         held = compare_values(op, left, right)
         return ALGEBRA.one if held != wanted.negated else ALGEBRA.zero
     if op == "<=>" and right is None and isinstance(left, Choice) and _always_known(left):
-        found = any_of([annotation for annotation, _ in left.alternatives])
-        return found if wanted.negated else absent(found)
+        present = any_of([annotation for annotation, _ in left.alternatives])
+        return present if wanted.negated else absent(present)
     compared = simplify(compare(op, left, right))
     return absent(compared) if wanted.negated else compared
 

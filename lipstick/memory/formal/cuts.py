@@ -46,8 +46,8 @@ class Cuts:
             return [ALGEBRA.one] * len(positions)
         if name not in self._sorted:
             self._sorted[name] = _Sorted(self._formal, name)
-        found = self._sorted[name]
-        return [found.factor(int(position)) for position in positions]
+        ordered = self._sorted[name]
+        return [ordered.factor(int(position)) for position in positions]
 
 
 class _Sorted:
@@ -98,27 +98,27 @@ class _Sorted:
             return ALGEBRA.one
         earlier = self._before(position)
         before = Tensor(COUNT, [(k, 1) for k in earlier])
-        found: Annotation = ALGEBRA.one
+        factor: Annotation = ALGEBRA.one
         stop = None if limit is None else self._block.offset + limit
         if stop is not None and sum(map(most, earlier)) >= stop:
-            found = simplify(compare("<", before, stop))
+            factor = simplify(compare("<", before, stop))
         if self._block.offset:
-            found = ALGEBRA.times(found, simplify(compare(">=", before, self._block.offset)))
-        return found
+            factor = ALGEBRA.times(factor, simplify(compare(">=", before, self._block.offset)))
+        return factor
 
     def _before(self, position: int) -> list[Annotation]:
         """That rows are there and come before a tuple."""
         name = self._block.name
         if not self._formal_order:
-            place = int(self._place[position])
-            if place > MOST:
-                raise too_many(f"LIMIT of {name} looks at {place:,} rows before a row")
-            return self._formal.tuples.uncut(name, self._order[:place])
+            rank = int(self._place[position])
+            if rank > MOST:
+                raise too_many(f"LIMIT of {name} looks at {rank:,} rows before a row")
+            return self._formal.tuples.uncut(name, self._order[:rank])
         precedes = Precedes(self._directions, self._types)
-        own = self._rows[position]
-        found = []
-        for place, (annotation, row) in enumerate(zip(self._annotations, self._rows, strict=True)):
-            if place != position and not annotation.is_zero:
-                before = condition(applied(precedes, [*row, *own]))
-                found.append(ALGEBRA.times(annotation, simplify(before)))
-        return found
+        own_keys = self._rows[position]
+        earlier = []
+        for rank, (annotation, row) in enumerate(zip(self._annotations, self._rows, strict=True)):
+            if rank != position and not annotation.is_zero:
+                before = condition(applied(precedes, [*row, *own_keys]))
+                earlier.append(ALGEBRA.times(annotation, simplify(before)))
+        return earlier

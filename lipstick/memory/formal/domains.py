@@ -79,15 +79,15 @@ class Domains:
         sizes = {alias: self._formal.engine.base(block).size for alias, block in inner.items()}
         if all(self.size(block) == sizes[alias] for alias, block in inner.items()):
             return members
-        found = Members(members.block, members.captured, self._grown)
-        places = found.places()
-        known = np.ones(found.count, dtype=np.bool_)
+        grown = Members(members.block, members.captured, self._grown)
+        places = grown.places()
+        known = np.ones(grown.count, dtype=np.bool_)
         for alias, size in sizes.items():
             known &= places[alias] < size
         order = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
-        found = Members(members.block, members.captured, self._grown)
-        found.set_places({alias: where[order] for alias, where in places.items()})
-        return found
+        grown = Members(members.block, members.captured, self._grown)
+        grown.set_places({alias: where[order] for alias, where in places.items()})
+        return grown
 
     def _grown(self, name: str) -> State:
         """The rows of a block, and those of keys that only a deletion makes: their keys."""
@@ -103,11 +103,11 @@ class Domains:
             taken = base.take(column, positions[inside])
             index = np.full(len(positions), -1, dtype=np.int64)
             index[inside] = np.arange(len(inside))
-            found = taken.take(pa.array(index, mask=index < 0))
+            values = taken.take(pa.array(index, mask=index < 0))
             rows = self._formal.engine.rows(name)
             if isinstance(rows, GroupRows) and column in dict(block.keys):
-                found = typed(self.keys(rows, column, positions), kind)
-            return found
+                values = typed(self.keys(rows, column, positions), kind)
+            return values
 
         present = np.zeros(size, dtype=np.bool_)
         return State(replace(block, limit=None, offset=0), size, present, take)
@@ -144,26 +144,26 @@ class Domains:
         possible = np.ones(len(chosen), dtype=np.bool_)
         for lookup in members.lookups:
             possible &= self.refer(members, lookup, chosen) >= 0
-        for one in members.memberships:
-            if not one.negated and self._formal.matches.is_direct(one):
-                found = one.refer(chosen, members.base) >= 0
-                possible &= one.passed(found, chosen, members.base)
+        for membership in members.memberships:
+            if not membership.negated and self._formal.matches.is_direct(membership):
+                there = membership.refer(chosen, members.base) >= 0
+                possible &= membership.passed(there, chosen, members.base)
         return possible
 
     def keys(self, rows: GroupRows, name: str, positions: Array) -> list[Any]:
         """A key of some groups."""
         base = rows.base.size
         inside = np.flatnonzero(positions < base)
-        found: list[Any] = [None] * len(positions)
+        keys: list[Any] = [None] * len(positions)
         taken = rows.base.take(name, positions[inside]).to_pylist()
-        for place, value in zip(inside.tolist(), taken, strict=True):
-            found[place] = value
+        for index, value in zip(inside.tolist(), taken, strict=True):
+            keys[index] = value
         if len(inside) < len(positions):
-            place = [key for key, _ in rows.block.keys].index(name)
-            others = self._others(rows)
+            index = [key for key, _ in rows.block.keys].index(name)
+            new_keys = self._others(rows)
             for at in np.flatnonzero(positions >= base).tolist():
-                found[at] = others[int(positions[at]) - base][place]
-        return found
+                keys[at] = new_keys[int(positions[at]) - base][index]
+        return keys
 
     def _changes(self, rows: GroupRows) -> bool:
         """Whether a deletion may change what members are grouped by, or lets keys be computed."""
@@ -211,11 +211,11 @@ class _Changing:
         self._keys: list[tuple[Operand, ...]] = list(zip(*columns, strict=True))
         self._by_key: dict[tuple[Any, ...], list[int]] = {}
         self._formal_keys: list[int] = []
-        for place, key in enumerate(self._keys):
+        for index, key in enumerate(self._keys):
             if any(isinstance(part, Value) for part in key):
-                self._formal_keys.append(place)
+                self._formal_keys.append(index)
             else:
-                self._by_key.setdefault(_normal(key), []).append(place)
+                self._by_key.setdefault(_normal(key), []).append(index)
         self._found: list[Key] | None = None
 
     @property
@@ -230,21 +230,23 @@ class _Changing:
         captured = every(rows.base.size)
         columns = [rows.base.take(name, captured).to_pylist() for name, _ in rows.block.keys]
         known = {_normal(key) for key in zip(*columns, strict=True)}
-        found: dict[tuple[Any, ...], Key] = {}
+        possible_keys: dict[tuple[Any, ...], Key] = {}
         for places in self._by_key.values():
-            found.setdefault(_normal(self._keys[places[0]]), self._keys[places[0]])
+            possible_keys.setdefault(_normal(self._keys[places[0]]), self._keys[places[0]])
         annotations = self._formal.tuples.members(rows.block.name, self._members[self._formal_keys])
         kinds = [rows.type(name) for name, _ in rows.block.keys]
-        for place, annotation in zip(self._formal_keys, annotations, strict=True):
+        for index, annotation in zip(self._formal_keys, annotations, strict=True):
             ranges = [
                 typed_values(possible(part, annotation), kind)
-                for part, kind in zip(self._keys[place], kinds, strict=True)
+                for part, kind in zip(self._keys[index], kinds, strict=True)
             ]
             for key in product(*ranges):
-                found.setdefault(_normal(key), key)
-            if len(found) > MOST:
-                raise too_many(f"Rows of {rows.block.name} may have {len(found):,} keys and more")
-        new = (key for normal, key in found.items() if normal not in known)
+                possible_keys.setdefault(_normal(key), key)
+            if len(possible_keys) > MOST:
+                raise too_many(
+                    f"Rows of {rows.block.name} may have {len(possible_keys):,} keys and more"
+                )
+        new = (key for normal, key in possible_keys.items() if normal not in known)
         return sorted(new, key=lambda key: tuple(map(order_key, map(normal_value, key))))
 
     def grouped(self, positions: Array) -> Grouped:
@@ -255,29 +257,29 @@ class _Changing:
         owners: list[int] = []
         factors: list[Annotation] = []
         for owner, key in enumerate(zip(*columns, strict=True)):
-            for place in self._by_key.get(_normal(key), ()):
-                members.append(place)
+            for index in self._by_key.get(_normal(key), ()):
+                members.append(index)
                 owners.append(owner)
                 factors.append(ALGEBRA.one)
-            for place in self._formal_keys:
+            for index in self._formal_keys:
                 parts = (
-                    simplify(compare("<=>" if value is None else "=", mine, value))
-                    for mine, value in zip(self._keys[place], key, strict=True)
+                    simplify(compare("<=>" if value is None else "=", part, value))
+                    for part, value in zip(self._keys[index], key, strict=True)
                 )
                 factor = ALGEBRA.product(parts)
                 if not factor.is_zero:
-                    members.append(place)
+                    members.append(index)
                     owners.append(owner)
                     factors.append(factor)
-        found = self._members[members] if members else NOTHING
-        return Grouped(found, np.array(owners, dtype=np.int64), factors)
+        grouped_members = self._members[members] if members else NOTHING
+        return Grouped(grouped_members, np.array(owners, dtype=np.int64), factors)
 
 
 def _typed(value: Operand, kind: Any) -> Operand:
     if isinstance(value, Value) or value is None:
         return value
-    found: Operand = typed([value], kind)[0].as_py()
-    return found
+    typed_value: Operand = typed([value], kind)[0].as_py()
+    return typed_value
 
 
 def _normal(key: Iterable[Any]) -> tuple[Any, ...]:

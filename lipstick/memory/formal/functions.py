@@ -95,14 +95,14 @@ class ScalarFunction:
         return values
 
     def _vector(self, cases: Sequence[Case]) -> Vector:
-        places = {column: place for place, column in enumerate(self._scalar.columns)}
+        places = {column: number for number, column in enumerate(self._scalar.columns)}
         columns: dict[int, Vector] = {}
 
         def resolve(alias: str, name: str) -> Vector:
-            place = places[alias, name]
-            if place not in columns:
-                columns[place] = from_arrow(typed([c[place] for c in cases], self._types[place]))
-            return columns[place]
+            number = places[alias, name]
+            if number not in columns:
+                columns[number] = from_arrow(typed([c[number] for c in cases], self._types[number]))
+            return columns[number]
 
         return self._scalar.evaluate(resolve)
 
@@ -148,17 +148,17 @@ class Aggregation:
             return [len(bag) for bag in bags]
         rows = [row for bag in bags for row in bag]
         columns = [
-            typed([row[place] for row in rows], kind) for place, kind in enumerate(self._types)
+            typed([row[number] for row in rows], kind) for number, kind in enumerate(self._types)
         ]
         try:
-            found = reaggregate(call, columns, offsets)
-            if found.type != self._kind:
-                found = cast(from_arrow(found), self._kind).to_arrow(len(found))
+            aggregated = reaggregate(call, columns, offsets)
+            if aggregated.type != self._kind:
+                aggregated = cast(from_arrow(aggregated), self._kind).to_arrow(len(aggregated))
         except UninterpretableError as error:
             raise _only_spark(call.text) from error
         except (FailedError, ExactnessError) as error:
             raise CaptureError(f"{call.text} fails without the deleted rows: {error}") from error
-        values: list[Any] = found.to_pylist()
+        values: list[Any] = aggregated.to_pylist()
         return values
 
 
@@ -204,8 +204,8 @@ class OverRows:
         sizes = [len(rows) for rows in relations]
         rows = [row for relation in relations for row in relation]
         columns = {
-            str(place): typed([row[place] for row in rows], kind)
-            for place, kind in enumerate(self._types)
+            str(number): typed([row[number] for row in rows], kind)
+            for number, kind in enumerate(self._types)
         }
         columns[_WORLD] = pa.array(np.repeat(np.arange(len(sizes)), sizes), pa.int64())
         try:
@@ -280,8 +280,8 @@ class Precedes:
     def text(self, operands: Sequence[str]) -> str:
         """See :class:`semiring.values.Function`."""
         half = len(operands) // 2
-        one, other = (", ".join(part) for part in (operands[:half], operands[half:]))
-        return f"({one}) before ({other})"
+        earlier, other = (", ".join(part) for part in (operands[:half], operands[half:]))
+        return f"({earlier}) before ({other})"
 
     def __call__(self, cases: Sequence[Case]) -> list[Any]:
         """See :class:`semiring.values.Function`."""
@@ -289,12 +289,12 @@ class Precedes:
         keys = [
             Key(
                 typed(
-                    [case[place] for case in cases] + [case[half + place] for case in cases], kind
+                    [case[number] for case in cases] + [case[half + number] for case in cases], kind
                 ),
                 descending,
                 nulls_first,
             )
-            for place, (kind, (descending, nulls_first)) in enumerate(
+            for number, (kind, (descending, nulls_first)) in enumerate(
                 zip(self._types, self._keys, strict=True)
             )
         ]
@@ -323,8 +323,8 @@ def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
 
 def typed_values(values: Sequence[Any], kind: pa.DataType) -> list[Any]:
     """Python values as those of a type are read: an integer as a decimal, say."""
-    found: list[Any] = typed(values, kind).to_pylist()
-    return found
+    values_of_type: list[Any] = typed(values, kind).to_pylist()
+    return values_of_type
 
 
 def _only_spark(text: str) -> CapabilityError:

@@ -33,16 +33,18 @@ class Matches:
 
     def memberships(self, members: Members, chosen: Array) -> list[Annotation]:
         """The factors of members that semi joins and anti joins are."""
-        found: list[Annotation] = [ALGEBRA.one] * len(chosen)
-        for one in members.memberships:
-            guard = self._guard(members, one, chosen)
+        factors_so_far: list[Annotation] = [ALGEBRA.one] * len(chosen)
+        for membership in members.memberships:
+            guard = self._guard(members, membership, chosen)
             factors = []
-            for pairs, asked in zip(self._found(members, one, chosen), guard, strict=True):
+            for pairs, guard_annotation in zip(
+                self._found(members, membership, chosen), guard, strict=True
+            ):
                 there = ALGEBRA.delta(ALGEBRA.sum([annotation for _, annotation in pairs]))
-                factor = absent(there) if one.negated else there
-                factors.append(_guarded(factor, asked))
-            found = times(found, factors)
-        return found
+                factor = absent(there) if membership.negated else there
+                factors.append(_guarded(factor, guard_annotation))
+            factors_so_far = times(factors_so_far, factors)
+        return factors_so_far
 
     def outer_joins(
         self, members: Members, chosen: Array, matched: dict[str, bool]
@@ -55,7 +57,7 @@ class Matches:
             By alias, whether the members are those with a partner, or those without; others are
             both.
         """
-        found: list[Annotation] = [ALGEBRA.one] * len(chosen)
+        products: list[Annotation] = [ALGEBRA.one] * len(chosen)
         for outer in members.block.outer_lookups:
             if not outer.factor:
                 continue
@@ -67,50 +69,54 @@ class Matches:
                     factors.append(matched_or_not(total) if pairs else ALGEBRA.one)
                 else:
                     factors.append(total if wanted else absent(total))
-            found = times(found, factors)
-        return found
+            products = times(products, factors)
+        return products
 
-    def partners(self, members: Members, asked: Membership, chosen: Array) -> list[list[Partner]]:
+    def partners(
+        self, members: Members, membership: Membership, chosen: Array
+    ) -> list[list[Partner]]:
         """The tuples that an outer lookup may find for members."""
-        guard = self._guard(members, asked, chosen)
-        found = []
-        for pairs, held in zip(self._found(members, asked, chosen), guard, strict=True):
+        guard = self._guard(members, membership, chosen)
+        partners = []
+        for pairs, held in zip(self._found(members, membership, chosen), guard, strict=True):
             guarded = [(position, ALGEBRA.times(held, k)) for position, k in pairs]
-            found.append([(position, k) for position, k in guarded if not k.is_zero])
-        return found
+            partners.append([(position, k) for position, k in guarded if not k.is_zero])
+        return partners
 
-    def _guard(self, members: Members, asked: Membership, chosen: Array) -> list[Annotation]:
-        guard = asked.asked.guard
+    def _guard(self, members: Members, membership: Membership, chosen: Array) -> list[Annotation]:
+        guard = membership.asked.guard
         if guard is None:
             return [ALGEBRA.one] * len(chosen)
         return truths(MemberScope(self._formal, members, chosen), guard)
 
-    def _found(self, members: Members, asked: Membership, chosen: Array) -> list[list[Partner]]:
-        inner = asked.asked.block
-        if self.is_direct(asked):
-            positions = asked.refer(chosen, members.base)
+    def _found(
+        self, members: Members, membership: Membership, chosen: Array
+    ) -> list[list[Partner]]:
+        inner = membership.asked.block
+        if self.is_direct(membership):
+            positions = membership.refer(chosen, members.base)
             there = np.flatnonzero(positions >= 0)
-            found: list[list[Partner]] = [[] for _ in chosen]
+            partners: list[list[Partner]] = [[] for _ in chosen]
             annotations = self._formal.tuples.of(inner.name, positions[there])
-            for place, annotation in zip(there.tolist(), annotations, strict=True):
+            for index, annotation in zip(there.tolist(), annotations, strict=True):
                 if not annotation.is_zero:
-                    found[place].append((int(positions[place]), annotation))
-            return found
-        return self._compared(members, asked, chosen, self._formal.domains.size(inner.name))
+                    partners[index].append((int(positions[index]), annotation))
+            return partners
+        return self._compared(members, membership, chosen, self._formal.domains.size(inner.name))
 
-    def is_direct(self, asked: Membership) -> bool:
+    def is_direct(self, membership: Membership) -> bool:
         """Whether no deletion changes what is compared, so that it is the same tuple in all
         worlds."""
-        block = asked.asked.block
+        block = membership.asked.block
         stable = {output.name for output in block.outputs if output.stable} | set(block.identity)
-        known = block.stable_identity and all(its in stable for _, its in asked.asked.pairs)
-        return asked.stable and known
+        known = block.stable_identity and all(its in stable for _, its in membership.asked.pairs)
+        return membership.stable and known
 
     def _compared(
-        self, members: Members, asked: Membership, chosen: Array, domain: int
+        self, members: Members, membership: Membership, chosen: Array, domain: int
     ) -> list[list[Partner]]:
         """Every tuple that may be equal, with the condition that it is."""
-        inner = asked.asked.block
+        inner = membership.asked.block
         if domain * len(chosen) > MOST * 50:
             raise too_many(
                 f"{len(chosen):,} rows of {members.block.name} are compared with {domain:,} of "
@@ -119,49 +125,50 @@ class Matches:
         scope = MemberScope(self._formal, members, chosen)
         places = every(domain)
         annotations = self._formal.tuples.of(inner.name, places)
-        lefts = [operands(scope, side) for side in asked.sides]
-        kinds = [scalar_type(scope, side) for side in asked.sides]
+        lefts = [operands(scope, side) for side in membership.sides]
+        kinds = [scalar_type(scope, side) for side in membership.sides]
         rights = [
-            self._formal.columns.column(inner.name, its, places) for _, its in asked.asked.pairs
+            self._formal.columns.column(inner.name, its, places)
+            for _, its in membership.asked.pairs
         ]
         types = [
             (kind, self._formal.columns.type(inner.name, its))
-            for kind, (_, its) in zip(kinds, asked.asked.pairs, strict=True)
+            for kind, (_, its) in zip(kinds, membership.asked.pairs, strict=True)
         ]
         right_rows = list(zip(*rights, strict=True)) if rights else [()] * domain
         left_rows = list(zip(*lefts, strict=True)) if lefts else [()] * len(chosen)
         known: dict[Any, list[Partner]] = {}
-        found = []
+        partners = []
         for row in left_rows:
             plain = not any(isinstance(part, Value) for part in row)
             key = repr(row) if plain else None
             if key is None or key not in known:
-                pairs = _pairs(row, right_rows, annotations, types, asked.asked.null_safe)
+                pairs = _pairs(row, right_rows, annotations, types, membership.asked.null_safe)
                 if key is None:
-                    found.append(pairs)
+                    partners.append(pairs)
                     continue
                 known[key] = pairs
-            found.append(known[key])
-        return found
+            partners.append(known[key])
+        return partners
 
 
 def _pairs(
     row: tuple[Operand, ...],
-    others: Sequence[tuple[Operand, ...]],
+    other_rows: Sequence[tuple[Operand, ...]],
     annotations: Sequence[Annotation],
     types: Sequence[tuple[pa.DataType, pa.DataType]],
     null_safe: bool,
 ) -> list[Partner]:
-    found = []
-    for place, (other, annotation) in enumerate(zip(others, annotations, strict=True)):
+    partners = []
+    for index, (other, annotation) in enumerate(zip(other_rows, annotations, strict=True)):
         factor = annotation
-        for mine, its, kinds in zip(row, other, types, strict=True):
+        for value, its, kinds in zip(row, other, types, strict=True):
             if factor.is_zero:
                 break
-            factor = ALGEBRA.times(factor, equal(mine, its, kinds, null_safe=null_safe))
+            factor = ALGEBRA.times(factor, equal(value, its, kinds, null_safe=null_safe))
         if not factor.is_zero:
-            found.append((place, factor))
-    return found
+            partners.append((index, factor))
+    return partners
 
 
 def _guarded(factor: Annotation, guard: Annotation) -> Annotation:

@@ -47,10 +47,10 @@ def possible(operand: Operand, there: Annotation = ALGEBRA.one) -> list[Any]:
     if len(tokens) <= _ENUMERATED:
         worlds = PossibleWorlds.every(tokens)
         return _distinct(worlds.values(operand)[worlds.holds(there)])
-    found = _bounded(operand)
-    if len(found) > _MANY:
-        raise too_many(f"{operand.truncated(3)} may have {len(found):,} values")
-    return found
+    values = _bounded(operand)
+    if len(values) > _MANY:
+        raise too_many(f"{operand.truncated(3)} may have {len(values):,} values")
+    return values
 
 
 def _bounded(operand: Value) -> list[Any]:
@@ -76,27 +76,27 @@ def _of_tensor(tensor: Tensor) -> list[Any]:
         return list(range(sum(most(annotation) for annotation, _ in tensor.terms) + 1))
     if name in ("MIN", "MAX"):
         return _distinct([None, *(value for _, value in tensor.terms)])
-    found: dict[tuple[int, Any], None] = {(0, None): None}
+    sums: dict[tuple[int, Any], None] = {(0, None): None}
     for annotation, value in tensor.terms:
-        for count, total in list(found):
+        for count, total in list(sums):
             for copies in range(1, most(annotation) + 1):
                 more = exact_scale(copies, value)
                 added = more if total is None else exact_sum([total, more])
-                found[count + copies if name == "AVG" else 1, added] = None
-        if len(found) > _MANY:
+                sums[count + copies if name == "AVG" else 1, added] = None
+        if len(sums) > _MANY:
             text = f"{tensor.monoid}({tensor.truncated(3)})"
-            raise too_many(f"{text} may have {len(found):,} values and more")
+            raise too_many(f"{text} may have {len(sums):,} values and more")
     if name == "SUM":
-        return _distinct(total for _, total in found)
+        return _distinct(total for _, total in sums)
     finish = tensor.monoid.finisher or average
-    return _distinct(finish(total, count) if count else None for count, total in found)
+    return _distinct(finish(total, count) if count else None for count, total in sums)
 
 
 def _distinct(values: Iterable[Any]) -> list[Any]:
-    found: dict[Any, Any] = {}
+    distinct_values: dict[Any, Any] = {}
     for value in values:
-        found.setdefault(order_key(normal_value(value)), value)
-    return list(found.values())
+        distinct_values.setdefault(order_key(normal_value(value)), value)
+    return list(distinct_values.values())
 
 
 def is_possible(annotation: Annotation) -> bool:

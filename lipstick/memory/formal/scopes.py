@@ -58,20 +58,20 @@ def operands(scope: Scope, scalar: Interpreted) -> list[Operand]:
 
 def of_rows(function: ScalarFunction, rows: Sequence[tuple[Operand, ...]]) -> list[Operand]:
     """A function of rows of operands: applied at once to those that are plain."""
-    found: list[Operand] = [None] * len(rows)
+    results: list[Operand] = [None] * len(rows)
     formal = [any(isinstance(operand, Value) for operand in row) for row in rows]
-    plain = [place for place, is_formal in enumerate(formal) if not is_formal]
+    plain = [index for index, is_formal in enumerate(formal) if not is_formal]
     if plain:
         try:
-            values = function([rows[place] for place in plain])
+            values = function([rows[index] for index in plain])
         except CapabilityError as error:
             raise needs_spark(function.name) from error
-        for place, value in zip(plain, values, strict=True):
-            found[place] = value
-    for place, is_formal in enumerate(formal):
+        for number, value in zip(plain, values, strict=True):
+            results[number] = value
+    for number, is_formal in enumerate(formal):
         if is_formal:
-            found[place] = Applied(function, rows[place])
-    return found
+            results[number] = Applied(function, rows[number])
+    return results
 
 
 def scalar_type(scope: Scope, scalar: Interpreted) -> pa.DataType:
@@ -117,8 +117,10 @@ class MemberScope:
         self._chosen = chosen
         self._sets = sets
         self._matched = matched or {}
-        self._lookups = {one.alias: one for one in members.block.lookups if not one.scalar}
-        self._scalars = {one.alias: one for one in members.block.lookups if one.scalar}
+        self._lookups = {
+            lookup.alias: lookup for lookup in members.block.lookups if not lookup.scalar
+        }
+        self._scalars = {lookup.alias: lookup for lookup in members.block.lookups if lookup.scalar}
         self._known: dict[tuple[str, str], list[Operand]] = {}
 
     @property
@@ -147,28 +149,28 @@ class MemberScope:
             lookup = self._lookups[alias]
             positions = formal.domains.refer(members, lookup, self._chosen)
             there = np.flatnonzero(positions >= 0)
-            found: list[Operand] = [None] * self.length
+            results: list[Operand] = [None] * self.length
             taken = formal.columns.column(lookup.block.name, name, positions[there])
-            for place, value in zip(there.tolist(), taken, strict=True):
-                found[place] = value
-            return found
+            for index, value in zip(there.tolist(), taken, strict=True):
+                results[index] = value
+            return results
         return self._looked_up(alias, name)
 
     def _looked_up(self, alias: str, name: str) -> list[Operand]:
         """A column of what an outer lookup finds."""
         if self._matched.get(alias) is False:
             return [None] * self.length
-        asked = self._members.outer_lookups[alias]
-        found: list[Operand] = []
-        for pairs in self._formal.matches.partners(self._members, asked, self._chosen):
+        membership = self._members.outer_lookups[alias]
+        looked_up: list[Operand] = []
+        for pairs in self._formal.matches.partners(self._members, membership, self._chosen):
             positions = np.array([position for position, _ in pairs], dtype=np.int64)
-            values = self._formal.columns.column(asked.asked.block.name, name, positions)
+            values = self._formal.columns.column(membership.asked.block.name, name, positions)
             if self._matched.get(alias) is True and len(values) == 1:
-                found += values
+                looked_up += values
                 continue
             annotations = (annotation for _, annotation in pairs)
-            found.append(choice(zip(annotations, values, strict=True)))
-        return found
+            looked_up.append(choice(zip(annotations, values, strict=True)))
+        return looked_up
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""
@@ -193,7 +195,7 @@ class GroupScope:
         self._formal = formal
         self._rows = rows
         self._positions = positions
-        self._scalars = {one.alias: one for one in rows.block.lookups if one.scalar}
+        self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
 
     @property
     def length(self) -> int:
@@ -223,9 +225,9 @@ class UnionScope:
         self._rows = rows
         branches, inside = formal.domains.branches(rows)
         self._branches, self._inside = branches[positions], inside[positions]
-        self._scalars = {one.alias: one for one in rows.block.lookups if one.scalar}
+        self._scalars = {lookup.alias: lookup for lookup in rows.block.lookups if lookup.scalar}
         first = rows.block.branches[0]
-        self._places = {output.name: place for place, output in enumerate(first.outputs)}
+        self._places = {output.name: number for number, output in enumerate(first.outputs)}
 
     @property
     def length(self) -> int:
@@ -236,14 +238,14 @@ class UnionScope:
         """See :class:`Scope`."""
         if alias in self._scalars:
             return [self._formal.scalar(self._scalars[alias].block, name)] * self.length
-        found: list[Any] = [None] * self.length
+        values: list[Any] = [None] * self.length
         for number, branch in enumerate(self._rows.block.branches):
-            mine = np.flatnonzero(self._branches == number)
+            in_branch = np.flatnonzero(self._branches == number)
             output = branch.outputs[self._places[name]].name
-            taken = self._formal.columns.column(branch.name, output, self._inside[mine])
-            for place, value in zip(mine.tolist(), taken, strict=True):
-                found[place] = value
-        return found
+            taken = self._formal.columns.column(branch.name, output, self._inside[in_branch])
+            for index, value in zip(in_branch.tolist(), taken, strict=True):
+                values[index] = value
+        return values
 
     def type(self, alias: str, name: str) -> pa.DataType:
         """See :class:`Scope`."""

@@ -23,12 +23,12 @@ def check_aggregate(engine: Engine, column: str, positions: Array) -> str:
         When there is no such column, or several, or it is not just an aggregate.
     """
     names = engine.manifest.names
-    found = [place for place, name in enumerate(names) if name == column]
-    found = found or [p for p, name in enumerate(names) if name.lower() == column.lower()]
-    if len(found) != 1:
-        problem = "has several columns" if found else "has no column"
+    numbers = [number for number, name in enumerate(names) if name == column]
+    numbers = numbers or [p for p, name in enumerate(names) if name.lower() == column.lower()]
+    if len(numbers) != 1:
+        problem = "has several columns" if numbers else "has no column"
         raise CaptureError(f"The answer {problem} {column!r}; its columns: {', '.join(names)}.")
-    shown = engine.root.outputs[found[0]].name
+    shown = engine.root.outputs[numbers[0]].name
     name, output, positions = _made_by(engine, shown, positions)
     block, rows = engine.blocks[name], engine.rows(name)
     if isinstance(rows, WindowRows) and rows.aggregated(output) is not None:
@@ -55,7 +55,7 @@ def _made_by(engine: Engine, output: str, positions: Array) -> tuple[str, str, A
     while True:
         block, members = engine.blocks[name], members_of(engine.rows(name))
         scalar = interpret(next(o.scalar for o in block.outputs if o.name == output))
-        lookups = {} if members is None else {one.alias: one for one in members.lookups}
+        lookups = {} if members is None else {lookup.alias: lookup for lookup in members.lookups}
         lookup = lookups.get(scalar.column[0]) if scalar.column is not None else None
         if block.kind is not Kind.ROWS or members is None or lookup is None:
             return name, output, positions

@@ -40,8 +40,8 @@ class Tuples:
         known = self._tuples.setdefault(name, {})
         new = _unknown(known, positions)
         if len(new):
-            made = times(self.uncut(name, new), self._formal.cuts.factors(name, new))
-            known.update(zip(new.tolist(), made, strict=True))
+            uncut = times(self.uncut(name, new), self._formal.cuts.factors(name, new))
+            known.update(zip(new.tolist(), uncut, strict=True))
         return [known[int(position)] for position in positions]
 
     def uncut(self, name: str, positions: Array) -> list[Annotation]:
@@ -62,32 +62,32 @@ class Tuples:
 
     def _union(self, rows: UnionRows, positions: Array) -> list[Annotation]:
         branches, inside = self._formal.domains.branches(rows)
-        found: list[Annotation] = [ALGEBRA.zero] * len(positions)
+        union_annotations: list[Annotation] = [ALGEBRA.zero] * len(positions)
         for number, branch in enumerate(rows.block.branches):
-            mine = np.flatnonzero(branches[positions] == number)
-            made = self.of(branch.name, inside[positions[mine]])
-            for place, annotation in zip(mine.tolist(), made, strict=True):
-                found[place] = annotation
+            in_branch = np.flatnonzero(branches[positions] == number)
+            branch_annotations = self.of(branch.name, inside[positions[in_branch]])
+            for index, annotation in zip(in_branch.tolist(), branch_annotations, strict=True):
+                union_annotations[index] = annotation
         if not rows.block.having:
-            return found
+            return union_annotations
         scope = UnionScope(self._formal, rows, positions)
-        return times(found, all_true(scope, rows.block.having))
+        return times(union_annotations, all_true(scope, rows.block.having))
 
     def _groups(self, rows: GroupRows, positions: Array) -> list[Annotation]:
         block = rows.block
         if block.difference is not None:
             return self._differences(rows, positions)
-        found: list[Annotation] = [ALGEBRA.one] * len(positions)
+        group_annotations: list[Annotation] = [ALGEBRA.one] * len(positions)
         if block.keys:
             annotations, owners = self.of_groups(rows, positions)
-            found = [
+            group_annotations = [
                 ALGEBRA.delta(ALGEBRA.sum(annotations[a:b]))
                 for a, b in segments(owners, len(positions))
             ]
         if not block.having:
-            return found
+            return group_annotations
         scope = GroupScope(self._formal, rows, positions)
-        return times(found, all_true(scope, block.having))
+        return times(group_annotations, all_true(scope, block.having))
 
     def of_groups(self, rows: GroupRows, positions: Array) -> tuple[list[Annotation], Array]:
         """The annotations of the members of some groups, and the place of each one's group."""
@@ -103,13 +103,13 @@ class Tuples:
         assert difference is not None
         annotations, owners = self.of_groups(rows, positions)
         sides = rows.sides(self._formal.domains.grouped(rows, positions).members)
-        found = []
+        differences = []
         for start, stop in segments(owners, len(positions)):
-            mine = list(zip(annotations[start:stop], sides[start:stop], strict=True))
-            left, right = (ALGEBRA.sum([k for k, at in mine if at == side]) for side in (0, 1))
+            pairs = list(zip(annotations[start:stop], sides[start:stop], strict=True))
+            left, right = (ALGEBRA.sum([k for k, at in pairs if at == side]) for side in (0, 1))
             less = ALGEBRA.monus(left, right)
-            found.append(ALGEBRA.monus(left, less) if difference.common else less)
-        return found
+            differences.append(ALGEBRA.monus(left, less) if difference.common else less)
+        return differences
 
     # -- members ---------------------------------------------------------------------------
 
@@ -124,34 +124,34 @@ class Tuples:
         known = self._members.setdefault(key, {})
         new = _unknown(known, chosen)
         if len(new):
-            made = self._make_members(name, new, matched or {})
-            known.update(zip(new.tolist(), made, strict=True))
+            new_annotations = self._make_members(name, new, matched or {})
+            known.update(zip(new.tolist(), new_annotations, strict=True))
         return [known[int(position)] for position in chosen]
 
     def _make_members(self, name: str, chosen: Array, matched: dict[str, bool]) -> list[Annotation]:
         formal = self._formal
         members = formal.domains.members(name)
         block = members.block
-        found: list[Annotation] = [ALGEBRA.one] * len(chosen)
+        products: list[Annotation] = [ALGEBRA.one] * len(chosen)
         for number in range(len(block.tokens)):
-            found = times(found, self._tokens(members, number, chosen))
+            products = times(products, self._tokens(members, number, chosen))
         for lookup in members.lookups:
             positions = formal.domains.refer(members, lookup, chosen)
             there = np.flatnonzero(positions >= 0)
             factors: list[Annotation] = [ALGEBRA.zero] * len(chosen)
-            made = self.of(lookup.block.name, positions[there])
-            for place, annotation in zip(there.tolist(), made, strict=True):
-                factors[place] = annotation
-            found = times(found, factors)
+            referred_annotations = self.of(lookup.block.name, positions[there])
+            for index, annotation in zip(there.tolist(), referred_annotations, strict=True):
+                factors[index] = annotation
+            products = times(products, factors)
         captured = chosen < members.count if members.dataset is not None else chosen < 0
-        asked = np.flatnonzero(captured)
-        for place in asked[~members.fixed(chosen[asked])].tolist():
-            found[place] = ALGEBRA.zero
-        left = np.array([not annotation.is_zero for annotation in found], dtype=np.bool_)
+        captured_places = np.flatnonzero(captured)
+        for index in captured_places[~members.fixed(chosen[captured_places])].tolist():
+            products[index] = ALGEBRA.zero
+        left = np.array([not annotation.is_zero for annotation in products], dtype=np.bool_)
         places = np.flatnonzero(left)
         rest = chosen[places]
         if not (block.semis or block.outer_lookups or block.conditions):
-            return found
+            return products
         factors = formal.matches.memberships(members, rest)
         factors = times(factors, formal.matches.outer_joins(members, rest, matched))
         conditions = [
@@ -162,9 +162,9 @@ class Tuples:
         if conditions:
             scope = MemberScope(formal, members, rest, matched=matched)
             factors = times(factors, all_true(scope, conditions))
-        for place, factor in zip(places.tolist(), factors, strict=True):
-            found[place] = ALGEBRA.times(found[place], factor)
-        return found
+        for index, factor in zip(places.tolist(), factors, strict=True):
+            products[index] = ALGEBRA.times(products[index], factor)
+        return products
 
     def _tokens(self, members: Members, number: int, chosen: Array) -> list[Annotation]:
         token = members.block.tokens[number]
@@ -172,13 +172,15 @@ class Tuples:
         columns = [members.dataset.take(name, chosen).to_pylist() for name in token.columns]
         absent = members.token(number).absent
         naming = self._formal.engine.manifest.relations[token.relation].naming
-        found: list[Annotation] = []
-        for place, key in enumerate(zip(*columns, strict=True)):
-            if absent is not None and absent[chosen[place]]:
-                found.append(ALGEBRA.one)
+        token_annotations: list[Annotation] = []
+        for index, key in enumerate(zip(*columns, strict=True)):
+            if absent is not None and absent[chosen[index]]:
+                token_annotations.append(ALGEBRA.one)
             else:
-                found.append(Polynomial.token(Token(token.relation, shown_key(naming, key))))
-        return found
+                token_annotations.append(
+                    Polynomial.token(Token(token.relation, shown_key(naming, key)))
+                )
+        return token_annotations
 
 
 def segments(owners: Array, count: int) -> list[tuple[int, int]]:

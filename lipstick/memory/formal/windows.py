@@ -49,14 +49,14 @@ class Windows:
     def values(self, rows: WindowRows, call: WindowCall, positions: Array) -> list[Operand]:
         """The values of a window function for some rows of a block."""
         partitions = self._partition(rows, call)
-        found: list[Operand] = []
+        window_values: list[Operand] = []
         for position in positions.tolist():
             part = None if partitions is None else int(partitions[position])
             key = (rows.block.name, call.text, part)
             if key not in self._among:
                 self._among[key] = self._made(rows, call, partitions, part)
-            found.append(self._among[key].get(position))
-        return found
+            window_values.append(self._among[key].get(position))
+        return window_values
 
     def _partition(self, rows: WindowRows, call: WindowCall) -> Array | None:
         """The number of every row's partition; None where a deletion may change it."""
@@ -87,11 +87,11 @@ class Windows:
         if len(chosen) > MOST:
             raise too_many(f"{call.text} in {name} is over {len(chosen):,} rows")
         annotations = self._formal.tuples.members(name, chosen)
-        there = [place for place, k in enumerate(annotations) if not k.is_zero]
+        there = [index for index, k in enumerate(annotations) if not k.is_zero]
         kept = chosen[there]
         scope = MemberScope(self._formal, self._formal.domains.members(rows.block.name), kept)
         columns = [operands(scope, scalar) for scalar in operands_of(call)]
         read = list(zip(*columns, strict=True)) if columns else [()] * len(kept)
-        pairs = [(annotations[place], row) for place, row in zip(there, read, strict=True)]
+        pairs = [(annotations[index], row) for index, row in zip(there, read, strict=True)]
         among = Among(self._function(rows, call), pairs)
-        return {int(position): Windowed(among, place) for place, position in enumerate(kept)}
+        return {int(position): Windowed(among, number) for number, position in enumerate(kept)}
