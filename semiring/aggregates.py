@@ -228,17 +228,17 @@ def _extreme(values: pa.Array, excluded: Array, offsets: Array, largest: bool) -
     kind = values.type
     if pa.types.is_floating(kind):
         numbers = values.to_numpy(zero_copy_only=False)
-        found, present = extremes_excluding(numbers, excluded, offsets, largest)
-        return pa.array(found.astype(numbers.dtype), kind, mask=~present)
+        extremes, present = extremes_excluding(numbers, excluded, offsets, largest)
+        return pa.array(extremes.astype(numbers.dtype), kind, mask=~present)
     width = _integer_view(kind)
     if width is not None:
         integers = values.view(width).fill_null(0).to_numpy(zero_copy_only=False)
-        found, present = extremes_excluding(integers, excluded, offsets, largest)
-        return pa.array(np.where(present, found, 0), width, mask=~present).view(kind)
+        extremes, present = extremes_excluding(integers, excluded, offsets, largest)
+        return pa.array(np.where(present, extremes, 0), width, mask=~present).view(kind)
     # Any ordered type: the first member of the rank found.
     ranks, owners = ranked(values), owners_of(offsets)
-    found, present = extremes_excluding(ranks, excluded, offsets, largest)
-    places = np.flatnonzero(~excluded & (ranks == found[owners]))
+    extremes, present = extremes_excluding(ranks, excluded, offsets, largest)
+    places = np.flatnonzero(~excluded & (ranks == extremes[owners]))
     first = places[np.flatnonzero(np.diff(owners[places], prepend=-1))]
     chosen = np.zeros(len(present), dtype=np.int64)
     chosen[owners[first]] = first

@@ -70,8 +70,8 @@ def _nans(operand: Any, size: int) -> Array:
         if not pa.types.is_floating(operand.type):
             return np.zeros(size, dtype=np.bool_)
         mask = pc.fill_null(pc.is_nan(operand), False)
-        found: Array = mask.to_numpy(zero_copy_only=False)
-        return found
+        nans: Array = mask.to_numpy(zero_copy_only=False)
+        return nans
     return np.full(size, is_nan(operand), dtype=np.bool_)
 
 

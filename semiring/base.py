@@ -344,19 +344,19 @@ def token_values(semiring: Semiring[K], valuation: TokenValuation[K]) -> Callabl
         if token in memo:
             return memo[token]
         if valuation is None:
-            found: Any = semiring.default(token)
+            element: Any = semiring.default(token)
         elif isinstance(valuation, Mapping):
             if token not in valuation:
                 raise ValuationError(
                     f"the valuation has no value for {token}; give it one, or pass a function"
                 )
-            found = valuation[token]
+            element = valuation[token]
         else:
             try:
-                found = valuation(token)
+                element = valuation(token)
             except KeyError as error:
                 raise ValuationError(f"the valuation has no value for {token}") from error
-        memo[token] = semiring.check(found)
+        memo[token] = semiring.check(element)
         return memo[token]
 
     return value

@@ -26,21 +26,21 @@ def token_sets(sets: TokenSets, absent: str) -> pa.Array:
     )
 
 
-def weights(found: Weights) -> pa.Array:
+def weights(column: Weights) -> pa.Array:
     """Each weight with its derivatives; a Python call per distinct number."""
-    tokens = glue("", "·d(", found.vocabulary.texts.take(pa.array(found.tokens)), ")")
-    slopes = glue("", " + ", _doubles(found.slopes), tokens)
-    texts = glue("", _doubles(found.values), _joined(slopes, found.offsets, ""))
+    tokens = glue("", "·d(", column.vocabulary.texts.take(pa.array(column.tokens)), ")")
+    slopes = glue("", " + ", _doubles(column.slopes), tokens)
+    texts = glue("", _doubles(column.values), _joined(slopes, column.offsets, ""))
     return texts.cast(pa.string())
 
 
-def intervals(found: Intervals) -> pa.Array:
+def intervals(unions: Intervals) -> pa.Array:
     """Each union of intervals; a Python call per instant."""
-    names = [format_value(instant) for instant in found.instants]
+    names = [format_value(instant) for instant in unions.instants]
     instants = pa.array(["-∞", *names, "∞"], pa.large_string())
-    starts, stops = (instants.take(pa.array(ends)) for ends in (found.starts, found.stops))
-    texts = _joined(glue("", "[", starts, ", ", stops, ")"), found.offsets, " ∪ ")
-    none = pa.array(np.diff(found.offsets) == 0)
+    starts, stops = (instants.take(pa.array(ends)) for ends in (unions.starts, unions.stops))
+    texts = _joined(glue("", "[", starts, ", ", stops, ")"), unions.offsets, " ∪ ")
+    none = pa.array(np.diff(unions.offsets) == 0)
     return pc.if_else(none, pa.scalar("∅", texts.type), texts).cast(pa.string())
 
 
@@ -95,8 +95,8 @@ def _terms(derivations: Derivations) -> pa.Array:
         return pc.if_else(constant, pa.scalar("1", rows.type), rows)
     numbers = digits(coefficients).cast(rows.type)
     with_number = glue("·", numbers, rows)
-    found = pc.if_else(pa.array(coefficients == 1, pa.bool_()), rows, with_number)
-    return pc.if_else(constant, numbers, found)
+    terms = pc.if_else(pa.array(coefficients == 1, pa.bool_()), rows, with_number)
+    return pc.if_else(constant, numbers, terms)
 
 
 def _rows(derivations: Derivations, separator: str) -> pa.Array:
@@ -104,8 +104,8 @@ def _rows(derivations: Derivations, separator: str) -> pa.Array:
     present = derivations.tokens != ABSENT
     texts = derivations.vocabulary.texts.take(pa.array(derivations.tokens[present]))
     if derivations.exponents is not None:
-        found, places = np.unique(derivations.exponents[present], return_inverse=True)
-        powers = pa.array([superscript(int(n)) for n in found], texts.type)
+        powers_used, places = np.unique(derivations.exponents[present], return_inverse=True)
+        powers = pa.array([superscript(int(n)) for n in powers_used], texts.type)
         texts = glue("", texts, powers.take(pa.array(places)))
     return _joined(texts, bounds(present.sum(axis=1)), separator)
 

@@ -76,10 +76,10 @@ class Derivations:
         for row, monomial in enumerate(monomials):
             tokens[row, : len(monomial)] = [numbers[token] for token, _ in monomial]
             exponents[row, : len(monomial)] = [n for _, n in monomial]
-        tokens, found = _as_monomials(tokens, exponents)
+        tokens, powers = _as_monomials(tokens, exponents)
         coefficients = integer_array([n for terms in rows for _, n in terms])
         offsets = bounds(np.array([len(terms) for terms in rows], dtype=np.int64))
-        return cls(vocabulary, tokens, found, coefficients, offsets)
+        return cls(vocabulary, tokens, powers, coefficients, offsets)
 
     # -- shape -----------------------------------------------------------------------------
 
@@ -141,12 +141,12 @@ class Derivations:
         """The products of segments with those of as many others, multiplied out."""
         if self.single and other.single:
             return multiplied((self, other))
-        mine, others = np.diff(self.offsets), np.diff(other.offsets)
-        offsets = bounds(mine * others)
+        left_sizes, right_sizes = np.diff(self.offsets), np.diff(other.offsets)
+        offsets = bounds(left_sizes * right_sizes)
         owners = owners_of(offsets)
         inner = np.arange(len(owners)) - offsets[owners]
-        left = self.rows(self.offsets[owners] + inner // others[owners])
-        right = other.rows(other.offsets[owners] + inner % others[owners])
+        left = self.rows(self.offsets[owners] + inner // right_sizes[owners])
+        right = other.rows(other.offsets[owners] + inner % right_sizes[owners])
         return replace(multiplied((left, right)), offsets=offsets)
 
     # -- laws ------------------------------------------------------------------------------
@@ -165,15 +165,15 @@ class Derivations:
         Rows are in the order of polynomials' terms.
         """
         order, first = ordered(self, self.owners)
-        found = self if order is None else self.rows(order)
+        sorted_rows = self if order is None else self.rows(order)
         if bool(first.all()):
-            return found
+            return sorted_rows
         starts = np.append(np.flatnonzero(first), len(first))
-        if found.coefficients is None:
+        if sorted_rows.coefficients is None:
             coefficients = np.diff(starts)
         else:
-            coefficients = sum_segments(found.coefficients, starts)
-        return replace(found.kept(first), coefficients=coefficients)
+            coefficients = sum_segments(sorted_rows.coefficients, starts)
+        return replace(sorted_rows.kept(first), coefficients=coefficients)
 
 
 def multiplied(parts: Sequence[Derivations]) -> Derivations:
@@ -185,8 +185,8 @@ def multiplied(parts: Sequence[Derivations]) -> Derivations:
     coefficients = None
     for part in parts:
         if part.coefficients is not None:
-            own = part.coefficients
-            coefficients = own if coefficients is None else multiply(coefficients, own)
+            factor = part.coefficients
+            coefficients = factor if coefficients is None else multiply(coefficients, factor)
     tokens, exponents = _as_monomials(tokens, exponents)
     first = parts[0]
     return Derivations(first.vocabulary, tokens, exponents, coefficients, first.offsets)
@@ -234,8 +234,8 @@ def exponents_of(derivations: Derivations) -> Array:
     """The exponents, also where they are all 1."""
     if derivations.exponents is not None:
         return derivations.exponents
-    found: Array = (derivations.tokens != ABSENT).astype(np.int64)
-    return found
+    ones: Array = (derivations.tokens != ABSENT).astype(np.int64)
+    return ones
 
 
 def coefficients_of(derivations: Derivations) -> Array:

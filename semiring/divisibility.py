@@ -27,16 +27,16 @@ def minimal(derivations: Derivations) -> Derivations:
     return derivations.kept(~divided(derivations, derivations.kept(shorter), strictly=True))
 
 
-def contained(rows: Derivations, others: Derivations) -> Array:
+def contained(rows: Derivations, among: Derivations) -> Array:
     """Boolean array: which rows the same segment of others has; both of distinct rows."""
-    both = concatenated((rows, others))
-    order, first = ordered(both, np.concatenate([rows.owners, others.owners]))
+    both = concatenated((rows, among))
+    order, first = ordered(both, np.concatenate([rows.owners, among.owners]))
     repeated = np.append(~first[1:], False)
     # The order is stable: of two that are equal the first one is of `rows`.
     places = np.flatnonzero(repeated) if order is None else order[repeated]
-    found = np.zeros(len(rows.tokens), dtype=np.bool_)
-    found[places] = True
-    return found
+    repeated_rows = np.zeros(len(rows.tokens), dtype=np.bool_)
+    repeated_rows[places] = True
+    return repeated_rows
 
 
 def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False) -> Array:
@@ -52,9 +52,9 @@ def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False)
     sizes, degrees = rows.degrees, divisors.degrees
     everywhere = np.zeros(len(rows), dtype=np.bool_)
     everywhere[divisors.owners[degrees == 0]] = True
-    found: Array = everywhere[rows.owners]
+    divided_rows: Array = everywhere[rows.owners]
     if strictly:
-        found &= sizes > 0
+        divided_rows &= sizes > 0
     first, counts, holders = _candidates(rows, divisors)
     starts = bounds(counts)
     for start in range(0, int(starts[-1]), _PAIRS):
@@ -64,8 +64,8 @@ def divided(rows: Derivations, divisors: Derivations, *, strictly: bool = False)
         divides = _divides(divisors, divisor, rows, row)
         if strictly:
             divides &= degrees[divisor] < sizes[row]
-        found[row[divides]] = True
-    return found
+        divided_rows[row[divides]] = True
+    return divided_rows
 
 
 def _candidates(rows: Derivations, divisors: Derivations) -> tuple[Array, Array, Array]:

@@ -46,10 +46,10 @@ def digits(values: Array) -> pa.Array:
 def from_digits(texts: pa.Array) -> Array:
     """The integer array of some texts, none of them NULL."""
     try:
-        found: Array = texts.cast(pa.int64()).to_numpy()
+        integers: Array = texts.cast(pa.int64()).to_numpy()
     except pa.ArrowInvalid:
         return integer_array([int(text) for text in texts.to_pylist()])
-    return found
+    return integers
 
 
 def magnitude(values: Array) -> int:

@@ -78,16 +78,16 @@ def _factors(polynomial: Polynomial) -> list[Polynomial]:
     """Polynomials over disjoint tokens whose product this is; itself alone if there are none."""
     if any(n != 1 for _, n in polynomial.terms):
         return [polynomial]
-    found = []
+    factors = []
     for group in _apart(polynomial):
         projected = {
             tuple((token, n) for token, n in monomial if token in group)
             for monomial, _ in polynomial.terms
         }
-        found.append(Polynomial(dict.fromkeys(projected, 1)))
-    if prod(len(part.terms) for part in found) != len(polynomial.terms):
+        factors.append(Polynomial(dict.fromkeys(projected, 1)))
+    if prod(len(part.terms) for part in factors) != len(polynomial.terms):
         return [polynomial]
-    return found if prod(found, start=Polynomial.one()) == polynomial else [polynomial]
+    return factors if prod(factors, start=Polynomial.one()) == polynomial else [polynomial]
 
 
 def _apart(polynomial: Polynomial) -> list[set[Token]]:

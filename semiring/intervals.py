@@ -46,7 +46,7 @@ class Intervals:
     def of(cls, instants: Sequence[Any], unions: Sequence[Sequence[Bounds]]) -> Intervals:
         """Given unions of disjoint intervals, whose bounds are among the instants."""
         places: Mapping[Any, int] = {instant: n for n, instant in enumerate(instants, start=1)}
-        rows = [one for union in unions for one in union]
+        rows = [interval for union in unions for interval in union]
         starts = [0 if start is None else places[start] for start, _ in rows]
         stops = [len(instants) + 1 if stop is None else places[stop] for _, stop in rows]
         offsets = bounds(np.array([*map(len, unions)], dtype=np.int64))

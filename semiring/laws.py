@@ -140,8 +140,8 @@ def array_agreement(s: Semiring[Any], a: Any, b: Any, c: Any) -> None:
     if s.has_monus:
         checks.append(("monus_array", s.monus_array, s.monus))
     for name, arrays, scalars in checks:
-        found = s.unpack(arrays(left, right))
-        _same(s, name, found, [scalars(x, y) for x, y in pairs], a, b, c)
+        by_arrays = s.unpack(arrays(left, right))
+        _same(s, name, by_arrays, [scalars(x, y) for x, y in pairs], a, b, c)
     offsets = np.array([0, 0, 2, 2, 3, 3], dtype=np.int64)
     sums = [s.zero, s.plus(a, b), s.zero, c, s.zero]
     _same(s, "sum_segments", s.unpack(s.sum_segments(left, offsets)), sums, a, b, c)
@@ -162,12 +162,12 @@ def semimodule_axioms(monoid: Monoid, k: Polynomial, m: Polynomial, values: Sequ
     """
     s, t = (Tensor(monoid, [(Polynomial.one(), value)]) for value in values[:2])
     empty = Tensor(monoid)
-    one, zero = Polynomial.one(), Polynomial.zero()
+    unit, zero = Polynomial.one(), Polynomial.zero()
     for law, left, right in (
         ("k·(s + t) = k·s + k·t", k * (s + t), k * s + k * t),
         ("(k + m)·t = k·t + m·t", (k + m) * t, k * t + m * t),
         ("(k·m)·t = k·(m·t)", (k * m) * t, k * (m * t)),
-        ("1·t = t", one * t, t),
+        ("1·t = t", unit * t, t),
         ("0·t = 0", zero * t, empty),
         ("k·0 = 0", k * empty, empty),
         ("s + t = t + s", s + t, t + s),

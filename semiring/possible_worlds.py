@@ -91,7 +91,7 @@ class PossibleWorlds:
     def every(cls, tokens: Sequence[Token]) -> PossibleWorlds:
         """All worlds of some tokens: in world i is the token at place j where bit j of i is set."""
         numbers = np.arange(1 << len(tokens))
-        there = {token: (numbers >> place) & 1 == 1 for place, token in enumerate(tokens)}
+        there = {token: (numbers >> bit) & 1 == 1 for bit, token in enumerate(tokens)}
         return cls(there, len(numbers))
 
     @property
@@ -103,15 +103,15 @@ class PossibleWorlds:
         """What is made of a part, made once."""
         if id(part) not in self._found:
             self._found[id(part)] = (part, make())
-        found: T = self._found[id(part)][1]
-        return found
+        value: T = self._found[id(part)][1]
+        return value
 
     # -- annotations -------------------------------------------------------------------------
 
     def holds(self, annotation: Annotation) -> Array:
         """Boolean array: in which worlds the annotation is not 0."""
-        found: Array = self.counts(annotation) != 0
-        return found.astype(np.bool_)
+        present: Array = self.counts(annotation) != 0
+        return present.astype(np.bool_)
 
     def counts(self, annotation: Annotation) -> Array:
         """The annotation evaluated in Counting, world by world; exact.
@@ -132,16 +132,16 @@ class PossibleWorlds:
             case Atom():
                 return _integers(self._there[annotation.of_token])
             case Product():
-                found = _full(1, self.length)
+                product = _full(1, self.length)
                 for factor, n in annotation.factors:
                     for _ in range(n):
-                        found = _times(found, self.counts(factor))
-                return found
+                        product = _times(product, self.counts(factor))
+                return product
             case Sum():
-                found = _full(0, self.length)
+                product = _full(0, self.length)
                 for summand, n in annotation.summands:
-                    found = _plus(found, _times(self.counts(summand), _full(n, 1)))
-                return found
+                    product = _plus(product, _times(self.counts(summand), _full(n, 1)))
+                return product
             case Delta():
                 return (self.counts(annotation.operand) > 0).astype(np.int64)
             case Monus():
@@ -155,21 +155,21 @@ class PossibleWorlds:
         raise TypeError(f"{type(annotation).__name__} is no annotation")
 
     def _polynomial(self, polynomial: Polynomial) -> Array:
-        found = _full(0, self.length)
+        counts = _full(0, self.length)
         for monomial, n in polynomial.terms:
             there = [(self._there[token], exponent) for token, exponent in monomial]
             if all(array.dtype == np.bool_ for array, _ in there):
                 present = np.ones(self.length, np.bool_)
                 for array, _ in there:
                     present &= array
-                found = _plus(found, _times(present.astype(np.int64), _full(n, 1)))
+                counts = _plus(counts, _times(present.astype(np.int64), _full(n, 1)))
                 continue
             term = _full(n, self.length)
             for array, exponent in there:
                 for _ in range(exponent):
                     term = _times(term, _integers(array))
-            found = _plus(found, term)
-        return found
+            counts = _plus(counts, term)
+        return counts
 
     # -- values ------------------------------------------------------------------------------
 
@@ -203,27 +203,27 @@ class PossibleWorlds:
         if not isinstance(side, Tensor):
             return np.full(self.length, _double(Fraction(side) * scale))
         name = side.monoid.name
-        found, count = np.zeros(self.length), np.zeros(self.length)
+        total, count = np.zeros(self.length), np.zeros(self.length)
         if name in ("MIN", "MAX"):
-            found[:] = np.nan
+            total[:] = np.nan
         for annotation, value in side.terms:
             copies = self.counts(annotation).astype(np.float64)
             number = _double(scale * Fraction(1 if name == "COUNT" else value))
             count += copies
             if name in ("MIN", "MAX"):
                 better = np.fmin if name == "MIN" else np.fmax
-                found = np.where(copies > 0, better(found, number), found)
+                total = np.where(copies > 0, better(total, number), total)
             else:
-                found = _checked(found + _checked(copies * number))
-        return np.where(count == 0, np.nan, found) if name == "SUM" else found
+                total = _checked(total + _checked(copies * number))
+        return np.where(count == 0, np.nan, total) if name == "SUM" else total
 
 
 def objects(values: Sequence[Any]) -> Array:
     """Python objects as an array."""
-    found = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        found[place] = value
-    return found
+    array = np.empty(len(values), dtype=object)
+    for index, value in enumerate(values):
+        array[index] = value
+    return array
 
 
 def by_case(
@@ -248,8 +248,8 @@ def by_case(
             places[key] = len(cases)
             cases.append(row)
         which[number] = places[key]
-    found: Array = objects(function(cases))[which]
-    return found
+    results: Array = objects(function(cases))[which]
+    return results
 
 
 def _hashable(value: Any) -> Hashable:
@@ -317,7 +317,7 @@ def _double(number: Fraction) -> float:
     return float(number)
 
 
-def _checked(found: Array) -> Array:
-    if len(found) and _magnitude(found) >= _EXACT:
+def _checked(numbers: Array) -> Array:
+    if len(numbers) and _magnitude(numbers) >= _EXACT:
         raise _InexactError
-    return found
+    return numbers

@@ -42,8 +42,8 @@ def ranked(column: pa.Array) -> Array:
     rank[by_value] = np.arange(len(by_value))
     rank[-1] = 0
     codes = encoded.indices.fill_null(len(by_value)).to_numpy(zero_copy_only=False)
-    found: Array = rank[codes]
-    return found
+    rank_of: Array = rank[codes]
+    return rank_of
 
 
 def _floats(column: pa.Array) -> Array:

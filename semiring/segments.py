@@ -22,10 +22,10 @@ def owners_of(offsets: Array) -> Array:
 
 def places_in(offsets: Array, segments: Array) -> tuple[Array, Array]:
     """The rows of some segments, one segment after the other, and their own offsets."""
-    found = bounds(np.diff(offsets)[segments])
-    owners = owners_of(found)
-    rows: Array = offsets[segments][owners] + np.arange(len(owners)) - found[owners]
-    return rows, found
+    own_offsets = bounds(np.diff(offsets)[segments])
+    owners = owners_of(own_offsets)
+    rows: Array = offsets[segments][owners] + np.arange(len(owners)) - own_offsets[owners]
+    return rows, own_offsets
 
 
 def list_layout(array: pa.Array) -> tuple[Array, pa.Array]:

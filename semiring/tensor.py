@@ -160,21 +160,21 @@ class Tensor(Value):
         return self._monoid.aggregate((semiring.multiplicity(k), v) for k, v in terms)
 
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
-        found = np.empty(worlds.length, dtype=object)
+        aggregates_by_world = np.empty(worlds.length, dtype=object)
         if not self._terms:
-            found[:] = self._monoid.over_empty
-            return found
+            aggregates_by_world[:] = self._monoid.over_empty
+            return aggregates_by_world
         counts = np.stack([worlds.counts(k) for k, _ in self._terms])
         if counts.dtype == object:
             cases, which = counts, np.arange(worlds.length)
         else:
             cases, which = np.unique(counts, axis=1, return_inverse=True)
         values = [value for _, value in self._terms]
-        made = np.empty(cases.shape[1], dtype=object)
-        for place, copies in enumerate(cases.T.tolist()):
-            made[place] = self._monoid.aggregate(zip(copies, values, strict=True))
-        found[:] = made[which.reshape(-1)]
-        return found
+        aggregates = np.empty(cases.shape[1], dtype=object)
+        for case, copies in enumerate(cases.T.tolist()):
+            aggregates[case] = self._monoid.aggregate(zip(copies, values, strict=True))
+        aggregates_by_world[:] = aggregates[which.reshape(-1)]
+        return aggregates_by_world
 
     def substituted(self, of: Substitution) -> Tensor:
         return Tensor(self._monoid, ((replaced(k, of), v) for k, v in self._terms))

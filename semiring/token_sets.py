@@ -55,11 +55,15 @@ class TokenSets:
         numbers: Mapping[Token, int],
     ) -> TokenSets:
         """Given sets, None for ⊥, from a number for each of their tokens."""
-        found = [sorted(numbers[token] for token in one or ()) for one in sets]
-        tokens = np.array([number for one in found for number in one], dtype=np.int32)
-        present = np.array([one is not None for one in sets], dtype=np.bool_)
+        numbered = [
+            sorted(numbers[token] for token in tokens_of_set or ()) for tokens_of_set in sets
+        ]
+        tokens = np.array(
+            [number for numbers_of_set in numbered for number in numbers_of_set], dtype=np.int32
+        )
+        present = np.array([tokens_of_set is not None for tokens_of_set in sets], dtype=np.bool_)
         return cls(
-            vocabulary, tokens, bounds(np.array([*map(len, found)], dtype=np.int64)), present
+            vocabulary, tokens, bounds(np.array([*map(len, numbered)], dtype=np.int64)), present
         )
 
     def __len__(self) -> int:
@@ -84,9 +88,9 @@ class TokenSets:
         wide = replace(self, offsets=self.offsets[offsets], present=there.view(np.bool_))
         return wide._of(wide.owners, wide.tokens, wide.present)
 
-    def times(self, *others: TokenSets) -> TokenSets:
+    def times(self, *factors: TokenSets) -> TokenSets:
         """The unions with as many other sets; ⊥ where one is."""
-        parts = (self, *others)
+        parts = (self, *factors)
         present = np.logical_and.reduce([part.present for part in parts])
         owners = np.concatenate([part.owners for part in parts])
         tokens = np.concatenate([part.tokens for part in parts])
@@ -96,15 +100,15 @@ class TokenSets:
 
     def minus(self, other: TokenSets) -> TokenSets:
         """The differences from as many others: ⊥ of what is ⊥ or within the other."""
-        mine, others = self._pairs(), other._pairs()
-        left = ~np.isin(mine, others)
+        pairs, removed = self._pairs(), other._pairs()
+        left = ~np.isin(pairs, removed)
         kept = bounds(left)[self.offsets]
         present = self.present & (~other.present | (np.diff(kept) > 0))
         return replace(self, tokens=self.tokens[left], offsets=kept, present=present)
 
     def _pairs(self) -> Array:
-        found: Array = self.owners * max(len(self.vocabulary), 1) + self.tokens
-        return found
+        pairs: Array = self.owners * max(len(self.vocabulary), 1) + self.tokens
+        return pairs
 
     def _of(self, owners: Array, tokens: Array, present: Array) -> TokenSets:
         """Sets of some tokens in any order."""

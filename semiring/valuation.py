@@ -164,12 +164,12 @@ class Valuation(Generic[K]):
             absent = all_null(columns)
         if self._function is not None:
             values, places = self._call(self._function, columns, size, absent)
-            found = self.semiring.pack(values)[places]
+            elements = self.semiring.pack(values)[places]
         else:
-            found = self._find(columns, size)
+            elements = self._find(columns, size)
         if absent is not None and absent.any():
-            found = self.semiring.take_where(absent, self.semiring.ones(size), found)
-        return found
+            elements = self.semiring.take_where(absent, self.semiring.ones(size), elements)
+        return elements
 
     def places(
         self, key_columns: Sequence[pa.Array], length: int, absent: Array | None = None
@@ -195,13 +195,13 @@ class Valuation(Generic[K]):
     def _find(self, columns: list[pa.Array], size: int) -> Array:
         assert self._values is not None
         index = self._index(columns)
-        found: Array = np.empty(size, dtype=self._values.dtype)
+        result: Array = np.empty(size, dtype=self._values.dtype)
         # In pieces that fit a processor's cache, several times faster than in one.
         for start in range(0, size, _PIECE):
             length = min(_PIECE, size - start)
             piece = [column.slice(start, length) for column in columns]
-            np.take(self._values, index.codes(piece, length), out=found[start : start + length])
-        return found
+            np.take(self._values, index.codes(piece, length), out=result[start : start + length])
+        return result
 
     def _call(
         self,
@@ -316,9 +316,9 @@ class _Index:
             wanted = combined.astype(np.int64) * len(unique) + code
             combined = np.minimum(np.searchsorted(step, wanted), len(step) - 1)
             missing |= step[combined] != wanted
-        found: Array = self.position[combined]
-        found[missing] = -1
-        return found
+        places: Array = self.position[combined]
+        places[missing] = -1
+        return places
 
 
 _WIDEST_TABLE = 1 << 26
@@ -379,8 +379,8 @@ def _codes(column: pa.Array, unique: pa.Array) -> Array:
         inner[-1] = null[0]
         codes: Array = inner[indices]
         return codes
-    found = pc.index_in(column, value_set=unique).fill_null(-1)
-    result: Array = found.to_numpy(zero_copy_only=False).astype(np.int64)
+    positions = pc.index_in(column, value_set=unique).fill_null(-1)
+    result: Array = positions.to_numpy(zero_copy_only=False).astype(np.int64)
     return result
 
 

@@ -72,14 +72,14 @@ class Part:
         words = pa.array(map(str, self.given), pa.large_string())
         if self.columns:
             parts = [part for column in self.columns for part in ("|", _texts(column))]
-            found = glue("", f"{format_relation(self.relation)}:", *parts[1:])
+            scanned_texts = glue("", f"{format_relation(self.relation)}:", *parts[1:])
         else:
             word = str(Token(self.relation, ()))
-            found = pa.array([word] * int(self.scanned.sum()), words.type)
+            scanned_texts = pa.array([word] * int(self.scanned.sum()), words.type)
         if not len(words):
-            return found
+            return scanned_texts
         order = np.argsort(np.argsort(~self.scanned, kind="stable"))
-        return pa.concat_arrays([found, words]).take(pa.array(order))
+        return pa.concat_arrays([scanned_texts, words]).take(pa.array(order))
 
 
 class Vocabulary:
@@ -127,48 +127,55 @@ def number_tokens(
     that is not of integers, and per given token.
     """
     alike: dict[tuple[str, int], tuple[list[int], list[Token]]] = {}
-    for place, scan in enumerate(scans):
-        alike.setdefault((scan.relation, len(scan.columns)), ([], []))[0].append(place)
+    for number, scan in enumerate(scans):
+        alike.setdefault((scan.relation, len(scan.columns)), ([], []))[0].append(number)
     for token in sorted(set(given)):
         alike.setdefault((token.relation, len(token.key)), ([], []))[1].append(token)
     codes: dict[int, Array] = {}
     numbers: dict[Token, int] = {}
     parts: list[Part] = []
     count = 0
-    for (relation, _), (places, others) in sorted(alike.items(), key=lambda item: item[0]):
-        mine = [scans[place] for place in places]
-        found, part = _numbered(relation, mine, others)
-        for place, scan in zip(places, mine, strict=True):
-            own, found = (found[: scan.length] + count).astype(np.int32), found[scan.length :]
-            codes[place] = own if scan.absent is None else np.where(scan.absent, ABSENT, own)
-        numbers.update(zip(others, (found + count).tolist(), strict=True))
+    for (relation, _), (places, other_tokens) in sorted(alike.items(), key=lambda item: item[0]):
+        own_scans = [scans[number] for number in places]
+        own_numbers, part = _numbered(relation, own_scans, other_tokens)
+        for number, scan in zip(places, own_scans, strict=True):
+            scan_codes, own_numbers = (
+                (own_numbers[: scan.length] + count).astype(np.int32),
+                own_numbers[scan.length :],
+            )
+            codes[number] = (
+                scan_codes if scan.absent is None else np.where(scan.absent, ABSENT, scan_codes)
+            )
+        numbers.update(zip(other_tokens, (own_numbers + count).tolist(), strict=True))
         parts.append(part)
         count += len(part)
-    return [codes[place] for place in range(len(scans))], numbers, Vocabulary(parts)
+    return [codes[number] for number in range(len(scans))], numbers, Vocabulary(parts)
 
 
-def _numbered(relation: str, scans: Sequence[Scan], others: Sequence[Token]) -> tuple[Array, Part]:
+def _numbered(
+    relation: str, scans: Sequence[Scan], other_tokens: Sequence[Token]
+) -> tuple[Array, Part]:
     """The numbers of all rows of scans of one relation, then of others of its tokens."""
     if not scans:
-        part = Part(relation, np.zeros(len(others), dtype=np.bool_), (), others)
-        return np.arange(len(others)), part
+        part = Part(relation, np.zeros(len(other_tokens), dtype=np.bool_), (), other_tokens)
+        return np.arange(len(other_tokens)), part
     columns = [
         _plain(parts[0] if len(parts) == 1 else pa.concat_arrays(map(_plain, parts)))
         for parts in zip(*(scan.columns for scan in scans), strict=True)
     ]
     length = sum(scan.length for scan in scans)
-    numbers, first = _dense(_combined(columns, others, length))
+    numbers, first = _dense(_combined(columns, other_tokens, length))
     scanned = first < length
     chosen = pa.array(first[scanned])
-    given = [others[row - length] for row in first[~scanned]]
+    given = [other_tokens[row - length] for row in first[~scanned]]
     return numbers, Part(relation, scanned, [column.take(chosen) for column in columns], given)
 
 
-def _combined(columns: Sequence[pa.Array], others: Sequence[Token], length: int) -> Array:
+def _combined(columns: Sequence[pa.Array], other_tokens: Sequence[Token], length: int) -> Array:
     """An integer per key, rows first and then the others, in the order of keys."""
-    combined, total = np.zeros(length + len(others), dtype=np.int64), 1
-    for place, column in enumerate(columns):
-        ranks, width = _ranks(column, [token.key[place] for token in others])
+    combined, total = np.zeros(length + len(other_tokens), dtype=np.int64), 1
+    for number, column in enumerate(columns):
+        ranks, width = _ranks(column, [token.key[number] for token in other_tokens])
         if total * width >= _LARGEST:
             combined, kept = _dense(combined)
             total = len(kept)
@@ -208,19 +215,19 @@ def _plain(column: pa.Array) -> pa.Array:
     return normal(decoded(column))
 
 
-def _ranks(column: pa.Array, others: Sequence[Any]) -> tuple[Array, int]:
+def _ranks(column: pa.Array, other_values: Sequence[Any]) -> tuple[Array, int]:
     """The place of each value, then of others, in the order of key values; a bound of places."""
     if pa.types.is_signed_integer(column.type) and not column.null_count and len(column):
         values = column.to_numpy(zero_copy_only=False).astype(np.int64)
-        if all(type(value) is int and abs(value) < _LARGEST for value in others):
-            values = np.concatenate([values, np.array(others, dtype=np.int64)])
+        if all(type(value) is int and abs(value) < _LARGEST for value in other_values):
+            values = np.concatenate([values, np.array(other_values, dtype=np.int64)])
             least, most = int(values.min()), int(values.max())
             if most - least < _LARGEST:
                 return values - least, most - least + 1
     encoded = column.dictionary_encode(null_encoding="encode")
     known = [order_key(normal_value(value)) for value in encoded.dictionary.to_pylist()]
-    more = [order_key(value) for value in others]
-    places = {key: place for place, key in enumerate(sorted({*known, *more}))}
+    more = [order_key(value) for value in other_values]
+    places = {key: rank for rank, key in enumerate(sorted({*known, *more}))}
     ranks = np.array([places[key] for key in known], dtype=np.int64)
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     beyond = np.array([places[key] for key in more], dtype=np.int64)

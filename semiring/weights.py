@@ -58,10 +58,14 @@ class Weights:
         numbers: Mapping[Token, int],
     ) -> Weights:
         """Given weights, from a number for each of their tokens."""
-        tokens = np.array([numbers[token] for one in slopes for token, _ in one], dtype=np.int32)
-        found = np.array([slope for one in slopes for _, slope in one], dtype=np.float64)
+        tokens = np.array(
+            [numbers[token] for of_weight in slopes for token, _ in of_weight], dtype=np.int32
+        )
+        derivatives = np.array(
+            [slope for of_weight in slopes for _, slope in of_weight], dtype=np.float64
+        )
         offsets = bounds(np.array([*map(len, slopes)], dtype=np.int64))
-        return cls(vocabulary, np.array(values, dtype=np.float64), tokens, found, offsets)
+        return cls(vocabulary, np.array(values, dtype=np.float64), tokens, derivatives, offsets)
 
     @property
     def owners(self) -> Array:
@@ -83,20 +87,20 @@ class Weights:
 
     def times(self, other: Weights) -> Weights:
         """The products with as many others: (a·b)' = a'·b + b'·a."""
-        mine, others = self.owners, other.owners
-        changes = (self.slopes * other.values[mine], other.slopes * self.values[others])
+        left, right = self.owners, other.owners
+        changes = (self.slopes * other.values[left], other.slopes * self.values[right])
         return _weights(
             self.vocabulary,
             self.values * other.values,
-            np.concatenate([mine, others]),
+            np.concatenate([left, right]),
             np.concatenate([self.tokens, other.tokens]),
             np.concatenate(changes),
         )
 
     def present(self) -> Array:
         """Boolean array: which are not 0."""
-        found: Array = (self.values != 0) | (np.diff(self.offsets) > 0)
-        return found
+        nonzero: Array = (self.values != 0) | (np.diff(self.offsets) > 0)
+        return nonzero
 
 
 def concatenated(parts: Iterable[Weights]) -> Weights:
@@ -121,6 +125,6 @@ def _weights(
     # Added one by one, in their order, as the semiring's operations do.
     totals = np.bincount(places, slopes, minlength=len(pairs))
     kept = totals != 0
-    found, numbers = np.divmod(pairs[kept], wide)
-    offsets = bounds(np.bincount(found, minlength=len(values)))
+    rows, numbers = np.divmod(pairs[kept], wide)
+    offsets = bounds(np.bincount(rows, minlength=len(values)))
     return Weights(vocabulary, values, numbers.astype(np.int32), totals[kept], offsets)

@@ -35,8 +35,8 @@ def shapley(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
     """
     circuit = compile_annotation(annotation, decisions)
     points, weights = quadrature(len(circuit.tokens))
-    found = circuit.influences(at_every(circuit.tokens, points))
-    return {token: Estimate(float(np.sum(weights * value))) for token, value in found.items()}
+    influences = circuit.influences(at_every(circuit.tokens, points))
+    return {token: Estimate(float(np.sum(weights * value))) for token, value in influences.items()}
 
 
 def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, Estimate]:
@@ -48,8 +48,8 @@ def banzhaf(annotation: Annotation, decisions: int = DECISIONS) -> dict[Token, E
         As `shapley`.
     """
     circuit = compile_annotation(annotation, decisions)
-    found = circuit.influences(at_every(circuit.tokens, 0.5))
-    return {token: Estimate(float(value)) for token, value in found.items()}
+    influences = circuit.influences(at_every(circuit.tokens, 0.5))
+    return {token: Estimate(float(value)) for token, value in influences.items()}
 
 
 def sampled_shapley(
@@ -91,8 +91,8 @@ def _pivots(presence: Presence, times: Array) -> Array:
         When each tuple arrives, per tuple and order.
     """
     arrived = presence.arrivals(dict(zip(presence.tokens, times, strict=True)), times.shape[1])
-    found: Array = (times == arrived).sum(axis=1)
-    return found
+    pivotal: Array = (times == arrived).sum(axis=1)
+    return pivotal
 
 
 def _changes(presence: Presence, times: Array) -> Array:

@@ -76,21 +76,21 @@ class Joint:
         """Of the sums with an independent count and sum."""
         chance, first, second = self.columns
         its_chance, its_first, its_second = other.columns
-        found = [
+        moments = [
             np.convolve(chance, its_chance),
             np.convolve(first, its_chance) + np.convolve(chance, its_first),
             np.convolve(second, its_chance) + np.convolve(chance, its_second),
         ]
-        found[2] += 2 * np.convolve(first, its_first)
-        return Joint(self.start + other.start, np.array(found))._trimmed()
+        moments[2] += 2 * np.convolve(first, its_first)
+        return Joint(self.start + other.start, np.array(moments))._trimmed()
 
     def mixed(self, other: Joint, weight: float) -> Joint:
         """This one with probability `weight`, else the other."""
         start = min(self.start, other.start)
-        found = np.zeros((3, max(self.stop, other.stop) - start))
-        found[:, self.start - start : self.stop - start] += weight * self.columns
-        found[:, other.start - start : other.stop - start] += (1 - weight) * other.columns
-        return Joint(start, found)._trimmed()
+        moments = np.zeros((3, max(self.stop, other.stop) - start))
+        moments[:, self.start - start : self.stop - start] += weight * self.columns
+        moments[:, other.start - start : other.stop - start] += (1 - weight) * other.columns
+        return Joint(start, moments)._trimmed()
 
     def _trimmed(self) -> Joint:
         """Without counts whose chance is nothing, and without numbers that doubles hold badly."""
@@ -185,8 +185,12 @@ class _Joints:
         with_it, without = (
             self.of(
                 [
-                    Summand(self._events.given(one.event, token, there), one.count, one.total)
-                    for one in summands
+                    Summand(
+                        self._events.given(summand.event, token, there),
+                        summand.count,
+                        summand.total,
+                    )
+                    for summand in summands
                 ]
             )
             for there in (True, False)
@@ -199,9 +203,9 @@ class _Joints:
         if kind == "token":
             return self._chances[part]
         inner = part if kind in ("and", "or") else ()
-        if not inner or any(self._events.kinds[one] != "token" for one in inner):
+        if not inner or any(self._events.kinds[part] != "token" for part in inner):
             return None
-        chances = [self._chances[self._events.parts[one]] for one in inner]
+        chances = [self._chances[self._events.parts[part]] for part in inner]
         if kind == "and":
             return float(np.prod(chances))
         return 1.0 - float(np.prod([1.0 - chance for chance in chances]))
@@ -209,16 +213,18 @@ class _Joints:
 
 def _merged(summands: Sequence[Summand]) -> dict[int, Summand]:
     """Summands by their event; equal events as one."""
-    found: dict[int, Summand] = {}
-    for one in summands:
-        before = found.get(one.event, Summand(one.event, 0, 0.0))
-        found[one.event] = Summand(one.event, before.count + one.count, before.total + one.total)
-    return found
+    by_event: dict[int, Summand] = {}
+    for summand in summands:
+        before = by_event.get(summand.event, Summand(summand.event, 0, 0.0))
+        by_event[summand.event] = Summand(
+            summand.event, before.count + summand.count, before.total + summand.total
+        )
+    return by_event
 
 
 def _summed(parts: Sequence[Joint]) -> Joint:
     """The sum of independent ones, the shortest two first, as in Huffman's code."""
-    queue = [(part.columns.shape[1], place, part) for place, part in enumerate(parts)]
+    queue = [(part.columns.shape[1], tie, part) for tie, part in enumerate(parts)]
     heapify(queue)
     place = len(queue)
     while len(queue) > 1:

@@ -97,17 +97,17 @@ class Circuit:
         values = self._values(weights)
         slopes: list[Any] = [0.0] * len(values)
         slopes[-1] = 1.0
-        found: dict[Token, Any] = dict.fromkeys(self.tokens, 0.0)
-        for place in range(len(values) - 1, -1, -1):
-            gate, slope = self.gates[place], slopes[place]
+        influences: dict[Token, Any] = dict.fromkeys(self.tokens, 0.0)
+        for number in range(len(values) - 1, -1, -1):
+            gate, slope = self.gates[number], slopes[number]
             inner = [values[child] for child in gate.children]
             if gate.kind == "token":
-                found[_token(gate)] = found[_token(gate)] + slope
+                influences[_token(gate)] = influences[_token(gate)] + slope
             elif gate.kind == "not":
                 slopes[gate.children[0]] = slopes[gate.children[0]] - slope
             elif gate.kind in ("and", "or"):
-                others = _others(inner if gate.kind == "and" else [1 - value for value in inner])
-                for child, other in zip(gate.children, others, strict=True):
+                products = _others(inner if gate.kind == "and" else [1 - value for value in inner])
+                for child, other in zip(gate.children, products, strict=True):
                     slopes[child] = slopes[child] + slope * other
             elif gate.kind == "decision":
                 token = _token(gate)
@@ -115,8 +115,8 @@ class Circuit:
                 high, low = gate.children
                 slopes[high] = slopes[high] + slope * weight
                 slopes[low] = slopes[low] + slope * (1 - weight)
-                found[token] = found[token] + slope * (inner[0] - inner[1])
-        return found
+                influences[token] = influences[token] + slope * (inner[0] - inner[1])
+        return influences
 
 
 def _token(gate: Gate) -> Token:
@@ -235,7 +235,7 @@ class _Compiler:
         holds = PossibleWorlds.every(tokens).holds(self._events.parts[event])
         known: dict[bytes, int] = {}
 
-        def gate(worlds: Array, place: int) -> int:
+        def gate(worlds: Array, level: int) -> int:
             key = worlds.tobytes()
             if key not in known:
                 if worlds.all() or not worlds.any():
@@ -244,10 +244,10 @@ class _Compiler:
                     half = len(worlds) // 2
                     low, high = worlds[:half], worlds[half:]
                     if (low == high).all():
-                        known[key] = gate(low, place - 1)
+                        known[key] = gate(low, level - 1)
                     else:
-                        children = (gate(high, place - 1), gate(low, place - 1))
-                        known[key] = self._add(Gate("decision", children, tokens[place]))
+                        children = (gate(high, level - 1), gate(low, level - 1))
+                        known[key] = self._add(Gate("decision", children, tokens[level]))
             return known[key]
 
         return gate(holds, len(tokens) - 1)
@@ -294,10 +294,10 @@ def _classes(items: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[fro
 
     for a, b in pairs:
         parent[root(a)] = root(b)
-    found: dict[int, set[int]] = {}
+    classes: dict[int, set[int]] = {}
     for item in parent:
-        found.setdefault(root(item), set()).add(item)
-    return [frozenset(group) for group in found.values()]
+        classes.setdefault(root(item), set()).add(item)
+    return [frozenset(group) for group in classes.values()]
 
 
 def at_every(tokens: Iterable[Token], weights: Array | float) -> dict[Token, Array | float]:

@@ -134,8 +134,8 @@ class Events:
     def members(self, event: int, kind: str) -> frozenset[int]:
         """What an event joins by the connective other than `kind`; itself alone if nothing."""
         other = "or" if kind == "and" else "and"
-        found: frozenset[int] = self.parts[event] if self.kinds[event] == other else frozenset()
-        return found or frozenset((event,))
+        parts: frozenset[int] = self.parts[event] if self.kinds[event] == other else frozenset()
+        return parts or frozenset((event,))
 
     def _node(self, kind: str, part: Any, tokens: frozenset[Token]) -> int:
         key = (kind, part)

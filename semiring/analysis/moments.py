@@ -105,16 +105,16 @@ def _enumerated(value: Value, chances: dict[Token, float]) -> Moments:
     values = PossibleWorlds.every(tokens).values(value)
     numbers = np.arange(len(values))
     weights = np.ones(len(values))
-    for place, token in enumerate(tokens):
-        there = (numbers >> place) & 1 == 1
+    for number, token in enumerate(tokens):
+        there = (numbers >> number) & 1 == 1
         weights *= np.where(there, chances[token], 1 - chances[token])
-    known = np.array([one is not None for one in values], dtype=np.bool_)
+    known = np.array([value_there is not None for value_there in values], dtype=np.bool_)
     presence = float(weights[known].sum())
     if not presence:
         raise CapabilityError(f"{value.truncated(3)} has no value in any world.")
-    found, weights = values[known].astype(np.float64), weights[known] / presence
-    mean = float((found * weights).sum())
-    return Moments(mean, float((weights * (found - mean) ** 2).sum()), presence)
+    known_values, weights = values[known].astype(np.float64), weights[known] / presence
+    mean = float((known_values * weights).sum())
+    return Moments(mean, float((weights * (known_values - mean) ** 2).sum()), presence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +132,24 @@ class _Term:
 
 
 def _terms(tensor: Tensor, chances: dict[Token, float], decisions: int) -> list[_Term]:
-    found: dict[frozenset[Token], float] = {}
-    others: list[_Term] = []
+    coefficients: dict[frozenset[Token], float] = {}
+    other_terms: list[_Term] = []
     for annotation, raw in tensor.terms:
         value = 1.0 if tensor.monoid.name == "COUNT" else float(raw)
         if isinstance(annotation, Polynomial):
             for monomial, n in annotation.terms:
                 factors = _factors(monomial)
-                found[factors] = found.get(factors, 0.0) + n * value
+                coefficients[factors] = coefficients.get(factors, 0.0) + n * value
             continue
         for summand, n in annotation.terms:
             _check(summand)
             chance = float(compile_annotation(summand, decisions).probability(chances))
-            others.append(_Term(n * value, chance, summand.tokens, None, summand))
+            other_terms.append(_Term(n * value, chance, summand.tokens, None, summand))
     products = [
         _Term(value, _product(factors, chances), factors, factors, _as_polynomial(factors))
-        for factors, value in found.items()
+        for factors, value in coefficients.items()
     ]
-    return [*products, *others]
+    return [*products, *other_terms]
 
 
 def _factors(monomial: Monomial) -> frozenset[Token]:
@@ -161,10 +161,10 @@ def _as_polynomial(factors: frozenset[Token]) -> Polynomial:
 
 
 def _product(factors: frozenset[Token], chances: dict[Token, float]) -> float:
-    found = 1.0
+    probability = 1.0
     for token in factors:
-        found *= chances[token]
-    return found
+        probability *= chances[token]
+    return probability
 
 
 def _check(summand: Expression) -> None:
@@ -178,13 +178,13 @@ def _check(summand: Expression) -> None:
 
 def _variance(terms: Sequence[_Term], chances: dict[Token, float], decisions: int) -> float:
     by_token: dict[Token, list[int]] = {}
-    for place, term in enumerate(terms):
+    for number, term in enumerate(terms):
         for token in term.tokens:
-            by_token.setdefault(token, []).append(place)
+            by_token.setdefault(token, []).append(number)
     total = 0.0
-    for place, term in enumerate(terms):
+    for number, term in enumerate(terms):
         total += term.value**2 * term.chance * (1 - term.chance)
-        related = {other for token in term.tokens for other in by_token[token] if other > place}
+        related = {other for token in term.tokens for other in by_token[token] if other > number}
         for other in sorted(related):
             joint = _joint(term, terms[other], chances, decisions)
             covariance = joint - term.chance * terms[other].chance
@@ -237,9 +237,7 @@ def _extreme(tensor: Tensor, chances: dict[Token, float], decisions: int) -> Mom
     for annotation, value in terms:
         annotations.append(Expression.of(annotation))
         upto = float(
-            compile_annotation(sum_of((one, 1) for one in annotations), decisions).probability(
-                chances
-            )
+            compile_annotation(sum_of((k, 1) for k in annotations), decisions).probability(chances)
         )
         mean += float(value) * (upto - before)
         square += float(value) ** 2 * (upto - before)

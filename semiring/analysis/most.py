@@ -14,10 +14,10 @@ def most(annotation: Annotation) -> int:
     if isinstance(annotation, Constant):
         return annotation.n
     if isinstance(annotation, Product):
-        found = 1
+        product = 1
         for factor, n in annotation.factors:
-            found *= most(factor) ** n
-        return found
+            product *= most(factor) ** n
+        return product
     if isinstance(annotation, Sum):
         return sum(n * most(summand) for summand, n in annotation.summands)
     return most(annotation.left) if isinstance(annotation, Monus) else 1

@@ -36,13 +36,13 @@ class Presence:
     def _reached(self) -> list[int]:
         """The events that the root is made of; parts have smaller numbers than what they make."""
         wanted = [self._root]
-        found: set[int] = set()
+        reached: set[int] = set()
         while wanted:
             event = wanted.pop()
-            if event not in found:
-                found.add(event)
+            if event not in reached:
+                reached.add(event)
                 wanted += self._parts(event)
-        return sorted(found)
+        return sorted(reached)
 
     def _parts(self, event: int) -> list[int]:
         kind, part = self._events.kinds[event], self._events.parts[event]
@@ -92,7 +92,7 @@ class Presence:
                 values[event] = packed(worlds.holds(part))
             elif kind in ("and", "or"):
                 join = np.bitwise_and if kind == "and" else np.bitwise_or
-                values[event] = reduce(join, (values[one] for one in self._parts(event)))
+                values[event] = reduce(join, (values[part] for part in self._parts(event)))
         return values[self._root]
 
     def arrivals(self, times: Mapping[Token, Array], length: int) -> Array:
@@ -118,7 +118,7 @@ class Presence:
                 values[event] = times[part]
             elif kind in ("and", "or"):
                 join = np.maximum if kind == "and" else np.minimum
-                values[event] = reduce(join, (values[one] for one in self._parts(event)))
+                values[event] = reduce(join, (values[part] for part in self._parts(event)))
         return values[self._root]
 
 

@@ -33,7 +33,7 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
     ValuationError
         A token without a probability, or one outside of 0 to 1.
     """
-    found = {}
+    checked = {}
     for token in sorted(annotation_tokens):
         if isinstance(weights, Mapping):
             if token not in weights:
@@ -41,8 +41,8 @@ def weights_of(annotation_tokens: frozenset[Token], weights: Weights) -> dict[To
             weight = weights[token]
         else:
             weight = weights(token) if callable(weights) else weights
-        found[token] = _INTERVAL.check(weight)
-    return found
+        checked[token] = _INTERVAL.check(weight)
+    return checked
 
 
 def probability(annotation: Annotation, weights: Weights, decisions: int = DECISIONS) -> Estimate:

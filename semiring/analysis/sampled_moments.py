@@ -65,13 +65,13 @@ def sampled_moments(
         drawn = random_words(random, np.array(list(chances.values())), size)
         there = {token: unpacked(word) for token, word in zip(chances, drawn, strict=True)}
         values.append(_values(tensor, there, size * WORD))
-    found = np.concatenate(values)
-    found = found[~np.isnan(found)]
-    if not len(found):
+    sample = np.concatenate(values)
+    sample = sample[~np.isnan(sample)]
+    if not len(sample):
         raise no_value(tensor)
-    wrong = hoeffding(len(found), confidence, _width(tensor))
-    mean, variance = float(found.mean()), float(found.var())
-    return Moments(mean, variance, len(found) / total, wrong, confidence, len(found))
+    wrong = hoeffding(len(sample), confidence, _width(tensor))
+    mean, variance = float(sample.mean()), float(sample.var())
+    return Moments(mean, variance, len(sample) / total, wrong, confidence, len(sample))
 
 
 def _width(tensor: Tensor) -> float:

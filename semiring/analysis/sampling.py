@@ -71,19 +71,19 @@ def random_words(random: np.random.Generator, weights: Array, words: int = 1) ->
     digits.
     """
     scaled = np.floor(np.where(weights < 1, weights, 0) * 2.0**53).astype(np.uint64)
-    found = np.zeros(len(weights) * words, dtype=np.uint64)
-    open_bits = np.full(len(found), ~np.uint64(0))
+    bits = np.zeros(len(weights) * words, dtype=np.uint64)
+    open_bits = np.full(len(bits), ~np.uint64(0))
     rest = np.repeat(scaled, words)
-    places = np.arange(len(found))
+    places = np.arange(len(bits))
     for digit in range(52, -1, -1):
         value = np.uint64(1 << digit)
         keep = (rest != 0) & (open_bits != 0)
         places, rest, open_bits = places[keep], rest[keep], open_bits[keep]
         drawn = random.integers(0, 2**64, size=len(places), dtype=np.uint64)
-        one = rest & value != 0
-        found[places] |= np.where(one, open_bits & ~drawn, np.uint64(0))
-        open_bits &= np.where(one, drawn, ~drawn)
+        set_bits = rest & value != 0
+        bits[places] |= np.where(set_bits, open_bits & ~drawn, np.uint64(0))
+        open_bits &= np.where(set_bits, drawn, ~drawn)
         rest &= ~value
-    by_token: Array = found.reshape(len(weights), words)
+    by_token: Array = bits.reshape(len(weights), words)
     by_token[weights >= 1] = ~np.uint64(0)
     return by_token

@@ -49,8 +49,8 @@ def witnesses(annotation: Annotation) -> list[Witness]:
 
 
 def _minimal(annotation: Annotation) -> Witnesses:
-    found: Witnesses = annotation.evaluate(_POSBOOL)
-    return found
+    minimal: Witnesses = annotation.evaluate(_POSBOOL)
+    return minimal
 
 
 def _monotone(annotation: Annotation) -> bool:
@@ -62,8 +62,8 @@ def _monotone(annotation: Annotation) -> bool:
     return False
 
 
-def _in_order(found: Iterable[Witness]) -> list[Witness]:
-    return sorted(found, key=lambda witness: (len(witness), sorted(witness)))
+def _in_order(sets: Iterable[Witness]) -> list[Witness]:
+    return sorted(sets, key=lambda witness: (len(witness), sorted(witness)))
 
 
 def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
@@ -85,13 +85,13 @@ def repairs(annotation: Annotation, steps: int = STEPS) -> list[Witness]:
         return _in_order(hitting_sets(_minimal(annotation), steps))
     tokens = sorted(annotation.tokens)
     for size in range(len(tokens) + 1):
-        found = [
+        smallest = [
             frozenset(gone)
             for gone, there in _without(annotation, tokens, size, steps)
             if not there
         ]
-        if found:
-            return _in_order(found)
+        if smallest:
+            return _in_order(smallest)
     return []
 
 
@@ -135,7 +135,7 @@ def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, fl
     if not _monotone(annotation):
         return _searched(annotation, steps)
     needed = witnesses(annotation)
-    found = {}
+    shares = {}
     for token in sorted(annotation.tokens):
         with_it = [witness for witness in needed if token in witness]
         without = [witness for witness in needed if token not in witness]
@@ -145,14 +145,14 @@ def responsibility(annotation: Annotation, steps: int = STEPS) -> dict[Token, fl
             smallest = next(iter(hitting_sets(rest, steps)), None)
             if smallest is not None:
                 sizes.append(len(smallest))
-        found[token] = 1 / (1 + min(sizes)) if sizes else 0.0
-    return found
+        shares[token] = 1 / (1 + min(sizes)) if sizes else 0.0
+    return shares
 
 
 def _searched(annotation: Annotation, steps: int) -> dict[Token, float]:
     """Responsibility by its definition: sets of other tuples are tried, smaller ones first."""
     tokens = sorted(annotation.tokens)
-    found = dict.fromkeys(tokens, 0.0)
+    shares = dict.fromkeys(tokens, 0.0)
     before = dict(_without(annotation, tokens, 0, steps))
     for size in range(len(tokens)):
         after = dict(_without(annotation, tokens, size + 1, steps))
@@ -160,11 +160,11 @@ def _searched(annotation: Annotation, steps: int) -> dict[Token, float]:
             if not there:
                 for token in gone:
                     if before[gone - {token}]:
-                        found[token] = max(found[token], 1 / (1 + size))
-        if all(found.values()):
+                        shares[token] = max(shares[token], 1 / (1 + size))
+        if all(shares.values()):
             break
         before = after
-    return found
+    return shares
 
 
 def _size(witness: Witness) -> int:
@@ -196,11 +196,11 @@ def hitting_sets(sets: Collection[Witness], steps: int = STEPS) -> set[Witness]:
         elif depth:
             smallest: Witness = min(left, key=_size)
             for token in sorted(smallest):
-                rest = [one for one in left if token not in one]
+                rest = [witness for witness in left if token not in witness]
                 yield from branch(rest, chosen | {token}, depth - 1)
 
     for depth in range(len(frozenset().union(*sets)) + 1):
-        found = set(branch(list(sets), frozenset(), depth))
-        if found:
-            return found
+        hitting = set(branch(list(sets), frozenset(), depth))
+        if hitting:
+            return hitting
     return set()

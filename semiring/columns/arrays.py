@@ -36,9 +36,9 @@ class ArrayColumns(Columns[Array]):
         self._travelled = travelled or {}
 
     def tokens(self, source: Hashable) -> Array:
-        found = self._sources[source]
-        scan = found.scan()
-        return found.valuation.lookup(scan.columns, scan.length, scan.absent)
+        given = self._sources[source]
+        scan = given.scan()
+        return given.valuation.lookup(scan.columns, scan.length, scan.absent)
 
     def zeros(self, length: int) -> Array:
         return self._semiring.zeros(length)
@@ -62,8 +62,8 @@ class ArrayColumns(Columns[Array]):
         return self._semiring.delta_array(values)
 
     def take(self, values: Array, places: Array) -> Array:
-        found: Array = values[places]
-        return found
+        taken: Array = values[places]
+        return taken
 
     def concatenate(self, parts: Sequence[Array]) -> Array:
         return np.concatenate(parts)
@@ -87,6 +87,6 @@ class ArrayColumns(Columns[Array]):
     def received(self, name: Hashable) -> Array:
         column = self._travelled[name]
         if self._semiring.dtype.name in _DIRECT:
-            found: Array = column.to_numpy(zero_copy_only=False)
-            return found
+            elements: Array = column.to_numpy(zero_copy_only=False)
+            return elements
         return self._semiring.pack([unpickled(value) for value in column.to_pylist()])

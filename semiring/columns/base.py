@@ -75,7 +75,7 @@ class Columns(ABC, Generic[V]):
         both = self.take(self.concatenate((a, b)), pairs.ravel())
         return self.fold(both, np.arange(0, 2 * length + 1, 2))
 
-    def factors(self, found: V, there: Array, *, negated: bool) -> V:
+    def factors(self, values: V, there: Array, *, negated: bool) -> V:
         """Factors that rows need not have: found where a Boolean array says so, elsewhere 1.
 
         Parameters
@@ -84,12 +84,12 @@ class Columns(ABC, Generic[V]):
             The factor is 1 ⊖ δ of what is found.
         """
         if negated:
-            found = self.monus(self.ones(int(there.sum())), self.delta(found))
-        return self.put(self.ones(len(there)), len(there), np.flatnonzero(there), found)
+            values = self.monus(self.ones(int(there.sum())), self.delta(values))
+        return self.put(self.ones(len(there)), len(there), np.flatnonzero(there), values)
 
-    def or_absent(self, found: V, length: int) -> V:
+    def or_absent(self, values: V, length: int) -> V:
         """a + (1 ⊖ δ(a)), place by place, of a column of a length."""
-        return self.plus(found, self.monus(self.ones(length), self.delta(found)), length)
+        return self.plus(values, self.monus(self.ones(length), self.delta(values)), length)
 
     def put(self, values: V, length: int, places: Array, new: V) -> V:
         """A column of a length with other annotations at some places."""

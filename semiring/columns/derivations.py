@@ -43,13 +43,13 @@ class DerivationColumns(NumberedColumns[Derivations]):
 
     def of_values(self, values: list[Any]) -> Derivations:
         sums = [self._semiring.terms(value) for value in values]
-        found = Derivations.of_terms(self._vocabulary, sums, self._numbered.numbers)
-        return self._normal(found)
+        formulas = Derivations.of_terms(self._vocabulary, sums, self._numbered.numbers)
+        return self._normal(formulas)
 
     def product(self, factors: Sequence[Derivations], length: int) -> Derivations:
         singles = [factor for factor in factors if factor.single]
-        others = [factor for factor in factors if not factor.single]
-        parts = [self._single(singles), *others] if singles else others
+        rest = [factor for factor in factors if not factor.single]
+        parts = [self._single(singles), *rest] if singles else rest
         return reduce(self._times, parts) if parts else self.ones(length)
 
     def fold(self, values: Derivations, offsets: Array) -> Derivations:
@@ -127,8 +127,8 @@ class DerivationColumns(NumberedColumns[Derivations]):
         return Derivations(self._vocabulary, matrix, exponents, numbers, offsets)
 
     def _single(self, factors: Sequence[Derivations]) -> Derivations:
-        found = multiplied(factors)
-        return found.flat() if self._semiring.flat else found
+        product = multiplied(factors)
+        return product.flat() if self._semiring.flat else product
 
     def _times(self, a: Derivations, b: Derivations) -> Derivations:
         return self._normal(a.times(b))

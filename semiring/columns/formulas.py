@@ -103,10 +103,10 @@ class FormulaColumns(DerivationColumns):
         constant = _constant(values)
         places = np.flatnonzero(constant)
         ones = self.repeat(np.minimum(np.diff(values.offsets)[places], 1))
-        found = self.put(values, len(values), places, ones)
-        others = np.flatnonzero(~constant & ~self._is_delta(values))
-        texts = (glue("", _DELTA, text, ")") for text in self._texts(values.take(others)))
-        return self.put(found, len(values), others, self._formulas(*texts))
+        deltas = self.put(values, len(values), places, ones)
+        rest = np.flatnonzero(~constant & ~self._is_delta(values))
+        texts = (glue("", _DELTA, text, ")") for text in self._texts(values.take(rest)))
+        return self.put(deltas, len(values), rest, self._formulas(*texts))
 
     def monus(self, a: Derivations, b: Derivations) -> Derivations:
         """x ⊖ 0 = x, 0 ⊖ x = 0, x ⊖ x = 0, and m ⊖ n = 0 for m ≤ n."""
@@ -115,15 +115,15 @@ class FormulaColumns(DerivationColumns):
         pairs = [*zip(self._texts(left), self._texts(right), strict=True)]
         gone = np.array(pc.equal(*pairs[0]), dtype=np.bool_)
         numbers = np.flatnonzero(_constant(left) & _constant(right))
-        m, n = (coefficients_of(one)[one.offsets[numbers]] for one in (left, right))
+        m, n = (coefficients_of(side)[side.offsets[numbers]] for side in (left, right))
         gone[numbers] |= (m <= n).astype(np.bool_)
-        found = self.put(a, len(a), places, self.zeros(len(places)))
+        differences = self.put(a, len(a), places, self.zeros(len(places)))
         texts = (
-            glue("", "(", _operand(mine, left), " ⊖ ", _operand(its, right), ")")
-            for mine, its in pairs
+            glue("", "(", _operand(left_text, left), " ⊖ ", _operand(its, right), ")")
+            for left_text, its in pairs
         )
         left_over = self._formulas(*(text.filter(pa.array(~gone)) for text in texts))
-        return self.put(found, len(a), places[~gone], left_over)
+        return self.put(differences, len(a), places[~gone], left_over)
 
     def to_arrow(self, values: Derivations) -> pa.Array:
         return self._texts(values)[1].cast(pa.string())
@@ -158,32 +158,32 @@ class FormulaColumns(DerivationColumns):
 
     def _texts(self, values: Derivations) -> tuple[pa.Array, pa.Array]:
         """The texts of formulas, whole and shown."""
-        found = []
+        both = []
         for whole, limit in ((True, None), (False, PRINTED_TERMS)):
             places, texts = self._vocabulary.in_order(whole=whole)
             tokens = np.append(places, np.int32(ABSENT))[values.tokens]
             ordered = multiplied((replace(values, vocabulary=texts, tokens=tokens),)).distinct()
-            found.append(sums(ordered, limit))
-        return found[0], found[1]
+            both.append(sums(ordered, limit))
+        return both[0], both[1]
 
     def _is_delta(self, values: Derivations) -> Array:
         """Whether formulas are δ of others."""
-        found: Array = (np.diff(values.offsets) == 1) & (values.tokens.shape[1] > 0)
-        rows = values.rows(values.offsets[:-1][found])
-        numbers = rows.tokens[:, 0] if found.any() else np.empty(0, dtype=np.int32)
+        deltas: Array = (np.diff(values.offsets) == 1) & (values.tokens.shape[1] > 0)
+        rows = values.rows(values.offsets[:-1][deltas])
+        numbers = rows.tokens[:, 0] if deltas.any() else np.empty(0, dtype=np.int32)
         whole, _ = self._vocabulary.formulas(numbers)
         delta = pc.fill_null(pc.starts_with(whole, _DELTA), False)
         alone = (rows.degrees == 1) & (coefficients_of(rows) == 1)
-        found[found] = np.array(delta, dtype=np.bool_) & alone.astype(np.bool_)
-        return found
+        deltas[deltas] = np.array(delta, dtype=np.bool_) & alone.astype(np.bool_)
+        return deltas
 
 
 def _constant(values: Derivations) -> Array:
     """Whether no factor occurs in elements."""
     variable = np.flatnonzero(values.degrees)
-    found: Array = np.ones(len(values), dtype=np.bool_)
-    found[values.owners[variable]] = False
-    return found
+    constant: Array = np.ones(len(values), dtype=np.bool_)
+    constant[values.owners[variable]] = False
+    return constant
 
 
 def _operand(texts: pa.Array, values: Derivations) -> pa.Array:

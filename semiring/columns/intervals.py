@@ -57,7 +57,7 @@ class Instants:
         if self.known is not None:
             return self.known
         bounds = [column for unions in travelled for column in unions.flatten().flatten()]
-        written = (one for column in bounds for one in column.unique().drop_null().to_pylist())
+        written = (text for column in bounds for text in column.unique().drop_null().to_pylist())
         return _ascending(chain(_ends(values), map(unpickled, written)))
 
     def read(self, instants: Sequence[Any], bounds: pa.Array, unbounded: int) -> Array:
@@ -67,10 +67,10 @@ class Instants:
             places = bounds.to_numpy(zero_copy_only=False)
             return places
         there = bounds.dictionary_encode()
-        numbers = {instant: place for place, instant in enumerate(instants, start=1)}
+        numbers = {instant: number for number, instant in enumerate(instants, start=1)}
         written = there.dictionary.to_pylist()
-        own = np.array([*(numbers[unpickled(one)] for one in written), unbounded])
-        places = own[there.indices.fill_null(len(written)).to_numpy(zero_copy_only=False)]
+        ranks = np.array([*(numbers[unpickled(text)] for text in written), unbounded])
+        places = ranks[there.indices.fill_null(len(written)).to_numpy(zero_copy_only=False)]
         return places
 
 
@@ -105,9 +105,9 @@ class IntervalColumns(Columns[Intervals]):
         self._given: dict[Hashable, Given] = {}
         for name, source in sources.items():
             scan = source.scan()
-            found = source.valuation.places(scan.columns, scan.length, scan.absent)
-            self._given[name] = Given(*found)
-        values = (value for one in self._given.values() for value in one.values)
+            places = source.valuation.places(scan.columns, scan.length, scan.absent)
+            self._given[name] = Given(*places)
+        values = (value for given in self._given.values() for value in given.values)
         self._instants = self._shared.of(values, self._travelled.values())
 
     def tokens(self, source: Hashable) -> Intervals:
@@ -186,11 +186,11 @@ def _ends(values: Iterable[Times]) -> Iterable[Any]:
 
 def _ascending(instants: Iterable[Any]) -> Sequence[Any]:
     """Instants, each once, in their order."""
-    found = set(instants)
+    distinct = set(instants)
     try:
-        return sorted(found)
+        return sorted(distinct)
     except TypeError as error:
-        kinds = sorted({type(instant).__name__ for instant in found})
+        kinds = sorted({type(instant).__name__ for instant in distinct})
         raise ValuationError(
             f"Instants of {' and '.join(kinds)} have no order in common: give all relations times "
             "of one type."

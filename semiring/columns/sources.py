@@ -86,22 +86,27 @@ def number_sources(
         else:
             given[name] = Given(*source.valuation.places(scan.columns, scan.length, scan.absent))
     received = {name: transport.read(tokens) for name, tokens in travelled.items()}
-    others = {token for one in given.values() for value in one.values for token in named(value)}
-    others.update(token for one in received.values() for token in one.named)
-    every = [*scans.values(), *(scan for one in received.values() for scan, _ in one.scans)]
-    codes, numbers, vocabulary = number_tokens(every, others)
-    found = iter(codes)
-    own = dict(zip(scans, found, strict=False))
-    arrived = {name: _numbers(one, found, numbers) for name, one in received.items()}
-    return Numbered(own, given, arrived, numbers, vocabulary)
+    named_tokens = {
+        token
+        for given_values in given.values()
+        for value in given_values.values
+        for token in named(value)
+    }
+    named_tokens.update(token for part in received.values() for token in part.named)
+    every = [*scans.values(), *(scan for part in received.values() for scan, _ in part.scans)]
+    codes, numbers, vocabulary = number_tokens(every, named_tokens)
+    remaining = iter(codes)
+    scanned = dict(zip(scans, remaining, strict=False))
+    arrived = {name: _numbers(part, remaining, numbers) for name, part in received.items()}
+    return Numbered(scanned, given, arrived, numbers, vocabulary)
 
 
 def _numbers(received: Received, codes: Iterator[Array], numbers: Mapping[Token, int]) -> Array:
     """The numbers of tokens that have travelled, from those of their scans and of other tokens."""
-    found = np.zeros(len(received.numbers), dtype=np.int32)
+    tokens = np.zeros(len(received.numbers), dtype=np.int32)
     for _, places in received.scans:
-        found[places] = next(codes)
+        tokens[places] = next(codes)
     there = received.numbers >= 0
     named = np.array([numbers[token] for token in received.named], dtype=np.int32)
-    found[there] = named[received.numbers[there]]
-    return found
+    tokens[there] = named[received.numbers[there]]
+    return tokens

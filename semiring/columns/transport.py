@@ -69,11 +69,11 @@ class Transport:
             for relation, field in zip(self.keys, fields[1:], strict=True)
         }
         for part in vocabulary.parts:
-            own = np.arange(start, start + len(part))
-            places[own[~part.scanned]] = len(named) + np.arange(len(part.given))
+            own_numbers = np.arange(start, start + len(part))
+            places[own_numbers[~part.scanned]] = len(named) + np.arange(len(part.given))
             named += map(pickled, part.given)
             if part.scanned.any():
-                columns[part.relation] = self._keys_of(part, own[part.scanned], size)
+                columns[part.relation] = self._keys_of(part, own_numbers[part.scanned], size)
             start += len(part)
         given = pa.array(named, _NAMED.type).take(pa.array(places, mask=places < 0))
         children = [given, *columns.values()]
@@ -90,11 +90,11 @@ class Transport:
             keys = column.take(pa.array(places)).flatten() if kinds else []
             scans.append((Scan(relation, keys, len(places)), places))
         numbers = named.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        return Received(scans, [unpickled(one) for one in named.dictionary.to_pylist()], numbers)
+        return Received(scans, [unpickled(text) for text in named.dictionary.to_pylist()], numbers)
 
     def _fields(self) -> list[pa.Field]:
         keys = [
-            pa.struct([(f"k{place}", kind) for place, kind in enumerate(kinds or _NO_KEY)])
+            pa.struct([(f"k{number}", kind) for number, kind in enumerate(kinds or _NO_KEY)])
             for kinds in self.keys.values()
         ]
         return [_NAMED, *(pa.field(f"r{number}", key) for number, key in enumerate(keys))]

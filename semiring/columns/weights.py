@@ -35,8 +35,8 @@ class WeightColumns(NumberedColumns[Weights]):
 
     def of_values(self, values: list[Any]) -> Weights:
         slopes = [weight.slopes for weight in values]
-        own = [weight.value for weight in values]
-        return Weights.of_slopes(self._vocabulary, own, slopes, self._numbered.numbers)
+        constants = [weight.value for weight in values]
+        return Weights.of_slopes(self._vocabulary, constants, slopes, self._numbered.numbers)
 
     def product(self, factors: Sequence[Weights], length: int) -> Weights:
         return reduce(Weights.times, factors) if factors else self.ones(length)
@@ -76,10 +76,12 @@ class WeightColumns(NumberedColumns[Weights]):
 
     def sent(self, values: Weights) -> pa.Array:
         tokens = self._transport.write(self._vocabulary, values.tokens)
-        own, slopes = (pa.array(found, pa.float64()) for found in (values.values, values.slopes))
+        constants, slopes = (
+            pa.array(floats, pa.float64()) for floats in (values.values, values.slopes)
+        )
         pairs = pa.StructArray.from_arrays([tokens, slopes], ["token", "slope"])
         lists = lists_of(values.offsets, pairs)
-        return pa.StructArray.from_arrays([own, lists], ["value", "slopes"])
+        return pa.StructArray.from_arrays([constants, lists], ["value", "slopes"])
 
     def read(self, column: pa.Array, tokens: Array) -> Weights:
         values, lists = column.flatten()

@@ -53,9 +53,9 @@ class Compare(Expression):
             # Which tuples are there decides: their values must say no more than that.
             there = {token: semiring.copies(value(token)) for token in self.tokens}
             return semiring.from_int(self._evaluate(Counting(), there.__getitem__))
-        for place, side in enumerate(sides):
+        for index, side in enumerate(sides):
             if isinstance(side, Value):
-                sides[place] = side.evaluate(semiring, value)
+                sides[index] = side.evaluate(semiring, value)
         return semiring.compare(self.op, *sides)
 
     def delete(self, tokens: Collection[Token]) -> Expression:

@@ -44,8 +44,8 @@ class Condition(Expression):
     def _evaluate(self, semiring: Semiring[K], value: Any) -> K:
         if semiring.symbolic:
             return condition(self.value.substituted(value))  # type: ignore[return-value]
-        found = self.value.evaluate(semiring, value)
-        return semiring.one if found is True else semiring.zero
+        truth = self.value.evaluate(semiring, value)
+        return semiring.one if truth is True else semiring.zero
 
     def delete(self, tokens: Collection[Token]) -> Expression:
         return condition(self.value.delete(tokens))

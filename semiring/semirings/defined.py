@@ -89,12 +89,12 @@ def define(name: str, definition: Definition[K], samples: Sequence[K]) -> Semiri
     if attributes["idempotent"] and attributes["positive"]:
         attributes["capabilities"] = frozenset({"MIN", "MAX"})
     base = _Scalar if dtype == np.dtype(object) else _Vectorised
-    made: Semiring[K] = type(name, (base,), attributes)()
-    values = [made.zero, made.one, *map(made.check, samples)]
+    semiring: Semiring[K] = type(name, (base,), attributes)()
+    values = [semiring.zero, semiring.one, *map(semiring.check, samples)]
     for law in LAWS:
         for three in product(values, repeat=3):
-            law(made, *three)
-    return made
+            law(semiring, *three)
+    return semiring
 
 
 class _Scalar(Semiring[Any]):
@@ -139,8 +139,8 @@ class _Scalar(Semiring[Any]):
         return str(self._given("render", str)(value))
 
     def _given(self, name: str, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        found: Callable[[Any], Any] = getattr(self.definition, name, otherwise)
-        return found
+        operation: Callable[[Any], Any] = getattr(self.definition, name, otherwise)
+        return operation
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Scalar) and self.definition is other.definition

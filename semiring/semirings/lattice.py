@@ -58,8 +58,8 @@ class TotallyOrdered(Semiring[K]):
         return result
 
     def repeat_array(self, counts: Array) -> Array:
-        zero, one = self.pack([self.zero, self.one])
-        result: Array = np.where(counts > 0, one, zero).astype(self.dtype)
+        zero, elements = self.pack([self.zero, self.one])
+        result: Array = np.where(counts > 0, elements, zero).astype(self.dtype)
         return result
 
     def nonzero_array(self, a: Array) -> Array:

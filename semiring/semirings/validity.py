@@ -88,7 +88,7 @@ def _swept(sides: tuple[Times, Times], holds: Callable[[list[int]], bool]) -> Ti
             events.append(((0,) if start is None else (1, start), side, 1))
             events.append(((2,) if stop is None else (1, stop), side, -1))
     events.sort(key=lambda event: event[0])
-    found: list[Interval] = []
+    swept: list[Interval] = []
     inside, since, at = [0, 0], None, 0
     while at < len(events):
         instant = events[at][0]
@@ -98,9 +98,9 @@ def _swept(sides: tuple[Times, Times], holds: Callable[[list[int]], bool]) -> Ti
         if holds(inside) and since is None:
             since = instant
         elif since is not None and not holds(inside):
-            found.append((_value(since), _value(instant)))
+            swept.append((_value(since), _value(instant)))
             since = None
-    return tuple(found)
+    return tuple(swept)
 
 
 def _value(instant: tuple[Any, ...]) -> Any:

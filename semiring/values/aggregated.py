@@ -78,8 +78,8 @@ class Aggregated(Compound):
             there = counts.nonzero()[0]
             columns = [worlds.values(operand) for operand in row]
             for world in there.tolist():
-                found = tuple(column[world] for column in columns)
-                bags[world] += [found] * int(counts[world])
+                arguments = tuple(column[world] for column in columns)
+                bags[world] += [arguments] * int(counts[world])
         return objects(self.function(bags))
 
     def substituted(self, of: Substitution) -> Operand:

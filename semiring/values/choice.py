@@ -43,11 +43,11 @@ class Choice(Compound):
         return (Choice, (self.alternatives,))
 
     def in_worlds(self, worlds: PossibleWorlds) -> Array:
-        found = objects([None] * worlds.length)
+        values = objects([None] * worlds.length)
         for annotation, operand in reversed(self.alternatives):
             there = worlds.holds(annotation)
-            found[there] = worlds.values(operand)[there]
-        return found
+            values[there] = worlds.values(operand)[there]
+        return values
 
     def substituted(self, of: Substitution) -> Operand:
         return choice((replaced(k, of), substituted(v, of)) for k, v in self.alternatives)
@@ -62,11 +62,11 @@ class Choice(Compound):
 def choice(alternatives: Iterable[tuple[Annotation, Operand]]) -> Operand:
     """The value of the alternative that is there; plain where that is known."""
     kept = [(k, known(v)) for k, v in alternatives if not k.is_zero]
-    for place, (annotation, operand) in enumerate(kept):
+    for number, (annotation, operand) in enumerate(kept):
         if not annotation.tokens:
             # Annotations without tokens are not 0 in any world, or 0 in all of them.
-            if place == 0:
+            if number == 0:
                 return operand
-            kept = kept[: place + 1]
+            kept = kept[: number + 1]
             break
     return Choice(kept) if kept else None

@@ -79,7 +79,7 @@ class WindowRows:
         """The values of every row, world by world; None where it is not there."""
         relations: list[list[Row]] = [[] for _ in range(worlds.length)]
         places: list[list[int]] = [[] for _ in range(worlds.length)]
-        for place, (annotation, row) in enumerate(self.rows):
+        for number, (annotation, row) in enumerate(self.rows):
             counts = worlds.counts(annotation)
             columns = [worlds.values(operand) for operand in row]
             for world in counts.nonzero()[0].tolist():
@@ -89,12 +89,12 @@ class WindowRows:
                         "times: value tokens by 0 or 1."
                     )
                 relations[world].append(tuple(column[world] for column in columns))
-                places[world].append(place)
-        found = [objects([None] * worlds.length) for _ in self.rows]
+                places[world].append(number)
+        results = [objects([None] * worlds.length) for _ in self.rows]
         for world, values in enumerate(self.function(relations)):
-            for place, value in zip(places[world], values, strict=True):
-                found[place][world] = value
-        return found
+            for number, value in zip(places[world], values, strict=True):
+                results[number][world] = value
+        return results
 
 
 class Windowed(Value):
@@ -135,16 +135,16 @@ class Windowed(Value):
             (replaced(k, of), [substituted(operand, of) for operand in row])
             for k, row in self.among.rows
         ]
-        place = self.place - sum(k.is_zero for k, _ in rows[: self.place])
+        position = self.place - sum(k.is_zero for k, _ in rows[: self.place])
         if rows[self.place][0].is_zero:
             return None
         kept = [row for row in rows if not row[0].is_zero]
-        return known(Windowed(WindowRows(self.among.function, kept), place))
+        return known(Windowed(WindowRows(self.among.function, kept), position))
 
     def truncated(self, limit: int | None = REPR_TERMS) -> str:
         rows = self.among.rows
-        own = rows[self.place][0].truncated(limit)
+        own_annotation = rows[self.place][0].truncated(limit)
         shown = [k.truncated(limit) for k, _ in rows[:limit]]
         hidden = len(rows) - len(shown)
         among = "; ".join([*shown, *([left_out(hidden)] if hidden else [])])
-        return f"{self.among.function.label} of {own} among ({among})"
+        return f"{self.among.function.label} of {own_annotation} among ({among})"
