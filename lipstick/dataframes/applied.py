@@ -74,20 +74,20 @@ class Side:
         named = frame.toDF(*names)
         part = F.spark_partition_id()
         if keys is not None:
-            part = F.pmod(F.hash(*(F.col(names[place]) for place in keys)), F.lit(number))
+            part = F.pmod(F.hash(*(F.col(names[number]) for number in keys)), F.lit(number))
         return cls(named.select(part.alias("part"), *names), (0,), columns)
 
     @property
     def key_types(self) -> list[DataType]:
         """The types of the keys."""
-        return [self.frame.schema[place].dataType for place in self.keys]
+        return [self.frame.schema[number].dataType for number in self.keys]
 
     def rows(self, sides: Sequence[Side]) -> DataFrame:
         """Return the keys, and beside them a row of this side and none of the others."""
         names = named_by_place(self.frame.schema).names
         # Without keys all are a group, but there is none where there are no rows.
-        keys = [F.col(names[place]) for place in self.keys] or [F.lit("")]
-        rows = [F.struct(*names) if one is self else F.lit(None) for one in sides]
+        keys = [F.col(names[number]) for number in self.keys] or [F.lit("")]
+        rows = [F.struct(*names) if side is self else F.lit(None) for side in sides]
         return self.frame.toDF(*names).select(*_numbered("key", keys), *_numbered("rows", rows))
 
 
@@ -139,11 +139,11 @@ class Applied:
             name: str(spark.conf.get(key, default)).strip()
             for name, (key, default) in SETTINGS.items()
         }
-        sides = [(one.keys, one.columns) for one in self.sides]
-        found = on_workers.caller(_KINDS[self.evaluation], self.command, sides, settings)
+        sides = [(side.keys, side.columns) for side in self.sides]
+        of_arrow = on_workers.caller(_KINDS[self.evaluation], self.command, sides, settings)
         if _OF_ARRAYS is not None:
-            return found
-        return of_values(found, [named_by_place(one.frame.schema) for one in self.sides])
+            return of_arrow
+        return of_values(of_arrow, [named_by_place(side.frame.schema) for side in self.sides])
 
     def rows(self, call: Callable[..., Column]) -> DataFrame:
         """Return the rows that it makes, where ``call`` calls the function of arrays."""
@@ -169,8 +169,8 @@ def named_by_place(rows: StructType) -> StructType:
     """Return a type of rows whose columns have the names ``c0``, ``c1`` ..."""
     return StructType(
         [
-            StructField(f"c{place}", field.dataType, field.nullable)
-            for place, field in enumerate(rows.fields)
+            StructField(f"c{number}", field.dataType, field.nullable)
+            for number, field in enumerate(rows.fields)
         ]
     )
 

@@ -56,18 +56,18 @@ def with_ordinary_operators(spark: SparkSession, plan: Plan, nodes: Json) -> Dat
 def _stand_in(spark: SparkSession, node: Plan) -> Plan:
     """Return what makes the same rows, in columns of the same ids, as an operator."""
     function = node.functionExpr()
-    made = StructType.fromJson(json.loads(function.dataType().json()))
-    one = Applied(
+    row_type = StructType.fromJson(json.loads(function.dataType().json()))
+    applied = Applied(
         function.name(),
         function.evalType(),
         _bytes(spark, function.func().command()),
-        made,
+        row_type,
         tuple(_sides(spark, node)),
     )
-    one.check()
-    rows = analysed(one.rows(partial(_called, spark, one, function)))
+    applied.check()
+    rows = analysed(applied.rows(partial(_called, spark, applied, function)))
     pairs = zip(elements(rows.output()), elements(node.output()), strict=True)
-    items = [alias(spark, own, to.name(), to.exprId()) for own, to in pairs]
+    items = [alias(spark, attribute, to.name(), to.exprId()) for attribute, to in pairs]
     return jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical.Project(
         sequence(spark, items), rows
     )
@@ -83,8 +83,8 @@ def _sides(spark: SparkSession, node: Plan) -> Iterator[Side]:
         keys = [node.leftGroupingLen(), node.rightGroupingLen()]
     else:
         keys = [node.groupingAttributes().size()]
-    for own, number in zip(inputs, keys, strict=True):
-        yield _side(spark, own, number)
+    for input_plan, number in zip(inputs, keys, strict=True):
+        yield _side(spark, input_plan, number)
 
 
 def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
@@ -106,11 +106,13 @@ def _partitions(spark: SparkSession, name: str, plan: Plan) -> Side:
         if below.numPartitions() != 1:
             raise unknown_partitions(shown)
         return Side.of_partitions(frame_of(spark, plan), ())
-    ids = [int(one.exprId().id()) for one in elements(plan.output())]
+    ids = [int(attribute.exprId().id()) for attribute in elements(plan.output())]
     keys = elements(below.partitionExpressions())
-    if not keys or any(one.getClass().getSimpleName() != "AttributeReference" for one in keys):
+    if not keys or any(
+        attribute.getClass().getSimpleName() != "AttributeReference" for attribute in keys
+    ):
         raise unknown_partitions(shown)
-    places = [ids.index(int(one.exprId().id())) for one in keys]
+    places = [ids.index(int(attribute.exprId().id())) for attribute in keys]
     return Side.of_partitions(frame_of(spark, plan), places, below.numPartitions())
 
 
@@ -121,33 +123,33 @@ def _sorts_within_partitions(plan: Plan) -> bool:
 def _side(spark: SparkSession, plan: Plan, keys: int) -> Side:
     """Return the rows of a plan whose first columns are keys, which may be among the others."""
     attributes = elements(plan.output())
-    ids = [int(one.exprId().id()) for one in attributes]
-    added = [place for place in range(keys) if ids[place] not in ids[keys:]]
+    ids = [int(attribute.exprId().id()) for attribute in attributes]
+    added = [number for number in range(keys) if ids[number] not in ids[keys:]]
     places = [*added, *range(keys, len(ids))]
-    chosen = sequence(spark, [attributes[place] for place in places])
+    chosen = sequence(spark, [attributes[number] for number in places])
     project = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical.Project(chosen, plan)
-    kept = [ids[place] for place in places]
-    columns = tuple(one.name() for one in attributes[keys:])
-    return Side(frame_of(spark, project), tuple(kept.index(one) for one in ids[:keys]), columns)
+    kept = [ids[number] for number in places]
+    columns = tuple(attribute.name() for attribute in attributes[keys:])
+    return Side(frame_of(spark, project), tuple(kept.index(key) for key in ids[:keys]), columns)
 
 
-def _called(spark: SparkSession, one: Applied, function: Plan, *arrays: Column) -> Column:
+def _called(spark: SparkSession, applied: Applied, function: Plan, *arrays: Column) -> Column:
     """Return the call of the function of arrays, which has what a function of groups needs."""
     from pyspark.sql.classic.column import Column, _to_seq
     from pyspark.sql.udf import _wrap_function
 
-    own = function.func()
-    wrapped = _wrap_function(spark.sparkContext, one.of_arrays(spark), one.returned)
+    definition = function.func()
+    wrapped = _wrap_function(spark.sparkContext, applied.of_arrays(spark), applied.returned)
     python_function = jvm_of(spark).SimplePythonFunction(
         wrapped.command(),
-        own.envVars(),
-        own.pythonIncludes(),
-        own.pythonExec(),
-        own.pythonVer(),
-        own.broadcastVars(),
-        own.accumulator(),
+        definition.envVars(),
+        definition.pythonIncludes(),
+        definition.pythonExec(),
+        definition.pythonVer(),
+        definition.broadcastVars(),
+        definition.accumulator(),
     )
-    returned = spark._jsparkSession.parseDataType(one.returned.json())
+    returned = spark._jsparkSession.parseDataType(applied.returned.json())
     values = {1: python_function, 2: returned, 4: EVALUATION}
     known = callable_function(spark, with_parameters(spark, function, values))
     given = _to_seq(spark.sparkContext, [each._jc for each in arrays])
@@ -156,5 +158,5 @@ def _called(spark: SparkSession, one: Applied, function: Plan, *arrays: Column) 
 
 def _bytes(spark: SparkSession, values: Any) -> bytes:
     """Return a sequence of bytes of Scala."""
-    found = values.toArray(jvm_of(spark).scala.reflect.ClassTag.Byte())
-    return bytes(found)
+    array = values.toArray(jvm_of(spark).scala.reflect.ClassTag.Byte())
+    return bytes(array)

@@ -51,10 +51,10 @@ def with_ordinary_operators(spark: SparkSession, value: Any) -> Any:
         See :meth:`lipstick.dataframes.applied.Applied.check`.
     """
     if isinstance(value, list):
-        return [with_ordinary_operators(spark, one) for one in value]
+        return [with_ordinary_operators(spark, part) for part in value]
     if not isinstance(value, dict):
         return value
-    value = {key: with_ordinary_operators(spark, one) for key, one in value.items()}
+    value = {key: with_ordinary_operators(spark, part) for key, part in value.items()}
     if "common" not in value:
         return value
     for kind, inputs in _INPUTS.items():
@@ -71,22 +71,24 @@ def _stand_in(spark: SparkSession, function: Message, sides: tuple[Side, ...]) -
     """Return a relation with the rows that a function makes."""
     python_function = function["python_udf"]
     returned = ParseDict(python_function["output_type"], DataType())
-    made = proto_schema_to_pyspark_data_type(returned)
-    assert isinstance(made, StructType)
-    one = Applied(
+    row_type = proto_schema_to_pyspark_data_type(returned)
+    assert isinstance(row_type, StructType)
+    applied = Applied(
         function["function_name"],
         int(python_function["eval_type"]),
         b64decode(python_function["command"]),
-        made,
+        row_type,
         sides,
     )
-    one.check()
+    applied.check()
 
     def call(*arrays: Column) -> Column:
-        known = UserDefinedFunction(one.of_arrays(spark), one.returned, one.name, EVALUATION)
+        known = UserDefinedFunction(
+            applied.of_arrays(spark), applied.returned, applied.name, EVALUATION
+        )
         return known(*arrays)
 
-    return relation_of(spark, one.rows(call).toDF(*made.names))
+    return relation_of(spark, applied.rows(call).toDF(*row_type.names))
 
 
 def _partitions(spark: SparkSession, name: str, relation: Message) -> Side:

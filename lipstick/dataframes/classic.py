@@ -60,7 +60,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         frame = with_ordinary_operators(spark, plan, nodes)
         plan = analysed(frame)
         nodes = described(plan)
-    relations = [_Relation(one) for one in tracked]
+    relations = [_Relation(relation) for relation in tracked]
     if any(kind(node) == "Sample" for node in nodes):
         _mark_relations(plan, nodes, relations)
         filtered = with_filters(spark, plan, nodes)
@@ -117,14 +117,14 @@ def _mark_relations(plan: Plan, nodes: Json, relations: Sequence[_Relation]) -> 
         if shape[position] == "SubqueryAlias":
             name = node["identifier"]["name"]
         alike = [r for r in relations if r.shape == shape[position : position + size[position]]]
-        found = []
+        same = []
         if alike:
             here = node_at(plan, nodes, size, position)
-            found = [one.tracked for one in alike if here.sameResult(one.plan)]
-        if not found:
+            same = [relation.tracked for relation in alike if here.sameResult(relation.plan)]
+        if not same:
             position += 1
             continue
-        chosen = only(found, name)
+        chosen = only(same, name)
         _check_files(here, chosen)
         columns = [
             [_expression_id(here.output().apply(number)), column]

@@ -68,16 +68,20 @@ def connect_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
     relation = with_ordinary_operators(spark, relation_of(spark, frame))
     relation = with_stated_pivots(spark, relation)
     known: dict[str, list[Tracked]] = {}
-    for one in tracked:
-        known.setdefault(_key(relation_of(spark, one.source.frame)), []).append(one)
-    used = list(_mark_relations(relation, known, {one.name.lower(): one for one in tracked}))
+    for candidate in tracked:
+        known.setdefault(_key(relation_of(spark, candidate.source.frame)), []).append(candidate)
+    used = list(
+        _mark_relations(
+            relation, known, {candidate.name.lower(): candidate for candidate in tracked}
+        )
+    )
     _check_files(frame, used)
     if frame.isStreaming:
         check_connect(relation)
     _register_functions(spark, relation)
     relation = with_filters(relation, partial(_schema, spark))
     relation = without_marks(spark, _in_order(spark, relation))
-    names = [one.name for one in tracked]
+    names = [candidate.name for candidate in tracked]
     schema_of = partial(_schema, spark)
     text = connect_plan.query_text(relation, names, schema_of)
     try:
@@ -118,8 +122,8 @@ def _key(relation: Message) -> str:
 
 def _without_common(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _without_common(one) for k, one in value.items() if k != "common"}
-    return [_without_common(one) for one in value] if isinstance(value, list) else value
+        return {k: _without_common(part) for k, part in value.items() if k != "common"}
+    return [_without_common(part) for part in value] if isinstance(value, list) else value
 
 
 def _mark_relations(
@@ -127,16 +131,16 @@ def _mark_relations(
 ) -> Iterator[Tracked]:
     """Mark the relations that are a tracked one, from the top down; yield those."""
     if isinstance(value, list):
-        for one in value:
-            yield from _mark_relations(one, known, by_name)
+        for part in value:
+            yield from _mark_relations(part, known, by_name)
     elif isinstance(value, dict):
-        found = _table(value, by_name)
-        alike = known.get(_key(value), ()) if found is None and "common" in value else ()
+        relation = _table(value, by_name)
+        alike = known.get(_key(value), ()) if relation is None and "common" in value else ()
         if alike:
-            found = only(alike)
-        if found is not None:
-            value["tracked"] = {"name": found.name, "columns": list(found.columns)}
-            yield found
+            relation = only(alike)
+        if relation is not None:
+            value["tracked"] = {"name": relation.name, "columns": list(relation.columns)}
+            yield relation
         else:
             yield from _mark_relations(list(value.values()), known, by_name)
 
@@ -149,9 +153,13 @@ def _table(relation: Message, by_name: Mapping[str, Tracked]) -> Tracked | None:
 
 def _check_files(frame: DataFrame, used: Sequence[Tracked]) -> None:
     """Refuse a frame that reads files which its relations had not when they were tracked."""
-    files = {state[0] for one in used for state in one.source.fingerprint}
-    if used and all(one.source.fingerprint for one in used) and set(frame.inputFiles()) - files:
-        names = ", ".join(sorted({one.name for one in used}))
+    files = {state[0] for relation in used for state in relation.source.fingerprint}
+    if (
+        used
+        and all(relation.source.fingerprint for relation in used)
+        and set(frame.inputFiles()) - files
+    ):
+        names = ", ".join(sorted({relation.name for relation in used}))
         raise SourceChangedError(
             f"This data frame reads other files than {names} had when tracked.\n"
             "Untrack them, then track them again."
@@ -161,13 +169,13 @@ def _check_files(frame: DataFrame, used: Sequence[Tracked]) -> None:
 def _register_functions(spark: SparkSession, value: Any) -> None:
     """Register the Python functions of a plan, and call them by their names."""
     if isinstance(value, list):
-        for one in value:
-            _register_functions(spark, one)
+        for part in value:
+            _register_functions(spark, part)
         return
     if not isinstance(value, dict):
         return
-    for one in value.values():
-        _register_functions(spark, one)
+    for part in value.values():
+        _register_functions(spark, part)
     function = value.pop("common_inline_user_defined_function", None)
     if function is not None:
         call = {"function_name": _registered(spark, function)}
@@ -180,13 +188,15 @@ def _registered(spark: SparkSession, function: Message) -> str:
     from google.protobuf.json_format import ParseDict
     from pyspark.sql.connect.proto import CommonInlineUserDefinedFunction
 
-    own = {k: v for k, v in function.items() if k not in ("arguments", "function_name")}
-    digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:16]
+    definition = {k: v for k, v in function.items() if k not in ("arguments", "function_name")}
+    digest = hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]
     name = f"{FUNCTION_PREFIX}{digest}"
     if not spark.catalog.functionExists(name):
         client = client_of(spark)
         request = client._execute_plan_request_with_metadata()
-        message = ParseDict({**own, "function_name": name}, CommonInlineUserDefinedFunction())
+        message = ParseDict(
+            {**definition, "function_name": name}, CommonInlineUserDefinedFunction()
+        )
         request.plan.command.register_function.CopyFrom(message)
         client._execute(request)
     return name
@@ -194,19 +204,19 @@ def _registered(spark: SparkSession, function: Message) -> str:
 
 def _prove(spark: SparkSession, relation: Message, text: str) -> None:
     with settings(spark, _SETTINGS):
-        theirs = _explained(spark, _compared(spark, relation))
+        frame_plan = _explained(spark, _compared(spark, relation))
         try:
             other = relation_of(spark, spark.sql(text))
-            ours = _explained(spark, _compared(spark, other))
+            text_plan = _explained(spark, _compared(spark, other))
         except PySparkException as error:
             reason = str(error).strip().splitlines()[0]
             problem = f"The text made of this data frame is no query of Spark's: {reason}"
             raise NotUnderstoodError(problem, _ADVICE, text) from error
-    if theirs != ours:
-        pairs = zip(theirs.splitlines(), ours.splitlines(), strict=False)
-        mine, other_line = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
+    if frame_plan != text_plan:
+        pairs = zip(frame_plan.splitlines(), text_plan.splitlines(), strict=False)
+        frame_line, other_line = next((pair for pair in pairs if pair[0] != pair[1]), ("", ""))
         raise NotUnderstoodError(
-            f"This data frame is not understood: Spark plans\n  {mine.strip()[:160]}\n"
+            f"This data frame is not understood: Spark plans\n  {frame_line.strip()[:160]}\n"
             f"and of the text made of it\n  {other_line.strip()[:160]}\nThe text is\n{text}",
             _ADVICE,
         )
@@ -218,37 +228,37 @@ def _in_order(spark: SparkSession, value: Any) -> Any:
     No two are equal, so that any order has the same meaning; that of Spark's plan can be proven.
     """
     if isinstance(value, list):
-        return [_in_order(spark, one) for one in value]
+        return [_in_order(spark, part) for part in value]
     if not isinstance(value, dict) or "tracked" in value:
         return value
-    value = {key: _in_order(spark, one) for key, one in value.items()}
+    value = {key: _in_order(spark, part) for key, part in value.items()}
     message = value.get("replace")
     if "common" in value and message and len(message["replacements"]) > 1:
         plan = client_of(spark).explain_string(plan_of(value), "extended")
         places = [
-            plan.find(f" = {connect_plan.shown(one['old_value'])}) THEN")
-            for one in message["replacements"]
+            plan.find(f" = {connect_plan.shown(replacement['old_value'])}) THEN")
+            for replacement in message["replacements"]
         ]
         pairs = sorted(zip(places, message["replacements"], strict=True), key=itemgetter(0))
-        value["replace"] = {**message, "replacements": [one for _, one in pairs]}
+        value["replace"] = {**message, "replacements": [replacement for _, replacement in pairs]}
     return value
 
 
 def _compared(spark: SparkSession, value: Any) -> Any:
     """Return a plan without what only says where rows are computed, ``dropna`` being a filter."""
     if isinstance(value, list):
-        return [_compared(spark, one) for one in value]
+        return [_compared(spark, part) for part in value]
     if not isinstance(value, dict):
         return value
     if "tracked" in value:
-        return {key: one for key, one in value.items() if key != "tracked"}
+        return {key: part for key, part in value.items() if key != "tracked"}
     if "common" in value:
         if connect_plan.sorted_before_draws(value) is not None:
             (kind,) = value.keys() - {"common"}
-            own = {**value[kind], "input": {}}
+            message = {**value[kind], "input": {}}
             below = value[kind]["input"]
             kept = {**below, "sort": _compared(spark, below["sort"])}
-            return {**value, kind: {**_compared(spark, own), "input": kept}}
+            return {**value, kind: {**_compared(spark, message), "input": kept}}
         if "drop_na" in value:
             value = connect_plan.present(value, _schema(spark, value["drop_na"]["input"]))
         elif placement := _placement(value):
@@ -256,7 +266,7 @@ def _compared(spark: SparkSession, value: Any) -> Any:
             every = {"literal": {"boolean": True}}
             kept = {"input": value[placement]["input"], "condition": every}
             value = {"common": value["common"], "filter": kept}
-    return {key: _compared(spark, one) for key, one in value.items()}
+    return {key: _compared(spark, part) for key, part in value.items()}
 
 
 def _placement(relation: Message) -> str | None:
@@ -270,7 +280,7 @@ def _explained(spark: SparkSession, relation: Message) -> str:
     """Return the optimised plan of a relation and its types, in comparable form."""
     client, plan = client_of(spark), plan_of(relation)
     text = client.explain_string(plan, "extended")
-    found = _OPTIMISED.search(text)
-    if found is None:
+    match = _OPTIMISED.search(text)
+    if match is None:
         raise NotUnderstoodError(f"Spark cannot plan this data frame: {text[:300]}", _ADVICE)
-    return comparable(found[1]) + str(client.schema(plan).simpleString())
+    return comparable(match[1]) + str(client.schema(plan).simpleString())

@@ -46,15 +46,15 @@ SETTINGS = {
 """What is asked of the session: the setting and its default."""
 
 
-def arrow_type(made: StructType, settings: Settings) -> pa.StructType:
+def arrow_type(returned: StructType, settings: Settings) -> pa.StructType:
     """The type in which rows go back to Spark."""
     from pyspark.sql.pandas.types import to_arrow_type
 
     large = settings["large types"] == "true"
     if not _takes(to_arrow_type, "timezone"):
         # Times are in UTC.
-        return to_arrow_type(made, prefers_large_types=large)
-    return to_arrow_type(made, timezone="UTC", prefers_large_types=large)
+        return to_arrow_type(returned, prefers_large_types=large)
+    return to_arrow_type(returned, timezone="UTC", prefers_large_types=large)
 
 
 def series_of(rows: pa.RecordBatch, settings: Settings) -> list[Any]:
@@ -67,8 +67,10 @@ def series_of(rows: pa.RecordBatch, settings: Settings) -> list[Any]:
     except ImportError:
         serializer = _serializer(settings)
         if _takes(serializer.arrow_to_pandas, "idx"):
-            return [serializer.arrow_to_pandas(one, at) for at, one in enumerate(table.columns)]
-        return [serializer.arrow_to_pandas(one) for one in table.columns]
+            return [
+                serializer.arrow_to_pandas(column, at) for at, column in enumerate(table.columns)
+            ]
+        return [serializer.arrow_to_pandas(column) for column in table.columns]
     return ArrowBatchTransformer.to_pandas(
         table,
         timezone=settings["time zone"],
@@ -77,31 +79,31 @@ def series_of(rows: pa.RecordBatch, settings: Settings) -> list[Any]:
 
 
 def from_pandas(
-    result: Any, made: StructType, settings: Settings, *, more: bool = False
+    result: Any, returned: StructType, settings: Settings, *, more: bool = False
 ) -> pa.RecordBatch:
     """The rows of a frame, which may have ``more`` columns than are asked for."""
     import pyarrow as pa
     from pyspark.worker import verify_pandas_result
 
     by_name = settings["assign by name"] == "true"
-    verify_pandas_result(result, made, by_name or more, truncate_return_schema=more)
-    struct = _struct_of(result, made, settings)
-    return pa.RecordBatch.from_arrays(struct.flatten(), made.names)
+    verify_pandas_result(result, returned, by_name or more, truncate_return_schema=more)
+    struct = _struct_of(result, returned, settings)
+    return pa.RecordBatch.from_arrays(struct.flatten(), returned.names)
 
 
-def _struct_of(result: Any, made: StructType, settings: Settings) -> pa.StructArray:
+def _struct_of(result: Any, returned: StructType, settings: Settings) -> pa.StructArray:
     try:
         from pyspark.sql.conversion import PandasToArrowConversion
     except ImportError:
-        serializer, kind = _serializer(settings), arrow_type(made, settings)
+        serializer, kind = _serializer(settings), arrow_type(returned, settings)
         # With the type of Spark where there is one to say: 4.1.
         typed = _takes(serializer._create_struct_array, "spark_type")
-        return serializer._create_struct_array(result, kind, *([made] if typed else []))
+        return serializer._create_struct_array(result, kind, *([returned] if typed else []))
     from pyspark.sql.types import StructField, StructType
 
     batch = PandasToArrowConversion.convert(
         [result],
-        StructType([StructField("_0", made)]),
+        StructType([StructField("_0", returned)]),
         timezone=settings["time zone"],
         safecheck=settings["safe"] == "true",
         arrow_cast=True,
@@ -129,13 +131,13 @@ def _serializer(settings: Settings) -> Any:
     )
 
 
-def enforced(result: Any, made: StructType, settings: Settings) -> Any:
+def enforced(result: Any, returned: StructType, settings: Settings) -> Any:
     """A table or batch with the columns that are asked for, in their order."""
     import pyarrow as pa
     from pyspark import worker
 
     by_name = settings["assign by name"] == "true"
-    kind = arrow_type(made, settings)
+    kind = arrow_type(returned, settings)
     if not hasattr(worker, "verify_arrow_result"):
         from pyspark.sql.conversion import ArrowBatchTransformer
 
@@ -145,7 +147,7 @@ def enforced(result: Any, made: StructType, settings: Settings) -> Any:
     table = pa.Table.from_batches([result]) if isinstance(result, pa.RecordBatch) else result
     expected = [(field.name, field.type) for field in kind]
     worker.verify_arrow_result(table, by_name, dict(expected) if by_name else expected)
-    return result.select(made.names) if by_name else result
+    return result.select(returned.names) if by_name else result
 
 
 def verified(result: Any, expected: type) -> Any:
@@ -163,18 +165,18 @@ def verified_parts(results: Any, expected: type) -> Iterator[Any]:
         from pyspark.worker import verify_return_type
     except ImportError:
         label = f"iterator of {expected.__name__}"
-        return (_instance(one, expected, label) for one in iter(results))
+        return (_instance(result, expected, label) for result in iter(results))
     parts: Any = Iterator[expected]  # type: ignore[valid-type]
-    found: Iterator[Any] = verify_return_type(results, parts)
-    return found
+    verified_results: Iterator[Any] = verify_return_type(results, parts)
+    return verified_results
 
 
 def _instance(value: Any, expected: type, label: str) -> Any:
     from pyspark.errors import PySparkTypeError
 
     if not isinstance(value, expected):
-        found = {"expected": label, "actual": type(value).__name__}
-        raise PySparkTypeError(errorClass="UDF_RETURN_TYPE", messageParameters=found)
+        parameters = {"expected": label, "actual": type(value).__name__}
+        raise PySparkTypeError(errorClass="UDF_RETURN_TYPE", messageParameters=parameters)
     return value
 
 
@@ -202,11 +204,11 @@ def of_values(function: Callable[..., pa.Array], types: Sequence[StructType]) ->
         from pyspark.sql.conversion import LocalDataToArrowConversion
         from pyspark.sql.types import ArrayType, StructField, StructType
 
-        fields = [StructField(f"_{place}", ArrayType(rows)) for place, rows in enumerate(types)]
+        fields = [StructField(f"_{number}", ArrayType(rows)) for number, rows in enumerate(types)]
         table = LocalDataToArrowConversion.convert([tuple(lists)], StructType(fields), False)
         arrays = [column.combine_chunks() for column in table.columns]
-        (made,) = _values(function(*arrays))
-        return made
+        (values,) = _values(function(*arrays))
+        return values
 
     return call
 
@@ -216,23 +218,23 @@ def _values(array: pa.Array) -> list[Any]:
     import pyarrow as pa
 
     kind = array.type
-    found: list[Any]
+    values: list[Any]
     if pa.types.is_struct(kind):
         columns = [_values(column) for column in array.flatten()]
-        found = list(zip(*columns, strict=True)) if columns else [()] * len(array)
+        values = list(zip(*columns, strict=True)) if columns else [()] * len(array)
     elif pa.types.is_map(kind):
         keys, items = _values(array.keys), _values(array.items)
         pairs = list(zip(keys, items, strict=True))
-        found = [dict(pairs[start:stop]) for start, stop in _bounds(array)]
+        values = [dict(pairs[start:stop]) for start, stop in _bounds(array)]
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
         items = _values(array.values)
-        found = [items[start:stop] for start, stop in _bounds(array)]
+        values = [items[start:stop] for start, stop in _bounds(array)]
     else:
         # Times have their zone: those of a local clock can be of two moments.
-        found = array.to_pylist()
-        return found
+        values = array.to_pylist()
+        return values
     there = array.is_valid().to_pylist()
-    return [value if valid else None for value, valid in zip(found, there, strict=True)]
+    return [value if valid else None for value, valid in zip(values, there, strict=True)]
 
 
 def _bounds(array: pa.Array) -> Iterator[tuple[int, int]]:

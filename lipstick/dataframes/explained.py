@@ -46,20 +46,20 @@ class _Operator:
 
     def lists(self) -> list[list[str]]:
         """Return the lists in brackets that are not part of another: their items."""
-        found: list[list[str]] = []
+        items: list[list[str]] = []
         depth, start = 0, 0
-        for place, letter in enumerate(self.text):
+        for position, letter in enumerate(self.text):
             if letter in "([":
                 depth += 1
                 if letter == "[" and depth == 1:
-                    found.append([])
-                    start = place + 1
-            elif depth == 1 and found and letter in ",]":
-                found[-1].append(self.text[start:place].strip())
-                start = place + 1
+                    items.append([])
+                    start = position + 1
+            elif depth == 1 and items and letter in ",]":
+                items[-1].append(self.text[start:position].strip())
+                start = position + 1
             if letter in ")]":
                 depth -= 1
-        return found
+        return items
 
     def items(self) -> list[str]:
         """Return the select list of a projection or an aggregation."""
@@ -78,9 +78,9 @@ def comparable(plan: str) -> str:
     lines = _by_origin(_without_calls(plan)).splitlines()
     operators: Operators = [_operator(line) for line in lines]
     operators = _with_keys_in_order(_ordered(_without_idle(_without_renaming(operators))))
-    plan = "\n".join(f"{'  ' * one.depth}{one.text}" for one in operators)
+    plan = "\n".join(f"{'  ' * operator.depth}{operator.text}" for operator in operators)
     numbers: dict[str, int] = {}
-    return _NUMBER.sub(lambda found: f"#{numbers.setdefault(found[1], len(numbers))}", plan)
+    return _NUMBER.sub(lambda match: f"#{numbers.setdefault(match[1], len(numbers))}", plan)
 
 
 def _operator(line: str) -> _Operator:
@@ -94,11 +94,11 @@ def _without_calls(plan: str) -> str:
 
     They tell calls apart that are otherwise equal, and Spark's own comparison ignores them too.
     """
-    calls = {found.start(): found for found in _numbers_of_calls(plan)}
-    others = {found[1] for found in _NUMBER.finditer(plan) if found.start() not in calls}
-    for found in reversed(calls.values()):
-        if found[1] not in others:
-            plan = plan[: found.start()] + plan[found.end() :]
+    calls = {match.start(): match for match in _numbers_of_calls(plan)}
+    other_numbers = {match[1] for match in _NUMBER.finditer(plan) if match.start() not in calls}
+    for call in reversed(calls.values()):
+        if call[1] not in other_numbers:
+            plan = plan[: call.start()] + plan[call.end() :]
     return plan
 
 
@@ -111,9 +111,9 @@ def _numbers_of_calls(plan: str) -> Iterator[re.Match[str]]:
             depth += {"(": 1, ")": -1}.get(plan[end], 0)
             end += 1
         ends.add(end)
-    for found in _NUMBER.finditer(plan):
-        if found.start() in ends:
-            yield found
+    for match in _NUMBER.finditer(plan):
+        if match.start() in ends:
+            yield match
 
 
 def _by_origin(plan: str) -> str:
@@ -122,7 +122,7 @@ def _by_origin(plan: str) -> str:
     The number decides which attribute it is; the name may have been written in other letters.
     """
     names = {number: name for name, number in _ATTRIBUTE.findall(plan)}
-    return _ATTRIBUTE.sub(lambda found: f"{names[found[2]]}#{found[2]}", plan)
+    return _ATTRIBUTE.sub(lambda match: f"{names[match[2]]}#{match[2]}", plan)
 
 
 def _without_renaming(operators: Operators) -> Operators:
@@ -131,15 +131,15 @@ def _without_renaming(operators: Operators) -> Operators:
     An attribute stands for another that is the same where the one is used only by the operator and
     below it, without being among its columns, and the other only elsewhere.
     """
-    for place in reversed(range(len(operators))):
-        items, end = operators[place].items(), _end(operators, place)
+    for number in reversed(range(len(operators))):
+        items, end = operators[number].items(), _end(operators, number)
         for item in items:
-            found = _RENAMED.fullmatch(item)
-            if found is None or found[1] in items:
+            match = _RENAMED.fullmatch(item)
+            if match is None or match[1] in items:
                 continue
-            below, elsewhere = operators[place + 1 : end], [*operators[:place], *operators[end:]]
-            if not _uses(elsewhere, found[2]) and not _uses(below, found[3]):
-                operators = _renumbered(operators, found[3], found[1].removesuffix("L"))
+            below, elsewhere = operators[number + 1 : end], [*operators[:number], *operators[end:]]
+            if not _uses(elsewhere, match[2]) and not _uses(below, match[3]):
+                operators = _renumbered(operators, match[3], match[1].removesuffix("L"))
     return operators
 
 
@@ -148,104 +148,112 @@ def _renumbered(operators: Operators, number: str, attribute: str) -> Operators:
     used = re.compile(rf"{_NAME}#{number}(?!\d)")
     named = re.compile(rf"({re.escape(attribute)}L?) AS \1(?=[,\]])")
 
-    def text(one: _Operator) -> str:
-        return named.sub(r"\1", used.sub(lambda _: attribute, one.text))
+    def text(operator: _Operator) -> str:
+        return named.sub(r"\1", used.sub(lambda _: attribute, operator.text))
 
-    return [replace(one, text=text(one)) for one in operators]
+    return [replace(operator, text=text(operator)) for operator in operators]
 
 
 def _without_idle(operators: Operators) -> Operators:
     """Return a plan without projections to the columns that their inputs have, in their order."""
     kept = list(operators)
-    for place in reversed(range(len(kept) - 1)):
-        items = kept[place].items()
-        if kept[place].text != f"Project [{', '.join(items)}]":
+    for number in reversed(range(len(kept) - 1)):
+        items = kept[number].items()
+        if kept[number].text != f"Project [{', '.join(items)}]":
             continue
-        columns = [found[1] for found in map(_BARE.fullmatch, items) if found]
-        if len(columns) == len(items) and columns == _columns(kept, place + 1):
-            end = _end(kept, place)
-            above = [replace(one, depth=one.depth - 1) for one in kept[place + 1 : end]]
-            kept[place:end] = above
+        columns = [match[1] for match in map(_BARE.fullmatch, items) if match]
+        if len(columns) == len(items) and columns == _columns(kept, number + 1):
+            end = _end(kept, number)
+            above = [
+                replace(operator, depth=operator.depth - 1) for operator in kept[number + 1 : end]
+            ]
+            kept[number:end] = above
     return kept
 
 
 def _ordered(operators: Operators) -> Operators:
     """Return a plan whose projections are in order of what they say, where theirs is no matter."""
     return [
-        replace(one, text=f"Project [{', '.join(sorted(one.items(), key=_unnumbered))}]")
-        if one.text.startswith("Project [") and _is_chosen_from(operators, place)
-        else one
-        for place, one in enumerate(operators)
+        replace(operator, text=f"Project [{', '.join(sorted(operator.items(), key=_unnumbered))}]")
+        if operator.text.startswith("Project [") and _is_chosen_from(operators, number)
+        else operator
+        for number, operator in enumerate(operators)
     ]
 
 
 def _with_keys_in_order(operators: Operators) -> Operators:
     """Return a plan whose aggregations have their keys in the order of their columns."""
-    return [replace(one, text=_with_ordered_keys(one)) for one in operators]
+    return [replace(operator, text=_with_ordered_keys(operator)) for operator in operators]
 
 
-def _with_ordered_keys(one: _Operator) -> str:
-    items, keys = one.items(), one.lists()[0] if one.text.startswith("Aggregate [") else []
+def _with_ordered_keys(operator: _Operator) -> str:
+    items, keys = (
+        operator.items(),
+        operator.lists()[0] if operator.text.startswith("Aggregate [") else [],
+    )
     written = f"Aggregate [{', '.join(keys)}]"
-    if not keys or not set(keys) <= set(items) or not one.text.startswith(written):
-        return one.text
-    return f"Aggregate [{', '.join(sorted(keys, key=items.index))}]{one.text[len(written) :]}"
+    if not keys or not set(keys) <= set(items) or not operator.text.startswith(written):
+        return operator.text
+    return f"Aggregate [{', '.join(sorted(keys, key=items.index))}]{operator.text[len(written) :]}"
 
 
 def _unnumbered(item: str) -> str:
     return _NUMBER.sub("", item)
 
 
-def _is_chosen_from(operators: Operators, place: int) -> bool:
+def _is_chosen_from(operators: Operators, number: int) -> bool:
     """Tell whether an operator above chooses among the columns of one, by their numbers."""
-    depth = operators[place].depth
-    for one in reversed(operators[:place]):
-        if one.depth >= depth:
+    depth = operators[number].depth
+    for operator in reversed(operators[:number]):
+        if operator.depth >= depth:
             continue
-        if one.depth < depth - 1 or one.text.startswith(_CHOOSING):
-            return one.depth == depth - 1
-        if not one.text.startswith((*_SAME_COLUMNS, *_BOTH_SIDES, *_ADDING)):
+        if operator.depth < depth - 1 or operator.text.startswith(_CHOOSING):
+            return operator.depth == depth - 1
+        if not operator.text.startswith((*_SAME_COLUMNS, *_BOTH_SIDES, *_ADDING)):
             return False
-        depth = one.depth
+        depth = operator.depth
     return False
 
 
-def _columns(operators: Operators, place: int) -> list[str] | None:
+def _columns(operators: Operators, position: int) -> list[str] | None:
     """Return the numbers of the columns of an operator; None where they are not known."""
-    one = operators[place]
+    operator = operators[position]
     below = [
         number
-        for number in range(place + 1, _end(operators, place))
-        if operators[number].depth == one.depth + 1
+        for number in range(position + 1, _end(operators, position))
+        if operators[number].depth == operator.depth + 1
     ]
-    if one.text.startswith(_SAME_COLUMNS) and len(below) == 1:
+    if operator.text.startswith(_SAME_COLUMNS) and len(below) == 1:
         return _columns(operators, below[0])
-    if one.text.startswith(_BOTH_SIDES) and len(below) == 2:
+    if operator.text.startswith(_BOTH_SIDES) and len(below) == 2:
         left, right = (_columns(operators, number) for number in below)
         return None if left is None or right is None else left + right
-    lists = one.lists()
+    lists = operator.lists()
     before: list[str] | None = []
     listed: list[str] = []
-    if one.text.startswith(("LocalRelation [", "Relation [")):
+    if operator.text.startswith(("LocalRelation [", "Relation [")):
         listed = lists[0]
-    elif one.text.startswith(_CHOOSING):
+    elif operator.text.startswith(_CHOOSING):
         listed = lists[-1]
     elif len(below) == 1 and (
-        one.text.startswith("Window [") or (one.text.startswith("Generate ") and len(lists) == 1)
+        operator.text.startswith("Window [")
+        or (operator.text.startswith("Generate ") and len(lists) == 1)
     ):
         before, listed = _columns(operators, below[0]), lists[0]
-    found = [re.search(r"#(\d+)L?$", item) for item in listed]
-    if before is None or not found or not all(found):
+    matches = [re.search(r"#(\d+)L?$", item) for item in listed]
+    if before is None or not matches or not all(matches):
         return None
-    return before + [each[1] for each in found if each]
+    return before + [each[1] for each in matches if each]
 
 
-def _end(operators: Operators, place: int) -> int:
+def _end(operators: Operators, position: int) -> int:
     """Return the place after the operators below one."""
-    depth = operators[place].depth
-    after = range(place + 1, len(operators))
+    depth = operators[position].depth
+    after = range(position + 1, len(operators))
     return next((number for number in after if operators[number].depth <= depth), len(operators))
 
 
 def _uses(operators: Operators, number: str) -> bool:
-    return any(found[1] == number for one in operators for found in _NUMBER.finditer(one.text))
+    return any(
+        match[1] == number for operator in operators for match in _NUMBER.finditer(operator.text)
+    )

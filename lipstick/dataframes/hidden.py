@@ -38,29 +38,29 @@ def register_functions(spark: SparkSession, plan: Plan, nodes: Json) -> None:
     """Register the Python functions of a plan, and write their names into its description."""
     size = sizes(nodes)
     for position, node in untracked(nodes, size):
-        found = list(described_expressions(node, _PYTHON))
-        if not found:
+        functions = list(described_expressions(node, _PYTHON))
+        if not functions:
             continue
         names = {}
         for function in expressions(node_at(plan, nodes, size, position), _PYTHON):
             names[int(function.resultId().id())] = _registered(spark, function)
-        for one in found:
-            one["registered"] = names.get(one["resultId"]["id"])
+        for description in functions:
+            description["registered"] = names.get(description["resultId"]["id"])
 
 
 def _registered(spark: SparkSession, function: Plan) -> str:
     """Return the name of a function, registered unless it is."""
-    own = f"{FUNCTION_PREFIX}{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
-    if not spark.catalog.functionExists(own):
-        spark._jsparkSession.udf().registerPython(own, callable_function(spark, function))
-    return own
+    name = f"{FUNCTION_PREFIX}{function.func().hashCode() & 0xFFFFFFFF:08x}_{function.evalType()}"
+    if not spark.catalog.functionExists(name):
+        spark._jsparkSession.udf().registerPython(name, callable_function(spark, function))
+    return name
 
 
 def callable_function(spark: SparkSession, function: Plan) -> Any:
     """Return a function that can be registered and called: what calls it is ``function``."""
     jvm = jvm_of(spark)
-    made = jvm.org.apache.spark.sql.execution.python.UserDefinedPythonFunction
-    (constructor,) = jvm.java.lang.Class.forName(made._fqn).getConstructors()
+    function_class = jvm.org.apache.spark.sql.execution.python.UserDefinedPythonFunction
+    (constructor,) = jvm.java.lang.Class.forName(function_class._fqn).getConstructors()
     known = [
         function.name(),
         function.func(),
@@ -69,7 +69,7 @@ def callable_function(spark: SparkSession, function: Plan) -> Any:
         function.udfDeterministic(),
     ]
     added: list[list[Any]] = [[] for _ in range(constructor.getParameterCount() - len(known))]
-    return made(*known, *added)
+    return function_class(*known, *added)
 
 
 def show_constants(plan: Plan, nodes: Json) -> None:
@@ -96,7 +96,9 @@ def show_copies(plan: Plan, nodes: Json) -> None:
         if kind(node) != "Expand" or node.get("projections"):
             continue
         rows = node_at(plan, nodes, size, position).projections()
-        node["projections"] = [[described(one) for one in elements(row)] for row in elements(rows)]
+        node["projections"] = [
+            [described(expression) for expression in elements(row)] for row in elements(rows)
+        ]
 
 
 def show_unmarked(plan: Plan, nodes: Json) -> None:
@@ -112,17 +114,17 @@ def show_unmarked(plan: Plan, nodes: Json) -> None:
     size = sizes(nodes)
     for position, node in untracked(nodes, size):
         named = described_expressions(node, ("Alias",))
-        own = {one["exprId"]["id"]: one for one in named if "explicitMetadata" in one}
-        if not own:
+        aliases = {alias["exprId"]["id"]: alias for alias in named if "explicitMetadata" in alias}
+        if not aliases:
             continue
         for name in expressions(node_at(plan, nodes, size, position), ("Alias",)):
-            found, child = own.get(int(name.exprId().id())), name.child()
-            if found is None or child.getClass().getSimpleName() != "AttributeReference":
+            described_alias, child = aliases.get(int(name.exprId().id())), name.child()
+            if described_alias is None or child.getClass().getSimpleName() != "AttributeReference":
                 continue
-            before, after = (_mark(one.metadata()) for one in (child, name))
+            before, after = (_mark(expression.metadata()) for expression in (child, name))
             if after not in (before, None):
                 raise marked_by_hand(str(name.name()))
-            found["unmarked"] = after != before
+            described_alias["unmarked"] = after != before
 
 
 def _mark(metadata: Any) -> str | None:
@@ -148,9 +150,9 @@ def show_pivot_values(plan: Plan, nodes: Json) -> None:
         if first is None:
             continue
         values = first.pivotColumnValues()
-        found = [values.apply(number) for number in range(values.size())]
-        for one in calls:
-            one["pivotColumnValues"] = [None if v is None else _text(v) for v in found]
+        pivot_values = [values.apply(number) for number in range(values.size())]
+        for call in calls:
+            call["pivotColumnValues"] = [None if v is None else _text(v) for v in pivot_values]
 
 
 def _text(value: Any) -> str:

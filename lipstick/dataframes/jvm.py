@@ -60,13 +60,13 @@ def kind(node: dict[str, Any]) -> str:
 
 def sizes(nodes: Json) -> list[int]:
     """Return how many nodes the subtree at each position has."""
-    found = [1] * len(nodes)
+    counts = [1] * len(nodes)
     for position in range(len(nodes) - 1, -1, -1):
         child = position + 1
         for _ in range(nodes[position]["num-children"]):
-            found[position] += found[child]
-            child += found[child]
-    return found
+            counts[position] += counts[child]
+            child += counts[child]
+    return counts
 
 
 def untracked(nodes: Json, size: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -82,11 +82,11 @@ def untracked(nodes: Json, size: Sequence[int]) -> Iterator[tuple[int, dict[str,
 
 def children(nodes: Json, size: Sequence[int], position: int) -> list[int]:
     """Return the positions of a node's children."""
-    found, child = [], position + 1
+    positions, child = [], position + 1
     for _ in range(nodes[position]["num-children"]):
-        found.append(child)
+        positions.append(child)
         child += size[child]
-    return found
+    return positions
 
 
 def node_at(plan: Plan, nodes: Json, size: Sequence[int], position: int) -> Plan:
@@ -102,8 +102,8 @@ def node_at(plan: Plan, nodes: Json, size: Sequence[int], position: int) -> Plan
 
 def expressions(node: Plan, kinds: Collection[str]) -> Iterator[Plan]:
     """Yield the expressions of some classes in an operator."""
-    own = node.expressions()
-    todo = [own.apply(number) for number in range(own.size())]
+    roots = node.expressions()
+    todo = [roots.apply(number) for number in range(roots.size())]
     while todo:
         expression = todo.pop()
         if expression.getClass().getSimpleName() in kinds:
@@ -114,11 +114,11 @@ def expressions(node: Plan, kinds: Collection[str]) -> Iterator[Plan]:
 
 def described_expressions(node: Any, kinds: Collection[str]) -> Iterator[dict[str, Any]]:
     """Yield the descriptions of expressions of some classes in that of an operator."""
-    for one in node.values() if isinstance(node, dict) else node:
-        if isinstance(one, dict) and "num-children" in one and kind(one) in kinds:
-            yield one
-        if isinstance(one, dict | list):
-            yield from described_expressions(one, kinds)
+    for part in node.values() if isinstance(node, dict) else node:
+        if isinstance(part, dict) and "num-children" in part and kind(part) in kinds:
+            yield part
+        if isinstance(part, dict | list):
+            yield from described_expressions(part, kinds)
 
 
 def with_subqueries(plan: Plan, nodes: Json) -> Iterator[tuple[Plan, Json]]:
@@ -126,13 +126,16 @@ def with_subqueries(plan: Plan, nodes: Json) -> Iterator[tuple[Plan, Json]]:
     yield plan, nodes
     size = sizes(nodes)
     for position, node in untracked(nodes, size):
-        own = {one["exprId"]["id"]: one for one in described_expressions(node, _SUBQUERIES)}
-        if not own:
+        subqueries = {
+            subquery["exprId"]["id"]: subquery
+            for subquery in described_expressions(node, _SUBQUERIES)
+        }
+        if not subqueries:
             continue
         for subquery in expressions(node_at(plan, nodes, size, position), _SUBQUERIES):
-            found = own.get(int(subquery.exprId().id()))
-            if found is not None:
-                yield from with_subqueries(subquery.plan(), found["plan"])
+            description = subqueries.get(int(subquery.exprId().id()))
+            if description is not None:
+                yield from with_subqueries(subquery.plan(), description["plan"])
 
 
 def changed(
@@ -162,8 +165,8 @@ def with_parameters(spark: SparkSession, node: Plan, values: dict[int, Any]) -> 
     gateway = spark.sparkContext._gateway
     assert gateway is not None
     array = gateway.new_array(gateway.jvm.java.lang.Object, node.productArity())
-    for place in range(node.productArity()):
-        array[place] = values[place] if place in values else node.productElement(place)
+    for number in range(node.productArity()):
+        array[number] = values[number] if number in values else node.productElement(number)
     return node.makeCopy(array)
 
 
@@ -180,8 +183,8 @@ def alias(spark: SparkSession, value: Plan, name: str, expression_id: Any) -> Pl
     """Return the naming of a value, with an id."""
     jvm = jvm_of(spark)
     empty = sequence(spark, [])
-    made = jvm.org.apache.spark.sql.catalyst.expressions.Alias
-    return made(value, name, expression_id, empty, jvm.scala.Option.empty(), empty)
+    alias_class = jvm.org.apache.spark.sql.catalyst.expressions.Alias
+    return alias_class(value, name, expression_id, empty, jvm.scala.Option.empty(), empty)
 
 
 def elements(values: Any) -> list[Any]:

@@ -41,8 +41,8 @@ def plan_of(relation: Mapping[str, Any]) -> Any:
 
 def as_data(message: Any) -> Message:
     """Return a message of the protocol as data."""
-    found: Message = MessageToDict(message, preserving_proto_field_name=True)
-    return found
+    data: Message = MessageToDict(message, preserving_proto_field_name=True)
+    return data
 
 
 def _parsed(data: Message, message: Any) -> Any:
@@ -60,5 +60,5 @@ class _Known(LogicalPlan):
     def plan(self, session: SparkConnectClient) -> Relation:
         """Return the relation."""
         del session
-        found: Relation = _parsed(self._relation, Relation())
-        return found
+        relation: Relation = _parsed(self._relation, Relation())
+        return relation

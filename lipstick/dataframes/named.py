@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lipstick.tracking import Tracked
 
 
-def only(found: Sequence[Tracked], name: str = "") -> Tracked:
+def only(relations: Sequence[Tracked], name: str = "") -> Tracked:
     """Return the relation that is meant: the one that the frame reads under its name.
 
     Raises
@@ -19,10 +19,14 @@ def only(found: Sequence[Tracked], name: str = "") -> Tracked:
     TrackingError
         The frame does not say which.
     """
-    named = [one for one in found if one.name.lower().rpartition(".")[2] == name.lower()]
-    chosen = named or found
+    named = [
+        relation
+        for relation in relations
+        if relation.name.lower().rpartition(".")[2] == name.lower()
+    ]
+    chosen = named or relations
     if len(chosen) > 1:
-        names = ", ".join(one.name for one in chosen)
+        names = ", ".join(relation.name for relation in chosen)
         raise TrackingError(
             f"This data frame reads a source that is tracked more than once: {names}.\n"
             f'Say which is meant by spark.table("{chosen[0].name}"), or untrack the others.'

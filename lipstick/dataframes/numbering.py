@@ -25,8 +25,8 @@ def same_result(spark: SparkSession, left: Plan, right: Plan) -> bool:
     if left.sameResult(right):
         return True
     ids: Ids = {}
-    one, other = (_renumbered(spark, plan.canonicalized(), ids) for plan in (left, right))
-    return bool(ids) and bool(one.equals(other))
+    left_plan, other = (_renumbered(spark, plan.canonicalized(), ids) for plan in (left, right))
+    return bool(ids) and bool(left_plan.equals(other))
 
 
 def _renumbered(spark: SparkSession, plan: Plan, ids: Ids) -> Plan:
@@ -37,8 +37,8 @@ def _renumbered(spark: SparkSession, plan: Plan, ids: Ids) -> Plan:
     def renumber(node: Plan) -> Plan:
         name = str(node.getClass().getSimpleName())
         loop = None if name == "Join" else loops.index(node.productElement(0))
-        own = {n: ids.setdefault((n, loop), node.productElement(n)) for n in _NUMBERED[name]}
-        return with_parameters(spark, node, own)
+        numbers = {n: ids.setdefault((n, loop), node.productElement(n)) for n in _NUMBERED[name]}
+        return with_parameters(spark, node, numbers)
 
     positions = {position for position, node in enumerate(nodes) if _is_numbered(node)}
     return changed(spark, plan, nodes, positions, renumber) if positions else plan

@@ -59,14 +59,14 @@ def caller(
 
     def call(*arrays: pa.Array) -> pa.Array:
         if not known:
-            function, made = _unpickled(command)
-            known.append((of_function(function, made, sides, settings), made))
-        ((group, made),) = known
-        found = []
+            function, returned = _unpickled(command)
+            known.append((of_function(function, returned, sides, settings), returned))
+        ((group, returned),) = known
+        results = []
         for at in range(len(arrays[0])):
             groups = [_rows(array, at, side) for array, side in zip(arrays, sides, strict=True)]
-            found.append(list(group(groups)) if any(one.num_rows for one in groups) else [])
-        return _lists(found, made, settings)
+            results.append(list(group(groups)) if any(rows.num_rows for rows in groups) else [])
+        return _lists(results, returned, settings)
 
     return call
 
@@ -74,12 +74,12 @@ def caller(
 def _unpickled(command: bytes) -> tuple[Callable[..., Any], StructType]:
     import pickle
 
-    found = pickle.loads(command)
-    if not isinstance(found, tuple):
+    unpickled = pickle.loads(command)
+    if not isinstance(unpickled, tuple):
         # PySpark sends long functions as broadcast variables.
-        found = pickle.loads(found.value)
-    function, made = found
-    return function, made
+        unpickled = pickle.loads(unpickled.value)
+    function, returned = unpickled
+    return function, returned
 
 
 def _rows(array: pa.Array, at: int, side: Side) -> pa.RecordBatch:
@@ -91,18 +91,18 @@ def _rows(array: pa.Array, at: int, side: Side) -> pa.RecordBatch:
 
 
 def _lists(
-    found: Sequence[Sequence[pa.RecordBatch]], made: StructType, settings: Settings
+    groups: Sequence[Sequence[pa.RecordBatch]], returned: StructType, settings: Settings
 ) -> pa.Array:
     """Return an array of structs for each group, whose fields are named by their places."""
     import pyarrow as pa
 
-    types = [field.type for field in arrow_type(made, settings)]
+    types = [field.type for field in arrow_type(returned, settings)]
     fields = [
         pa.field(f"c{number}", kind, field.nullable)
-        for number, (kind, field) in enumerate(zip(types, made.fields, strict=True))
+        for number, (kind, field) in enumerate(zip(types, returned.fields, strict=True))
     ]
     offsets, parts = [0], [pa.array([], pa.struct(fields))]
-    for batches in found:
+    for batches in groups:
         for batch in batches:
             pairs = zip(batch.columns, types, strict=True)
             columns = [column.cast(kind) for column, kind in pairs]
@@ -135,11 +135,11 @@ def _frame(series: Sequence[Any], side: Side) -> Any:
 
 
 def _key(series: Sequence[Any], side: Side) -> tuple[Any, ...]:
-    return tuple(series[place].iloc[0] for place in side[0])
+    return tuple(series[number].iloc[0] for number in side[0])
 
 
 def _of_frames(
-    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+    function: Callable[..., Any], returned: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     keyed = _arguments(function) > len(sides)
 
@@ -148,13 +148,13 @@ def _of_frames(
         pairs = list(zip(series, sides, strict=True))
         frames = [_frame(*pair) for pair in pairs]
         keys = [_key(*pairs[_first(groups)])] if keyed else []
-        yield from_pandas(function(*keys, *frames), made, settings)
+        yield from_pandas(function(*keys, *frames), returned, settings)
 
     return group
 
 
 def _of_iterators_of_frames(
-    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+    function: Callable[..., Any], returned: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     (side,), keyed = sides, _arguments(function) > 1
 
@@ -163,13 +163,13 @@ def _of_iterators_of_frames(
         first = next(_batches(groups[0], settings))
         keys = [_key(series_of(first, settings), side)] if keyed else []
         for result in function(*keys, (_frame(series, side) for series in parts)):
-            yield from_pandas(result, made, settings)
+            yield from_pandas(result, returned, settings)
 
     return group
 
 
 def _of_partitions_of_frames(
-    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+    function: Callable[..., Any], returned: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     (side,) = sides
     _refuse_rows_of_none(function, settings)
@@ -180,7 +180,7 @@ def _of_partitions_of_frames(
         parts = (series_of(rows, settings) for rows in _batches(groups[0], settings))
         results = _iterated(function(_frame(series, side) for series in parts), settings)
         for result in verified_parts(results, pd.DataFrame):
-            yield from_pandas(result, made, settings, more=True)
+            yield from_pandas(result, returned, settings, more=True)
 
     return group
 
@@ -191,10 +191,10 @@ def _refuse_rows_of_none(function: Callable[..., Any], settings: Settings) -> No
     Spark calls it for such partitions too. Where it fails then, it may never have met one.
     """
     try:
-        made = sum(len(result) for result in _iterated(function(iter(())), settings))
+        count = sum(len(result) for result in _iterated(function(iter(())), settings))
     except Exception:
         return
-    if made:
+    if count:
         raise ValueError(
             "This function of partitions makes rows of a partition that has none. What they come "
             "from cannot be said: let it return nothing then."
@@ -217,11 +217,11 @@ def _columns(rows: pa.RecordBatch, side: Side) -> pa.RecordBatch:
 
 
 def _arrow_key(rows: pa.RecordBatch, side: Side) -> tuple[Any, ...]:
-    return tuple(rows.column(place)[0] for place in side[0])
+    return tuple(rows.column(number)[0] for number in side[0])
 
 
 def _of_tables(
-    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+    function: Callable[..., Any], returned: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     keyed = _arguments(function) > len(sides)
 
@@ -233,13 +233,13 @@ def _of_tables(
         keys = [_arrow_key(*pairs[_first(groups)])] if keyed else []
         result = verified(function(*keys, *tables), pa.Table)
         if result.num_columns:
-            yield from enforced(result, made, settings).combine_chunks().to_batches()
+            yield from enforced(result, returned, settings).combine_chunks().to_batches()
 
     return group
 
 
 def _of_iterators_of_batches(
-    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+    function: Callable[..., Any], returned: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     (side,), keyed = sides, _arguments(function) > 1
 
@@ -251,13 +251,13 @@ def _of_iterators_of_batches(
         made_of = function(*keys, parts)
         for result in verified_parts(made_of, pa.RecordBatch):
             if result.num_columns:
-                yield enforced(result, made, settings)
+                yield enforced(result, returned, settings)
 
     return group
 
 
 def _of_partitions_of_batches(
-    function: Callable[..., Any], made: StructType, sides: Sequence[Side], settings: Settings
+    function: Callable[..., Any], returned: StructType, sides: Sequence[Side], settings: Settings
 ) -> Group:
     (side,) = sides
     _refuse_rows_of_none(function, settings)
@@ -265,13 +265,13 @@ def _of_partitions_of_batches(
     def group(groups: Groups) -> Iterable[pa.RecordBatch]:
         import pyarrow as pa
 
-        types = [field.type for field in arrow_type(made, settings)]
+        types = [field.type for field in arrow_type(returned, settings)]
         parts = (_columns(rows, side) for rows in _batches(groups[0], settings))
         results = _iterated(function(parts), settings)
         for result in verified_parts(results, pa.RecordBatch):
-            found = [column.type for column in result.columns]
-            if found != types:
-                raise TypeError(f"a function returns columns of {found} instead of {types}")
+            actual = [column.type for column in result.columns]
+            if actual != types:
+                raise TypeError(f"a function returns columns of {actual} instead of {types}")
             yield result
 
     return group

@@ -32,10 +32,10 @@ def with_stated_pivots(spark: SparkSession, value: Any) -> Any:
         There are no values, or more than Spark allows, or they have no literals.
     """
     if isinstance(value, list):
-        return [with_stated_pivots(spark, one) for one in value]
+        return [with_stated_pivots(spark, part) for part in value]
     if not isinstance(value, dict):
         return value
-    value = {key: with_stated_pivots(spark, one) for key, one in value.items()}
+    value = {key: with_stated_pivots(spark, part) for key, part in value.items()}
     message = value.get("aggregate")
     if "common" not in value or not message or "pivot" not in message:
         return value
@@ -51,14 +51,14 @@ def _with_own_keys(spark: SparkSession, relation: Message) -> Message:
     keys, of = message.get("grouping_expressions", []), message["pivot"]["col"]
     read = set(_names([*message["aggregate_expressions"], of]))
     parts = [*keys, of]
-    others = [n for n, part in enumerate(parts) if not _is_column(part)]
-    others += [n for n, key in enumerate(keys) if _is_column(key) and read & set(_names(key))]
-    if not others:
+    computed = [n for n, part in enumerate(parts) if not _is_column(part)]
+    computed += [n for n, key in enumerate(keys) if _is_column(key) and read & set(_names(key))]
+    if not computed:
         return relation
     taken = {name.lower() for name in _columns(spark, message["input"])}
     names = (name for name in map("part{}".format, count()) if name not in taken)
     aliases = []
-    for number in others:
+    for number in computed:
         name, part = next(names), parts[number]
         aliases.append({"expr": part["alias"]["expr"] if "alias" in part else part, "name": [name]})
         parts[number] = {"unresolved_attribute": {"unparsed_identifier": name}}
@@ -81,8 +81,8 @@ def _is_column(part: Message) -> bool:
 def _names(value: Any) -> Iterator[str]:
     """Yield the names of columns in expressions."""
     if isinstance(value, list):
-        for one in value:
-            yield from _names(one)
+        for part in value:
+            yield from _names(part)
     elif isinstance(value, dict):
         if "unparsed_identifier" in value:
             yield value["unparsed_identifier"].replace("`", "").lower()
@@ -98,16 +98,16 @@ def _values(spark: SparkSession, rows: Message, column: Message) -> list[Message
     most = int(str(spark.conf.get(_MOST)))
     read: Message = {"common": {}, "project": {"input": rows, "expressions": [column]}}
     values = frame_of(spark, read).toDF("value").distinct().limit(most + 1).sort("value")
-    found = [row.value for row in values.collect()]
-    if not found:
+    distinct = [row.value for row in values.collect()]
+    if not distinct:
         raise UnsupportedError("pivot() without values finds none", "Give it the values.")
-    if len(found) > most:
+    if len(distinct) > most:
         raise UnsupportedError(
             f"pivot() without values finds more than {most} of them",
             f"Give it the values, or set {_MOST}.",
         )
     try:
-        return [_literal(spark, F.lit(one)) for one in found]
+        return [_literal(spark, F.lit(value)) for value in distinct]
     except PySparkException as error:
         raise UnsupportedError(
             f"pivot() without values finds some that are no literals: {error}",
@@ -117,5 +117,5 @@ def _values(spark: SparkSession, rows: Message, column: Message) -> list[Message
 
 def _literal(spark: SparkSession, value: Column) -> Message:
     expression: Any = value._expr
-    found: Message = as_data(expression.to_plan(client_of(spark)))["literal"]
-    return found
+    literal: Message = as_data(expression.to_plan(client_of(spark)))["literal"]
+    return literal

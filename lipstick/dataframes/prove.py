@@ -76,10 +76,12 @@ def prove(spark: SparkSession, frame: DataFrame, text: str) -> None:
         raise NotUnderstoodError(problem, _ADVICE, text)
     with settings(spark, _SETTINGS), active(spark):
         for prepare in (_renamed, _inlined):
-            theirs, ours = (_optimised(spark, analysed(each), prepare) for each in (frame, other))
-            if same_result(spark, theirs, ours):
+            of_frame, of_text = (
+                _optimised(spark, analysed(each), prepare) for each in (frame, other)
+            )
+            if same_result(spark, of_frame, of_text):
                 return
-    raise _difference(text, theirs, ours)
+    raise _difference(text, of_frame, of_text)
 
 
 def _columns(frame: DataFrame) -> list[tuple[str, str]]:
@@ -112,11 +114,11 @@ def _keyed(spark: SparkSession, aggregate: Plan) -> Plan:
     logical = jvm_of(spark).org.apache.spark.sql.catalyst.plans.logical
     items, child = elements(aggregate.aggregateExpressions()), aggregate.child()
     count = aggregate.groupingExpressions().size()
-    made = [one for one in items[:count] if one.getClass().getSimpleName() == "Alias"]
-    if not made:
+    named_keys = [item for item in items[:count] if item.getClass().getSimpleName() == "Alias"]
+    if not named_keys:
         return aggregate
-    below = logical.Project(sequence(spark, [*elements(child.output()), *made]), child)
-    keys = [one.toAttribute() for one in items[:count]]
+    below = logical.Project(sequence(spark, [*elements(child.output()), *named_keys]), child)
+    keys = [item.toAttribute() for item in items[:count]]
     items[:count] = keys
     changes = {0: sequence(spark, keys), 1: sequence(spark, items), 2: below}
     return with_parameters(spark, aggregate, changes)
@@ -170,18 +172,18 @@ def _origins(nodes: Json, *, in_the_end: bool) -> dict[int, str]:
     Another alias of it in the same list has another name: of two without one the optimiser would
     make one column, and an invalid plan.
     """
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for node in reversed(nodes):
         items = _items(node)
         taken = Counter(_id(item[0]) for item in items if kind(item[0]) == "AttributeReference")
         for item in items:
             if _renames(item):
                 attribute, name = _id(item[1]), str(item[1]["name"])
-                name = found.get(attribute, name) if in_the_end else name
+                name = names.get(attribute, name) if in_the_end else name
                 again = taken[attribute]
-                found[_id(item[0])] = f"{name}_{again}" if again else name
+                names[_id(item[0])] = f"{name}_{again}" if again else name
                 taken[attribute] += 1
-    return found
+    return names
 
 
 def _items(node: dict[str, Any]) -> Sequence[Json]:
@@ -221,15 +223,15 @@ def _common(spark: SparkSession, node: Plan, origins: Mapping[int, str]) -> Plan
         return with_parameters(spark, node, {_QUALIFIER: jvm.scala.Option.empty()})
     if name == "Deduplicate":
         # PySpark 4.0 has them in no order.
-        columns = [one.exprId() for one in elements(node.child().output())]
+        columns = [attribute.exprId() for attribute in elements(node.child().output())]
         keys = sorted(elements(node.keys()), key=lambda key: columns.index(key.exprId()))
         return with_parameters(spark, node, {0: sequence(spark, keys)})
     if name not in _LISTS:
         return node.children().apply(0)
-    place, _ = _LISTS[name]
-    items = node.productElement(place)
-    own = [_unnamed(spark, items.apply(n), origins) for n in range(items.size())]
-    return with_parameters(spark, node, {place: sequence(spark, own)})
+    number, _ = _LISTS[name]
+    items = node.productElement(number)
+    unnamed = [_unnamed(spark, items.apply(n), origins) for n in range(items.size())]
+    return with_parameters(spark, node, {number: sequence(spark, unnamed)})
 
 
 def _present(spark: SparkSession, condition: Plan) -> Plan:
@@ -246,9 +248,9 @@ def _present(spark: SparkSession, condition: Plan) -> Plan:
     wanted = condition.n()
     if wanted not in (1, len(parts)):
         flags = catalyst.CreateArray(sequence(spark, parts), False)
-        found = catalyst.Size(catalyst.ArrayRemove(flags, catalyst.Literal.FalseLiteral()), False)
+        size = catalyst.Size(catalyst.ArrayRemove(flags, catalyst.Literal.FalseLiteral()), False)
         return catalyst.GreaterThanOrEqual(
-            found, catalyst.Literal(wanted, jvm.org.apache.spark.sql.types.DataTypes.IntegerType)
+            size, catalyst.Literal(wanted, jvm.org.apache.spark.sql.types.DataTypes.IntegerType)
         )
     return reduce(catalyst.And if wanted == len(parts) else catalyst.Or, parts)
 
@@ -266,13 +268,13 @@ def _unnamed(spark: SparkSession, item: Plan, origins: Mapping[int, str]) -> Pla
     return alias(spark, item.child(), name, item.exprId())
 
 
-def _difference(text: str, theirs: Plan, ours: Plan) -> NotUnderstoodError:
-    left, right = (plan.canonicalized().toString().splitlines() for plan in (theirs, ours))
+def _difference(text: str, of_frame: Plan, of_text: Plan) -> NotUnderstoodError:
+    left, right = (plan.canonicalized().toString().splitlines() for plan in (of_frame, of_text))
     pairs = zip(left, right, strict=False)
-    mine, other = next((pair for pair in pairs if pair[0] != pair[1]), (left[-1], right[-1]))
+    left_line, other = next((pair for pair in pairs if pair[0] != pair[1]), (left[-1], right[-1]))
     problem = (
         "This data frame is not understood: Spark plans\n"
-        f"  {mine.strip()[:160]}\nand of the text made of it\n  {other.strip()[:160]}\n"
+        f"  {left_line.strip()[:160]}\nand of the text made of it\n  {other.strip()[:160]}\n"
         f"The text is\n{text}\n"
     )
     return NotUnderstoodError(problem.rstrip(), _ADVICE)

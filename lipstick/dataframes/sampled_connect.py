@@ -25,10 +25,10 @@ def with_filters(value: Any, schema_of: Schema) -> Any:
         ``randomSplit`` of several columns of one name.
     """
     if isinstance(value, list):
-        return [with_filters(one, schema_of) for one in value]
+        return [with_filters(part, schema_of) for part in value]
     if not isinstance(value, dict) or "tracked" in value:
         return value
-    value = {key: with_filters(one, schema_of) for key, one in value.items()}
+    value = {key: with_filters(part, schema_of) for key, part in value.items()}
     sample = value.get("sample")
     if "common" not in value or not sample or sample.get("with_replacement"):
         return value

@@ -33,8 +33,8 @@ def with_texts(spark: SparkSession, plan: Plan, nodes: Json) -> Json | None:
     """
     marked = deepcopy(nodes)
     parts = list(with_subqueries(plan, marked))
-    found = sum(_mark(spark, part, described) for part, described in parts)
-    return marked if found else None
+    marked_count = sum(_mark(spark, part, described) for part, described in parts)
+    return marked if marked_count else None
 
 
 def _mark(spark: SparkSession, plan: Plan, nodes: Json) -> int:
@@ -45,11 +45,14 @@ def _mark(spark: SparkSession, plan: Plan, nodes: Json) -> int:
         if "tracked" in nodes[position]:
             return 0
         text = _text(node, nodes[position])
-        own = nodes[position : position + size[position]]
+        subtree = nodes[position : position + size[position]]
         if text is not None and _is_stated(
-            spark, node, text, set(_tracked(own)), whole=position == 0
+            spark, node, text, set(_tracked(subtree)), whole=position == 0
         ):
-            columns = [[int(one.exprId().id()), one.name()] for one in elements(node.output())]
+            columns = [
+                [int(attribute.exprId().id()), attribute.name()]
+                for attribute in elements(node.output())
+            ]
             nodes[position]["text"] = {"sql": text, "columns": columns}
             return 1
         below = children(nodes, size, position)
@@ -65,8 +68,8 @@ def _tracked(described: Any) -> Iterator[str]:
             yield described["tracked"]["name"].lower()
         described = list(described.values())
     if isinstance(described, list):
-        for one in described:
-            yield from _tracked(one)
+        for part in described:
+            yield from _tracked(part)
 
 
 def _text(node: Plan, described: dict[str, object]) -> str | None:
@@ -88,7 +91,7 @@ def _is_stated(spark: SparkSession, node: Plan, text: str, names: set[str], *, w
         stated = analysed(spark.sql(text))
     except PySparkException:
         return False
-    own = [str(name).lower() for name in stated.schema().fieldNames()]
+    columns = [str(name).lower() for name in stated.schema().fieldNames()]
     if stated.schema().catalogString() != node.schema().catalogString():
         return False
-    return whole or len(set(own)) == len(own)
+    return whole or len(set(columns)) == len(columns)

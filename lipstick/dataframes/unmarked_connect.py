@@ -36,24 +36,24 @@ def without_marks(spark: SparkSession, value: Any) -> Any:
         The metadata are marks themselves.
     """
     if isinstance(value, list):
-        return [without_marks(spark, one) for one in value]
+        return [without_marks(spark, part) for part in value]
     if not isinstance(value, dict) or "tracked" in value:
         return value
-    value = {key: without_marks(spark, one) for key, one in value.items()}
-    kind = next((one for one in _LISTS if one in value), None) if "common" in value else None
+    value = {key: without_marks(spark, part) for key, part in value.items()}
+    kind = next((name for name in _LISTS if name in value), None) if "common" in value else None
     if kind is not None:
         value[kind] = _relation(spark, value[kind], kind)
     return value
 
 
 def _relation(spark: SparkSession, message: Message, kind: str) -> Message:
-    own = [_name(one, kind) for place in _LISTS[kind] for one in message.get(place, [])]
-    found = [one for one in own if one is not None and may_be_marked(one["expr"])]
-    if not found or not _has_marks(spark, message, found):
+    items = [_name(item, kind) for field in _LISTS[kind] for item in message.get(field, [])]
+    marked = [item for item in items if item is not None and may_be_marked(item["expr"])]
+    if not marked or not _has_marks(spark, message, marked):
         return message
-    for one in found:
-        call = {"function_name": "coalesce", "arguments": [one["expr"]]}
-        one["expr"] = {"unresolved_function": call}
+    for name in marked:
+        call = {"function_name": "coalesce", "arguments": [name["expr"]]}
+        name["expr"] = {"unresolved_function": call}
     return message
 
 
@@ -68,7 +68,7 @@ def _name(item: Message, kind: str) -> Message | None:
 
 def _has_marks(spark: SparkSession, message: Message, names: list[Message]) -> bool:
     """Tell whether a name is given to a time window, or where there are columns with marks."""
-    if not all("unresolved_attribute" in one["expr"] for one in names):
+    if not all("unresolved_attribute" in item["expr"] for item in names):
         return True
     fields = client_of(spark).schema(plan_of(message["input"])).fields
     return any(mark_of(field) is not None for field in fields)
