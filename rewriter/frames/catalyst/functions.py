@@ -48,7 +48,7 @@ _WITH_OPTIONS = {"SchemaOfJson", "SchemaOfCsv", "SchemaOfXml"}
 
 def draws(node: Node) -> bool:
     """Tell whether chance decides what an expression is."""
-    return any(function_name(one.kind) in DRAWN for one in node.walk())
+    return any(function_name(part.kind) in DRAWN for part in node.walk())
 
 
 def function_name(kind: str) -> str | None:

@@ -35,7 +35,10 @@ class ExpandedSets:
     def clause(self, scalars: CatalystScalars) -> exp.Group:
         """Return GROUP BY GROUPING SETS."""
         keys = [scalars.write(key) for key in self.keys]
-        sets = [exp.Tuple(expressions=[keys[n].copy() for n in one]) for one in self.sets]
+        sets = [
+            exp.Tuple(expressions=[keys[n].copy() for n in grouping_set])
+            for grouping_set in self.sets
+        ]
         return exp.Group(expressions=[exp.GroupingSets(expressions=sets)])
 
 
@@ -55,7 +58,7 @@ def grouping_sets(expand: Node) -> ExpandedSets:
     if not copied:
         raise unsupported("copies of rows that are no grouping sets have no rule")
     items = project.many("projectList")
-    keys = tuple(one.child for one in items if one.kind == "Alias")
+    keys = tuple(item.child for item in items if item.kind == "Alias")
     first = len(items) - len(keys)
     rows = [
         [tree(value) for value in row[first : len(outputs) - 1]]

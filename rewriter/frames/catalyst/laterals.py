@@ -45,14 +45,14 @@ class LateralCall:
 
     def columns(self, names: Sequence[str]) -> tuple[Column, ...]:
         """Return its columns, where those of the generator have these names."""
-        made = zip(map(attribute_id, self.generate.many("generatorOutput")), names, strict=True)
-        known = dict(made)
-        found = []
+        pairs = zip(map(attribute_id, self.generate.many("generatorOutput")), names, strict=True)
+        known = dict(pairs)
+        columns = []
         for item in self.items:
             inner = item.child if item.kind == "Alias" else item
             scalar = exp.Column(this=identifier(known[attribute_id(inner)]))
-            found.append(Column(attribute_id(item), item.fields["name"], scalar))
-        return tuple(found)
+            columns.append(Column(attribute_id(item), item.fields["name"], scalar))
+        return tuple(columns)
 
 
 def lateral_call(plan: Node) -> LateralCall | None:
@@ -65,7 +65,7 @@ def lateral_call(plan: Node) -> LateralCall | None:
         return None
     items = plan.many("generatorOutput") if items is None else items
     inner = [item.child if item.kind == "Alias" else item for item in items]
-    if any(one.kind != "AttributeReference" for one in inner):
+    if any(item.kind != "AttributeReference" for item in inner):
         return None
     return LateralCall(plan, items)
 

@@ -41,7 +41,7 @@ def output(node: Node) -> tuple[int, ...]:
 
 def needed(root: Node) -> frozenset[int]:
     """Return the attributes that any expression of a plan uses, or its answer."""
-    found = set(output(root))
+    used_ids = set(output(root))
     todo = [root]
     while todo:
         node = todo.pop()
@@ -50,15 +50,17 @@ def needed(root: Node) -> frozenset[int]:
         todo += node.children
         if node.kind in _COMPARED:
             for child in node.children:
-                found.update(output(child))
+                used_ids.update(output(child))
         used = node.nested
         if node.kind == "Project":
-            used = tuple(one for one in used if one.kind != "AttributeReference")
+            used = tuple(item for item in used if item.kind != "AttributeReference")
         elif node.kind == "Generate":
-            used = tuple(one for one in (node.one("generator"),) if one is not None)
+            used = tuple(
+                generator for generator in (node.one("generator"),) if generator is not None
+            )
         for expression in used:
-            found.update(references(expression))
-    return frozenset(found)
+            used_ids.update(references(expression))
+    return frozenset(used_ids)
 
 
 def references(expression: Node) -> frozenset[int]:

@@ -60,8 +60,8 @@ def pivot_of(project: Node) -> Pivot | None:
     columns = [known[number] for number in known if number in keys | {attribute_id(of)}]
     return Pivot(
         source=inner.children[0],
-        made=tuple(one for one in columns if one.kind != "AttributeReference"),
-        aggregates=tuple(known[attribute_id(one.children[1])] for one in firsts.values()),
+        made=tuple(column for column in columns if column.kind != "AttributeReference"),
+        aggregates=tuple(known[attribute_id(first.children[1])] for first in firsts.values()),
         keys=keys,
         of=of,
         values=tuple(first.fields.get("pivotColumnValues") or ()),
@@ -75,7 +75,7 @@ def pivoted(pivot: Pivot, rows: Rows, scalars: CatalystScalars) -> Rows:
     type_ = pivot.of.fields["dataType"]
     values = [literal(v, type_) for v in pivot.values]
     aggregates = [scalars.write(item) for item in pivot.aggregates]
-    keys = [one.scalar for one in rows.columns if one.id in pivot.keys]
+    keys = [column.scalar for column in rows.columns if column.id in pivot.keys]
     select = pivot_select(rows, keys, aggregates, scalars.write(pivot.of), values)
     columns = tuple(_column(item, pivot, rows) for item in pivot.items)
     return Rows(columns, select, Stage.ITEMS)
@@ -84,10 +84,10 @@ def pivoted(pivot: Pivot, rows: Rows, scalars: CatalystScalars) -> Rows:
 def _column(item: Node, pivot: Pivot, rows: Rows) -> Column:
     name = str(item.fields["name"])
     if item.kind == "AttributeReference":
-        key = next(one for one in rows.columns if one.id == attribute_id(item))
+        key = next(column for column in rows.columns if column.id == attribute_id(item))
         return Column(key.id, name, pivot_key(key.scalar))
-    array, place = item.children[0].children
-    own = pivot_value(
-        int(place.fields["value"]), pivot.arrays[attribute_id(array)], len(pivot.aggregates)
+    array, ordinal = item.children[0].children
+    scalar = pivot_value(
+        int(ordinal.fields["value"]), pivot.arrays[attribute_id(array)], len(pivot.aggregates)
     )
-    return Column(attribute_id(item), name, own)
+    return Column(attribute_id(item), name, scalar)

@@ -127,7 +127,7 @@ class CatalystPlans:
     ) -> tuple[Column, ...]:
         """Return the columns that a select list makes of rows."""
         scope = scope or self._scope(rows)
-        weights = {one.id: one.weight for one in rows.columns}
+        weights = {column.id: column.weight for column in rows.columns}
         columns = []
         for item in items:
             scalar = scope.write(item)
@@ -137,8 +137,8 @@ class CatalystPlans:
                     f"the expression of column {item.fields['name']} doubles from step to step",
                     "Track an intermediate frame, written to a table.",
                 )
-            own = sum(1 for _ in item.walk())
-            columns.append(Column(attribute_id(item), _name(item), scalar, weight + own - 1))
+            size = sum(1 for _ in item.walk())
+            columns.append(Column(attribute_id(item), _name(item), scalar, weight + size - 1))
         return tuple(columns)
 
     def _range(self, node: Node) -> Rows:
@@ -165,7 +165,7 @@ class CatalystPlans:
         if pivot is not None:
             return self._pivot(pivot)
         every = node.many("projectList")
-        items = [one for one in every if self._steps.needs(attribute_id(one))] or every[:1]
+        items = [item for item in every if self._steps.needs(attribute_id(item))] or every[:1]
         drawn = any(map(draws, items))
         rows = self._drawn_from(node) if drawn else self.rows(node.children[0])
         if not _fits(rows, items) or (self._literal and rows.stage >= Stage.ITEMS):
@@ -196,7 +196,7 @@ class CatalystPlans:
         if pivot.made:
             columns = (*rows.columns, *self._items(rows, pivot.made))
             rows = self._closed(replace(rows, columns=columns, stage=Stage.ITEMS))
-        used = tuple(one for one in rows.columns if one.id in pivot.used)
+        used = tuple(column for column in rows.columns if column.id in pivot.used)
         if not rows.single or used != rows.columns:
             rows = self._closed(replace(rows, columns=used))
         return pivoted(pivot, rows, self._scope(rows))
@@ -204,9 +204,9 @@ class CatalystPlans:
     def _time_window(self, window: TimeWindow) -> Rows:
         """Return a step with the window, which is kept where nothing reads it: it repeats rows."""
         rows = self._below(window.input, Stage.WHERE, window.used)
-        made = window.column(self._scope(rows))
-        self._steps.need([made.id])
-        return self._closed(replace(rows, columns=(made, *rows.columns), stage=Stage.ITEMS))
+        time_column = window.column(self._scope(rows))
+        self._steps.need([time_column.id])
+        return self._closed(replace(rows, columns=(time_column, *rows.columns), stage=Stage.ITEMS))
 
     def _filter(self, node: Node) -> Rows:
         window = time_window_of(node)
@@ -226,8 +226,8 @@ class CatalystPlans:
         before = rows.select.args.get(clause)
         if before is not None:
             condition = exp.and_(before.this.copy(), condition, copy=False)
-        made = exp.Where(this=condition) if clause == "where" else exp.Having(this=condition)
-        return rows.having(clause, made, stage)
+        clause_node = exp.Where(this=condition) if clause == "where" else exp.Having(this=condition)
+        return rows.having(clause, clause_node, stage)
 
     def _aggregate(self, node: Node) -> Rows:
         keys, items = node.many("groupingExpressions"), node.many("aggregateExpressions")
@@ -260,9 +260,9 @@ class CatalystPlans:
         outputs = node.many("generatorOutput")
         written = call(name, *map(self._scope(rows).write, generator.children))
         names = map(_name, outputs)
-        rows, made = lateral_view(rows, written, names, outer=bool(node.fields.get("outer")))
-        pairs = zip(outputs, made, strict=True)
-        added = tuple(Column(attribute_id(one), _name(one), scalar) for one, scalar in pairs)
+        rows, scalars = lateral_view(rows, written, names, outer=bool(node.fields.get("outer")))
+        pairs = zip(outputs, scalars, strict=True)
+        added = tuple(Column(attribute_id(item), _name(item), scalar) for item, scalar in pairs)
         return replace(rows, columns=rows.columns + added)
 
     def _expand(self, node: Node) -> Rows:
@@ -273,7 +273,7 @@ class CatalystPlans:
         """Return the rows of one relation that has these columns and no others."""
         if rows.query is not None or rows.stage >= Stage.ITEMS:
             rows = self._closed(rows)
-        known = {one.id: one for one in rows.columns}
+        known = {column.id: column for column in rows.columns}
         columns = tuple(known[number] for number in used)
         return self._closed(replace(rows, columns=columns))
 
@@ -292,7 +292,7 @@ class CatalystPlans:
         keys = node.many("order")
         rows = self._input(node, Stage.ORDER, keys)
         used = frozenset[int]().union(*map(references, keys))
-        if not all(one.kept for one in rows.columns if one.id in used):
+        if not all(column.kept for column in rows.columns if column.id in used):
             rows = self._closed(rows)
         scope = self._scope(rows)
         order = exp.Order(expressions=[ordered(scope.write, key) for key in keys])
@@ -342,7 +342,7 @@ class CatalystPlans:
             lateral, columns = subquery_lateral(inner)
         else:
             written = self._called(called.generate, left)
-            names = unique([_name(one) for one in called.generate.many("generatorOutput")])
+            names = unique([_name(item) for item in called.generate.many("generatorOutput")])
             lateral, columns = call_lateral(written, names), called.columns(names)
         join = exp.Join(side=side_and_kind[0], kind=side_and_kind[1])
         rows = lateral_join(left, lateral, columns, join)
@@ -366,13 +366,13 @@ class CatalystPlans:
 
     def _with(self, node: Node) -> Rows:
         plan, definitions = node.required("plan"), node.many("cteDefs")
-        self._named |= {one.fields["id"]: one for one in definitions}
+        self._named |= {definition.fields["id"]: definition for definition in definitions}
         return self.rows(plan)
 
     def _named_query(self, node: Node) -> Rows:
         rows = self.rows(self._named[node.fields["cteId"]].children[0])
         pairs = zip(rows.columns, node.many("output"), strict=True)
-        renamed = (replace(one, id=attribute_id(own), name=_name(own)) for one, own in pairs)
+        renamed = (replace(c, id=attribute_id(item), name=_name(item)) for c, item in pairs)
         return replace(rows, columns=tuple(renamed))
 
     def _subquery(self, node: Node, around: CatalystScalars) -> exp.Expr:
@@ -390,7 +390,7 @@ class CatalystPlans:
         """Return the rows of a plan that may refer to the columns around it."""
         self._steps.need(needed(plan))
         outer = {
-            one.table.lower() for one in around.columns.values() if isinstance(one, exp.Column)
+            node.table.lower() for node in around.columns.values() if isinstance(node, exp.Column)
         }
         inner = CatalystPlans(self._steps, around, outer, literal=self._literal)
         inner._named = self._named
@@ -416,14 +416,14 @@ def _is_grouped(rows: Rows) -> bool:
     return (
         bool(select.args.get("group"))
         and not select.args.get("distinct")
-        and not any(one.scalar.find(exp.Window) for one in rows.columns)
+        and not any(column.scalar.find(exp.Window) for column in rows.columns)
     )
 
 
 def _fits(rows: Rows, items: Sequence[Node]) -> bool:
     """Tell whether a select list goes into the SELECT that its rows are."""
     if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
-        return [one.id for one in rows.columns] == [*map(attribute_id, items)]
+        return [column.id for column in rows.columns] == [*map(attribute_id, items)]
     if rows.stage is Stage.ORDER:
         return all(map(_is_attribute, items))
     return rows.stage < Stage.ITEMS or all(map(_renames, items))

@@ -94,11 +94,11 @@ class CatalystScalars:
 
     def attribute(self, node: Node) -> exp.Expr:
         """Return what stands for an attribute."""
-        found = self.columns.get(attribute_id(node))
-        if found is None:
+        scalar = self.columns.get(attribute_id(node))
+        if scalar is None:
             name = node.fields.get("name", node.kind)
             raise unsupported(f"column {name} is not one of its input's")
-        return found.copy()
+        return scalar.copy()
 
 
 def arguments(node: Node) -> tuple[Node, ...]:
@@ -113,8 +113,8 @@ def attribute_id(node: Node) -> int:
 
 def _named(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write what a name is given to; a call of it has not the marks of a column."""
-    found = scalars.write(node.child)
-    return call("coalesce", found) if node.fields.get("unmarked") else found
+    scalar = scalars.write(node.child)
+    return call("coalesce", scalar) if node.fields.get("unmarked") else scalar
 
 
 def _cast(scalars: CatalystScalars, node: Node) -> exp.Expr:
@@ -162,22 +162,22 @@ def _if(scalars: CatalystScalars, node: Node) -> exp.Expr:
 
 
 def _between(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    value, low, high = (bracketed(scalars.write(one)) for one in arguments(node))
+    value, low, high = (bracketed(scalars.write(argument)) for argument in arguments(node))
     return exp.Between(this=value, low=low, high=high)
 
 
 def _like(scalars: CatalystScalars, node: Node) -> exp.Expr:
     left, right = (bracketed(scalars.write(child)) for child in node.children)
-    found = exp.Like(this=left, expression=right)
+    like = exp.Like(this=left, expression=right)
     escape = node.fields.get("escapeChar")
     if escape in (None, "\\"):
-        return found
-    return exp.Escape(this=found, expression=exp.Literal.string(escape))
+        return like
+    return exp.Escape(this=like, expression=exp.Literal.string(escape))
 
 
 def _window_time(scalars: CatalystScalars, node: Node) -> exp.Expr:
     """Write the last moment of a time window: its end less one."""
-    ends = [one for one in node.walk() if one.kind == "GetStructField"]
+    ends = [part for part in node.walk() if part.kind == "GetStructField"]
     if node.child.kind != "Subtract" or len(ends) != 1:
         raise unsupported(f"the expression {node.kind} has no rule")
     return call("window_time", scalars.write(ends[0].children[0]))
@@ -194,17 +194,17 @@ def _struct_field(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return exp.Dot(this=value, expression=exp.to_identifier(name, quoted=True))
 
 
-def _field_at(struct: Node, place: int) -> str | None:
+def _field_at(struct: Node, ordinal: int) -> str | None:
     """Return the name of a field of a struct that is a column; None of others."""
     kind = struct.fields.get("dataType")
-    return str(kind["fields"][place]["name"]) if isinstance(kind, dict) else None
+    return str(kind["fields"][ordinal]["name"]) if isinstance(kind, dict) else None
 
 
 def struct_field_name(node: Node) -> str:
     """Return the name of the field that is taken of an array of structs."""
-    found = node.fields.get("field")
-    if isinstance(found, dict) and "name" in found:
-        return str(found["name"])
+    named_field = node.fields.get("field")
+    if isinstance(named_field, dict) and "name" in named_field:
+        return str(named_field["name"])
     raise unsupported("a field without a name is taken of a struct")
 
 
@@ -231,19 +231,19 @@ def _trim_side(name: str) -> Callable[[CatalystScalars, Node], exp.Expr]:
 
 
 def _aggregate(scalars: CatalystScalars, node: Node) -> exp.Expr:
-    found = scalars.write(node.required("aggregateFunction"))
+    aggregate = scalars.write(node.required("aggregateFunction"))
     if node.fields.get("isDistinct"):
-        bare = called(found)
+        bare = called(aggregate)
         bare.set("expressions", [exp.Distinct(expressions=bare.expressions)])
     condition = node.one("filter")
     if condition is None:
-        return found
-    return exp.Filter(this=found, expression=exp.Where(this=scalars.write(condition)))
+        return aggregate
+    return exp.Filter(this=aggregate, expression=exp.Where(this=scalars.write(condition)))
 
 
 def _lambda(scalars: CatalystScalars, node: Node) -> exp.Expr:
     body, *variables = node.children
-    names = {attribute_id(one): f"{one.fields['name']}_{attribute_id(one)}" for one in variables}
+    names = {attribute_id(var): f"{var.fields['name']}_{attribute_id(var)}" for var in variables}
     inner = {**scalars.columns}
     for number, name in names.items():
         inner[number] = exp.Column(this=identifier(name))
@@ -282,14 +282,14 @@ def _not_missing(scalars: CatalystScalars, node: Node) -> exp.Expr:
     wanted, values = node.fields["n"], node.children
     kept: list[exp.Expr] = []
     for value in values:
-        one: exp.Expr = IsNotNull(this=_is_null(scalars, value))
+        present: exp.Expr = IsNotNull(this=_is_null(scalars, value))
         if value.fields.get("dataType") in ("double", "float"):
             number = exp.Not(this=call("isnan", scalars.write(value)))
-            one = exp.Paren(this=exp.And(this=one, expression=number))
-        kept.append(one)
+            present = exp.Paren(this=exp.And(this=present, expression=number))
+        kept.append(present)
     if wanted not in (1, len(values)):
-        found = call("array_remove", call("array", *kept), exp.false())
-        return exp.GTE(this=call("array_size", found), expression=exp.Literal.number(wanted))
+        left = call("array_remove", call("array", *kept), exp.false())
+        return exp.GTE(this=call("array_size", left), expression=exp.Literal.number(wanted))
     combine = exp.and_ if wanted == len(values) else exp.or_
     return combine(*kept, copy=False)
 
@@ -310,8 +310,8 @@ def _first(scalars: CatalystScalars, node: Node) -> exp.Expr:
 def _listed(scalars: CatalystScalars, node: Node) -> exp.Expr:
     value, delimiter, *keys = node.children
     given = [] if delimiter.fields.get("value") is None else [scalars.write(delimiter)]
-    found = call("listagg", scalars.write(value), *given)
-    return _within(found, [ordered(scalars.write, key) for key in keys]) if keys else found
+    listed = call("listagg", scalars.write(value), *given)
+    return _within(listed, [ordered(scalars.write, key) for key in keys]) if keys else listed
 
 
 def _mode(scalars: CatalystScalars, node: Node) -> exp.Expr:
@@ -329,8 +329,8 @@ def _percentile(scalars: CatalystScalars, node: Node) -> exp.Expr:
     return _within(call(name, share), [key])
 
 
-def _within(found: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
-    return exp.WithinGroup(this=found, expression=exp.Order(expressions=keys))
+def _within(aggregate: exp.Expr, keys: list[exp.Ordered]) -> exp.Expr:
+    return exp.WithinGroup(this=aggregate, expression=exp.Order(expressions=keys))
 
 
 _RULES: dict[str, Callable[[CatalystScalars, Node], exp.Expr]] = {

@@ -65,12 +65,12 @@ def time_window_of(node: Node) -> TimeWindow | None:
     struct = attribute.child if attribute.kind == "Alias" else attribute
     if below.kind == "Expand":
         struct = tree(below.fields["projections"][0][0])
-    times = [one.child for one in struct.walk() if one.kind == _TIME and _is_long(one)]
+    times = [part.child for part in struct.walk() if part.kind == _TIME and _is_long(part)]
     if struct.kind != _STRUCT or not times:
         return None
-    within = next((one for one in struct.walk() if one.kind == "Remainder"), None)
+    within = next((part for part in struct.walk() if part.kind == "Remainder"), None)
     if below.kind == "Project":
-        added = next((one for one in struct.children[-1].walk() if one.kind in _ADDED), None)
+        added = next((part for part in struct.children[-1].walk() if part.kind in _ADDED), None)
         if within is not None or added is None:
             return None
         time, gap = added.children
@@ -91,7 +91,7 @@ def _is_long(conversion: Node) -> bool:
 
 def _lengths(struct: Node, within: Node) -> tuple[int, int, int]:
     """Return width, slide and start, of ``... + width`` and ``(time - start) % slide``."""
-    end = next(one for one in struct.children[3].walk() if one.kind == "Add")
+    end = next(part for part in struct.children[3].walk() if part.kind == "Add")
     width, slide = _number(end.children[1]), _number(within.children[1])
     return width, slide, _number(within.children[0].children[1])
 

@@ -37,9 +37,9 @@ class Node:
 
     def required(self, name: str) -> Node:
         """Return a parameter that is a node."""
-        found = self.one(name)
-        assert found is not None, f"{self.kind} has no {name}"
-        return found
+        child = self.one(name)
+        assert child is not None, f"{self.kind} has no {name}"
+        return child
 
     def many(self, name: str) -> tuple[Node, ...]:
         """Return a parameter that is a sequence of nodes."""
@@ -49,8 +49,10 @@ class Node:
     def option(self, name: str) -> str:
         """Return the name of a parameter that is an object of Scala: ``Inner``, ``Ascending``."""
         value = self.fields.get(name)
-        found = value.get("object") or value.get("product-class") if isinstance(value, dict) else ""
-        return class_name(found or "")
+        option_name = (
+            value.get("object") or value.get("product-class") if isinstance(value, dict) else ""
+        )
+        return class_name(option_name or "")
 
     @cached_property
     def nested(self) -> tuple[Node, ...]:

@@ -18,16 +18,18 @@ def unpivot_of(expand: Node) -> Unpivot:
     """
     outputs = expand.many("output")
     rows = [[tree(value) for value in row] for row in expand.fields.get("projections") or ()]
-    place = (
-        next((n for n, one in enumerate(rows[0]) if one.kind == "Literal"), None) if rows else None
+    split = (
+        next((n for n, value in enumerate(rows[0]) if value.kind == "Literal"), None)
+        if rows
+        else None
     )
-    if place is None:
+    if split is None:
         raise unsupported("copies of rows that are no grouping sets have no rule")
-    kept = tuple(map(_attribute, rows[0][:place]))
-    values = tuple(tuple(map(_attribute, row[place + 1 :])) for row in rows)
-    names = tuple(str(row[place].fields["value"]) for row in rows)
-    made = tuple((attribute_id(one), str(one.fields["name"])) for one in outputs[place:])
-    return Unpivot(kept, names, values, made)
+    kept = tuple(map(_attribute, rows[0][:split]))
+    values = tuple(tuple(map(_attribute, row[split + 1 :])) for row in rows)
+    names = tuple(str(row[split].fields["value"]) for row in rows)
+    added = tuple((attribute_id(output), str(output.fields["name"])) for output in outputs[split:])
+    return Unpivot(kept, names, values, added)
 
 
 def _attribute(value: Node) -> int:

@@ -39,19 +39,21 @@ def join(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFra
     """Return a join, by a condition or by common columns."""
     side, kind = _JOINS[message["join_type"]]
     frames = plans.frame(message["left"]), plans.frame(message["right"])
-    left, right = binary.join_inputs(plans.close, *(one.rows for one in frames))
-    one, other = (frame.over(rows) for frame, rows in zip(frames, (left, right), strict=True))
-    both = one.beside(other, replace(left, columns=left.columns + right.columns))
+    left, right = binary.join_inputs(plans.close, *(frame.rows for frame in frames))
+    left_frame, other = (
+        frame.over(rows) for frame, rows in zip(frames, (left, right), strict=True)
+    )
+    both = left_frame.beside(other, replace(left, columns=left.columns + right.columns))
     using = message.get("using_columns", [])
     condition = None
     if "join_condition" in message:
         condition = plans.scalars(both).write(message["join_condition"])
     elif using:
-        pairs = [(one.only(name), other.only(name)) for name in using]
+        pairs = [(left_frame.only(name), other.only(name)) for name in using]
         equal = [exp.EQ(this=a.scalar.copy(), expression=b.scalar.copy()) for a, b in pairs]
         condition = exp.and_(*equal, copy=False)
     frame = both.over(binary.joined(left, right, side, kind, condition))
-    return _using(plans, frame, one, other, using, side) if using else frame
+    return _using(plans, frame, left_frame, other, using, side) if using else frame
 
 
 def _using(
@@ -65,14 +67,16 @@ def _using(
     """Return a join with its common columns once, and first."""
     keys = [(left.only(name), right.only(name)) for name in using]
     columns = []
-    for one, other in keys:
+    for left_column, other in keys:
         if side == "FULL":
-            both = call("coalesce", one.scalar.copy(), other.scalar.copy())
-            columns.append(plans.column(one.name, both))
+            both = call("coalesce", left_column.scalar.copy(), other.scalar.copy())
+            columns.append(plans.column(left_column.name, both))
         else:
-            columns.append(replace(other, name=one.name) if side == "RIGHT" else one)
+            columns.append(
+                replace(other, name=left_column.name) if side == "RIGHT" else left_column
+            )
     used = {column.id for pair in keys for column in pair}
-    rest = [one for one in frame.columns if one.id not in used]
+    rest = [column for column in frame.columns if column.id not in used]
     return frame.over(replace(frame.rows, columns=(*columns, *rest)))
 
 
@@ -101,9 +105,9 @@ def set_operation(plans: ConnectPlans, message: Message, relation: Message) -> C
                 _completed(plans, right, left, schemas[0]),
             )
             left, right = completed
-        order = [right.only(one.name) for one in left.columns]
-        right = plans.select(right, [Item((one.name,), None, one) for one in order])
-    inputs = [binary.operand(one.rows, plans.close) for one in (left, right)]
+        order = [right.only(column.name) for column in left.columns]
+        right = plans.select(right, [Item((column.name,), None, column) for column in order])
+    inputs = [binary.operand(frame.rows, plans.close) for frame in (left, right)]
     operator = _SET_OPERATIONS[message["set_op_type"]]
     return plans.made(binary.combined(operator, inputs, distinct=not message.get("is_all")))
 
@@ -112,10 +116,10 @@ def _completed(
     plans: ConnectPlans, frame: ConnectFrame, other: ConnectFrame, schema: Sequence[tuple[str, Any]]
 ) -> ConnectFrame:
     """Return a frame with the columns that only the other has, as NULLs of their types."""
-    items = [Item((one.name,), None, one) for one in frame.columns]
-    for one, (_, type_) in zip(other.columns, schema, strict=True):
-        if not frame.named(one.name):
-            items.append(Item((one.name,), None, frame.columns[0], partial(_null, type_)))
+    items = [Item((column.name,), None, column) for column in frame.columns]
+    for missing, (_, type_) in zip(other.columns, schema, strict=True):
+        if not frame.named(missing.name):
+            items.append(Item((missing.name,), None, frame.columns[0], partial(_null, type_)))
     return plans.select(frame, items)
 
 

@@ -31,8 +31,8 @@ def sorted_before_draws(relation: Message) -> Message | None:
     for kind, expressions in _EXPRESSIONS.items():
         if kind in relation and draws(relation[kind].get(expressions)):
             below = relation[kind]["input"]
-            found: Message | None = below if is_local_sort(below) else None
-            return found
+            sort: Message | None = below if is_local_sort(below) else None
+            return sort
     return None
 
 

@@ -41,11 +41,11 @@ class ConnectFrame:
 
     def aliased(self, name: str) -> ConnectFrame:
         """Return the columns under the alias of a relation."""
-        return replace(self, qualifiers={one.id: name for one in self.columns})
+        return replace(self, qualifiers={column.id: name for column in self.columns})
 
     def planned(self, number: int) -> ConnectFrame:
         """Return the frame as that of a plan, whose columns may be referred to by its number."""
-        ids = frozenset(one.id for one in self.columns) | self.plans.get(number, frozenset())
+        ids = frozenset(column.id for column in self.columns) | self.plans.get(number, frozenset())
         return replace(self, plans={**self.plans, number: ids})
 
     def beside(self, other: ConnectFrame, rows: Rows) -> ConnectFrame:
@@ -57,12 +57,12 @@ class ConnectFrame:
 
     def named(self, name: str) -> tuple[Column, ...]:
         """Return the columns of a name."""
-        return tuple(one for one in self.columns if one.name.lower() == name.lower())
+        return tuple(column for column in self.columns if column.name.lower() == name.lower())
 
     def of_plan(self, number: int) -> tuple[Column, ...]:
         """Return the columns that a plan had."""
         ids = self.plans.get(number, frozenset())
-        return tuple(one for one in self.columns if one.id in ids)
+        return tuple(column for column in self.columns if column.id in ids)
 
     def only(self, name: str) -> Column:
         """Return the column of a name.
@@ -72,10 +72,10 @@ class ConnectFrame:
         UnsupportedError
             When no column has the name, or several have.
         """
-        found = self.named(name)
-        if len(found) != 1:
+        columns = self.named(name)
+        if len(columns) != 1:
             raise unsupported(f"column {name} is one of several, or none")
-        return found[0]
+        return columns[0]
 
     def resolve(self, parts: Sequence[str], plan: int | None = None) -> tuple[Column, list[str]]:
         """Return the column that a dotted name means, and the fields that are taken of it.
@@ -89,19 +89,19 @@ class ConnectFrame:
         for size in (1, 0):
             if len(parts) <= size:
                 continue
-            found = {
-                one.id: one
-                for one in known
-                if one.name.lower() == parts[size].lower()
-                and (size == 0 or self.qualifiers.get(one.id, "").lower() == parts[0].lower())
+            matches = {
+                column.id: column
+                for column in known
+                if column.name.lower() == parts[size].lower()
+                and (size == 0 or self.qualifiers.get(column.id, "").lower() == parts[0].lower())
             }
-            if len(found) > 1:
+            if len(matches) > 1:
                 raise unsupported(
                     f"column {'.'.join(parts)} is one of several",
                     "Give the frames an alias(), or the columns different names.",
                 )
-            if found:
-                return next(iter(found.values())), list(parts[size + 1 :])
+            if matches:
+                return next(iter(matches.values())), list(parts[size + 1 :])
         if self.around is not None:
             return self.around.resolve(parts, plan)
         raise unsupported(

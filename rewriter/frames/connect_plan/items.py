@@ -34,17 +34,17 @@ class Item:
 
 def select_list(frame: ConnectFrame, messages: Sequence[Message], names_of: NamesOf) -> list[Item]:
     """Return the items of a select list; Spark is asked for names that are not written."""
-    found: list[Item] = []
+    items: list[Item] = []
     for message in map(_star_in_text, messages):
         kind = kind_of(message)
         if kind == "unresolved_star":
-            found += _starred(frame, message, names_of)
+            items += _starred(frame, message, names_of)
             continue
         names = message[kind]["name"] if kind == "alias" else [name_of(message) or ""]
-        found.append(Item(tuple(names), message, kept_column(frame, message)))
-    if any("" in item.names for item in found):
-        return _called(found, names_of(messages))
-    return found
+        items.append(Item(tuple(names), message, kept_column(frame, message)))
+    if any("" in item.names for item in items):
+        return _called(items, names_of(messages))
+    return items
 
 
 def kept_column(frame: ConnectFrame, message: Message) -> Column | None:
@@ -52,7 +52,7 @@ def kept_column(frame: ConnectFrame, message: Message) -> Column | None:
     if kind_of(message) != "unresolved_attribute":
         return None
     written = ConnectScalars(frame).write(message)
-    return next((one for one in frame.columns if one.scalar == written), None)
+    return next((column for column in frame.columns if column.scalar == written), None)
 
 
 def generator(message: Message | None) -> Mapping[str, Any] | None:
@@ -87,13 +87,13 @@ def _called(items: Sequence[Item], names: Sequence[str]) -> list[Item]:
     """Return items under Spark's names; a generator has as many as are left."""
     more = len(names) - sum(len(item.names) for item in items)
     rest = iter(names)
-    found = []
+    named = []
     for item in items:
-        own = len(item.names)
+        size = len(item.names)
         if item.names == ("",) and generator(item.message):
-            own += more
-        found.append(replace(item, names=tuple(next(rest) for _ in range(own))))
-    return found
+            size += more
+        named.append(replace(item, names=tuple(next(rest) for _ in range(size))))
+    return named
 
 
 def _star_in_text(message: Message) -> Message:
@@ -113,11 +113,13 @@ def _starred(frame: ConnectFrame, message: Message, names_of: NamesOf) -> list[I
     elif "unparsed_target" in star:
         target = star["unparsed_target"].removesuffix(".*")
         name = target.strip("`").lower()
-        columns = tuple(one for one in columns if frame.qualifiers.get(one.id, "").lower() == name)
+        columns = tuple(
+            column for column in columns if frame.qualifiers.get(column.id, "").lower() == name
+        )
         if not columns:
             struct = {"unresolved_attribute": {"unparsed_identifier": target}}
             return [Item((name,), _field(struct, name)) for name in names_of([message])]
-    return [Item((one.name,), None, one) for one in columns]
+    return [Item((column.name,), None, column) for column in columns]
 
 
 def _field(struct: Message, name: str) -> Message:

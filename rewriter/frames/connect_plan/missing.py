@@ -35,32 +35,35 @@ def filled(plans: ConnectPlans, message: Message, relation: Message) -> ConnectF
     named = _named(frame, message)
     if len(values) == 1:
         (value,) = values
-        found = {
+        fillings = {
             number: value
             for number, type_ in types.items()
             if (number in named or not named) and _kind(type_) == _kind(next(iter(value)))
         }
     else:
-        found = dict(zip(named, values, strict=True))
-    made = {
+        fillings = dict(zip(named, values, strict=True))
+    made_columns = {
         number: _filling(write({"literal": value}), types[number])
-        for number, value in found.items()
+        for number, value in fillings.items()
     }
-    return plans.select(frame, _items(frame, made))
+    return plans.select(frame, _items(frame, made_columns))
 
 
 def replaced(plans: ConnectPlans, message: Message, relation: Message) -> ConnectFrame:
     """Return a frame with values in place of others, in columns of the kind of the first."""
     frame, types = _typed(plans, message)
     named = _named(frame, message)
-    pairs = [(one["old_value"], one["new_value"]) for one in message["replacements"]]
+    pairs = [
+        (replacement["old_value"], replacement["new_value"])
+        for replacement in message["replacements"]
+    ]
     kind = _kind(next(iter(pairs[0][0])))
-    made = {
+    made_columns = {
         number: _replacing(frame, pairs, type_)
         for number, type_ in types.items()
         if (number in named or not named) and _kind(type_) == kind
     }
-    return plans.select(frame, _items(frame, made))
+    return plans.select(frame, _items(frame, made_columns))
 
 
 def present(relation: Message, schema: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -99,8 +102,8 @@ def _at_least(wanted: int, parts: Sequence[Message]) -> Message:
     if wanted in (1, len(parts)):
         connective = "or" if wanted < len(parts) else "and"
         return reduce(lambda left, right: _called(connective, left, right), parts)
-    found = _called("array_remove", _called("array", *parts), {"literal": {"boolean": False}})
-    return _called(">=", _called("array_size", found), {"literal": {"integer": wanted}})
+    flags = _called("array_remove", _called("array", *parts), {"literal": {"boolean": False}})
+    return _called(">=", _called("array_size", flags), {"literal": {"integer": wanted}})
 
 
 def _is_present(name: str, type_: Any) -> Message:
@@ -120,7 +123,7 @@ def _typed(plans: ConnectPlans, message: Message) -> tuple[ConnectFrame, Mapping
     frame = plans.frame(message["input"])
     schema = plans.schema_of(message["input"])
     pairs = zip(frame.columns, schema, strict=True)
-    return frame, {one.id: type_ for one, (_, type_) in pairs}
+    return frame, {column.id: type_ for column, (_, type_) in pairs}
 
 
 def _named(frame: ConnectFrame, message: Message) -> list[int]:
@@ -129,8 +132,8 @@ def _named(frame: ConnectFrame, message: Message) -> list[int]:
     return [frame.resolve(name_parts(name))[0].id for name in names]
 
 
-def _items(frame: ConnectFrame, made: Mapping[int, Made]) -> list[Item]:
-    return [Item((one.name,), None, one, made.get(one.id)) for one in frame.columns]
+def _items(frame: ConnectFrame, makers: Mapping[int, Made]) -> list[Item]:
+    return [Item((column.name,), None, column, makers.get(column.id)) for column in frame.columns]
 
 
 def _kind(type_: Any) -> str:
@@ -142,18 +145,18 @@ def _kind(type_: Any) -> str:
 def _filling(value: exp.Expr, type_: Any) -> Made:
     to = sql_type(type_)
 
-    def made(scalar: exp.Expr) -> exp.Expr:
+    def fill(scalar: exp.Expr) -> exp.Expr:
         if type_ in _FLOATING:
             scalar = call("nanvl", scalar, cast(exp.Null(), to.copy(), tried=False))
         return call("coalesce", scalar, cast(value.copy(), to.copy(), tried=False))
 
-    return made
+    return fill
 
 
 def _replacing(frame: ConnectFrame, pairs: Sequence[tuple[Message, Message]], type_: Any) -> Made:
     written = [(_compared(frame, old), _compared(frame, new)) for old, new in pairs]
 
-    def made(scalar: exp.Expr) -> exp.Expr:
+    def fill(scalar: exp.Expr) -> exp.Expr:
         branches = [
             exp.If(
                 this=exp.EQ(this=bracketed(scalar.copy()), expression=old.copy()),
@@ -163,7 +166,7 @@ def _replacing(frame: ConnectFrame, pairs: Sequence[tuple[Message, Message]], ty
         ]
         return exp.Case(ifs=branches, default=scalar.copy())
 
-    return made
+    return fill
 
 
 def _compared(frame: ConnectFrame, value: Message) -> exp.Expr:

@@ -131,7 +131,7 @@ class ConnectPlans:
         """
         if self._around is not None:
             around = self._around.rows.tables
-            used = {one.table.lower() for one in rows.written().find_all(exp.Column)}
+            used = {column.table.lower() for column in rows.written().find_all(exp.Column)}
             if used & around:
                 raise unsupported(
                     "a lateral join or a subquery refers to the other frame before its last steps",
@@ -182,27 +182,27 @@ class ConnectPlans:
         return frame.over(replace(frame.rows, columns=tuple(columns), stage=stage))
 
     def _columns(self, frame: ConnectFrame, items: Sequence[Item]) -> list[Column]:
-        known = {one.id: one for one in frame.columns}
+        known = {column.id: column for column in frame.columns}
         scalars = self.scalars(frame)
-        found = []
+        columns = []
         for item in items:
             if item.kept is not None:
                 kept = replace(known[item.kept.id], name=item.names[0])
-                found.append(kept if item.made is None else self._remade(kept, item.made))
+                columns.append(kept if item.made is None else self._remade(kept, item.made))
             else:
                 assert item.message is not None
                 scalar = scalars.write(item.message)
-                found.append(self.column(item.names[0], scalar))
-        return found
+                columns.append(self.column(item.names[0], scalar))
+        return columns
 
-    def _remade(self, column: Column, made: Made) -> Column:
-        return self.column(column.name, made(column.scalar.copy()))
+    def _remade(self, column: Column, maker: Made) -> Column:
+        return self.column(column.name, maker(column.scalar.copy()))
 
     def _generated(
         self, items: Sequence[Item], frame: ConnectFrame
     ) -> tuple[Sequence[Item], ConnectFrame]:
         """Make a lateral view of a generator among the items."""
-        for place, item in enumerate(items):
+        for index, item in enumerate(items):
             function = generator(item.message)
             if function is None:
                 continue
@@ -211,15 +211,15 @@ class ConnectPlans:
             scalars = self.scalars(frame)
             written = call(
                 name.removesuffix("_outer"),
-                *(scalars.write(one) for one in function.get("arguments", [])),
+                *(scalars.write(argument) for argument in function.get("arguments", [])),
             )
             outer = name.endswith("_outer")
-            rows, made = lateral_view(frame.rows, written, item.names, outer=outer)
-            pairs = zip(item.names, made, strict=True)
+            rows, generated = lateral_view(frame.rows, written, item.names, outer=outer)
+            pairs = zip(item.names, generated, strict=True)
             added = [self.column(name, scalar) for name, scalar in pairs]
             frame = frame.over(replace(rows, columns=(*rows.columns, *added)))
-            kept = [Item((one.name,), None, one) for one in added]
-            return [*items[:place], *kept, *items[place + 1 :]], frame
+            kept = [Item((column.name,), None, column) for column in added]
+            return [*items[:index], *kept, *items[index + 1 :]], frame
         return items, frame
 
     # -- relations of one input ------------------------------------------------------------
@@ -236,21 +236,21 @@ class ConnectPlans:
 
     def _with_columns(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self._input(message, relation)
-        items = [Item((one.name,), None, one) for one in frame.columns]
+        items = [Item((column.name,), None, column) for column in frame.columns]
         for alias in message["aliases"]:
             (name,) = alias["name"]
             item = Item((name,), alias["expr"])
-            same = [n for n, one in enumerate(items) if one.names[0].lower() == name.lower()]
-            for place in same:
-                items[place] = item
+            same = [n for n, item in enumerate(items) if item.names[0].lower() == name.lower()]
+            for number in same:
+                items[number] = item
             if not same:
                 items.append(item)
         return self.select(frame, items)
 
     def _renamed(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
-        renames = {one["col_name"].lower(): one["new_col_name"] for one in message["renames"]}
-        names = [renames.get(one.name.lower(), one.name) for one in frame.columns]
+        renames = {pair["col_name"].lower(): pair["new_col_name"] for pair in message["renames"]}
+        names = [renames.get(column.name.lower(), column.name) for column in frame.columns]
         return self._with_names(frame, names)
 
     def _to_df(self, message: Message, relation: Message) -> ConnectFrame:
@@ -259,14 +259,14 @@ class ConnectPlans:
 
     def _with_names(self, frame: ConnectFrame, names: Sequence[str]) -> ConnectFrame:
         pairs = zip(frame.columns, names, strict=True)
-        return self.select(frame, [Item((name,), None, one) for one, name in pairs])
+        return self.select(frame, [Item((name,), None, column) for column, name in pairs])
 
     def _dropped(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
         names = {name.lower() for name in message.get("column_names", [])}
-        gone = [kept_column(frame, one) for one in message.get("columns", [])]
-        kept = [one for one in frame.columns if one.name.lower() not in names and one not in gone]
-        return self.select(frame, [Item((one.name,), None, one) for one in kept])
+        gone = [kept_column(frame, part) for part in message.get("columns", [])]
+        kept = [c for c in frame.columns if c.name.lower() not in names and c not in gone]
+        return self.select(frame, [Item((column.name,), None, column) for column in kept])
 
     def _input(self, message: Message, relation: Message) -> ConnectFrame:
         """Return the input of a relation; where chance decides, as its tasks have sorted it."""
@@ -299,7 +299,7 @@ class ConnectPlans:
         if message["group_type"] == "GROUP_TYPE_PIVOT":
             return self._pivot(frame, message, relation)
         group = _group(self.scalars(frame), message)
-        keys, calls = (message.get(f"{one}_expressions", []) for one in ("grouping", "aggregate"))
+        keys, calls = (message.get(f"{part}_expressions", []) for part in ("grouping", "aggregate"))
         items = select_list(frame, [*keys, *calls], lambda _: self._names_of(relation))
         return self._grouped(frame, items, group)
 
@@ -317,24 +317,22 @@ class ConnectPlans:
             raise unsupported("a pivot without values has no rule", "Give pivot() the values.")
         keys, calls = message.get("grouping_expressions", []), message["aggregate_expressions"]
         parts = [*keys, *calls, pivot["col"]]
-        used = {
-            one for part in parts for one in ConnectScalars(frame).write(part).find_all(exp.Column)
-        }
-        kept = tuple(one for one in frame.columns if one.scalar in used)
+        used = {c for part in parts for c in ConnectScalars(frame).write(part).find_all(exp.Column)}
+        kept = tuple(column for column in frame.columns if column.scalar in used)
         if not frame.rows.single or kept != frame.columns:
             frame = self.closed(frame.over(replace(frame.rows, columns=kept)))
         scalars = ConnectScalars(frame)
-        found = [kept_column(frame, key) for key in keys]
-        groups = [one for one in found if one is not None]
-        if len(groups) != len(found):
+        key_columns = [kept_column(frame, key) for key in keys]
+        groups = [column for column in key_columns if column is not None]
+        if len(groups) != len(key_columns):
             raise unsupported(
                 "a pivot grouped by an expression has no rule", "Add it as a column before groupBy."
             )
         aggregates = [scalars.write(call) for call in calls]
         values = [scalars.write({"literal": value}) for value in pivot["values"]]
-        own = [one.scalar for one in groups]
-        select = pivot_select(frame.rows, own, aggregates, scalars.write(pivot["col"]), values)
-        written = [pivot_key(one) for one in own]
+        by = [column.scalar for column in groups]
+        select = pivot_select(frame.rows, by, aggregates, scalars.write(pivot["col"]), values)
+        written = [pivot_key(scalar) for scalar in by]
         for value in range(len(values)):
             written += [pivot_value(value, n, len(calls)) for n in range(len(calls))]
         pairs = zip(self._names_of(relation), written, strict=True)
@@ -346,7 +344,7 @@ class ConnectPlans:
         if is_local_sort(relation):
             return frame
         frame = self.ready(frame, Stage.ORDER)
-        if not all(one.kept for one in frame.columns):
+        if not all(column.kept for column in frame.columns):
             frame = self.closed(frame)
         order = self.scalars(frame).order(message["order"])
         return frame.over(frame.rows.having("order", order, Stage.ORDER))
@@ -364,36 +362,36 @@ class ConnectPlans:
     def _deduplicate(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.WHERE, plain=False)
         if message.get("all_columns_as_keys"):
-            keys = {one.id for one in frame.columns}
+            keys = {column.id for column in frame.columns}
         else:
-            keys = {one.id for name in message["column_names"] for one in frame.named(name)}
+            keys = {column.id for name in message["column_names"] for column in frame.named(name)}
         return frame.over(deduplicated(self.close, frame.rows, keys))
 
     def _unpivot(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.ready(self.frame(message["input"]), Stage.ORDER, plain=False)
-        kept = [self._unpivoted(frame, one) for one in message.get("ids", [])]
+        kept = [self._unpivoted(frame, part) for part in message.get("ids", [])]
         if "values" in message:
-            values = [self._unpivoted(frame, one) for one in message["values"].get("values", [])]
+            values = [self._unpivoted(frame, part) for part in message["values"].get("values", [])]
         else:
-            ids = {one.id for one in kept}
-            values = [one for one in frame.columns if one.id not in ids]
+            ids = {column.id for column in kept}
+            values = [column for column in frame.columns if column.id not in ids]
         outputs = (message["variable_column_name"], message["value_column_name"])
         unpivot = Unpivot(
-            tuple(one.id for one in kept),
-            tuple(one.name for one in values),
-            tuple((one.id,) for one in values),
+            tuple(column.id for column in kept),
+            tuple(column.name for column in values),
+            tuple((column.id,) for column in values),
             tuple(self._numbered(outputs)),
         )
-        known = {one.id: one for one in frame.columns}
+        known = {column.id: column for column in frame.columns}
         used = tuple(known[number] for number in unpivot.used)
         return self.made(unpivoted(unpivot, self.close(replace(frame.rows, columns=used))))
 
     def _unpivoted(self, frame: ConnectFrame, message: Message) -> Column:
         """Return a column under the name by which UNPIVOT means it."""
-        found = kept_column(frame, message)
-        if found is None:
+        column = kept_column(frame, message)
+        if column is None:
             raise of_expression()
-        return replace(found, name=name_of(message) or found.name)
+        return replace(column, name=name_of(message) or column.name)
 
     def _sample(self, message: Message, relation: Message) -> ConnectFrame:
         frame = self.frame(message["input"])
@@ -412,20 +410,20 @@ class ConnectPlans:
 
     def _with_others(self, message: Message, relation: Message) -> ConnectFrame:
         """Write a plan beside others that it names: by numbers in expressions, by names in text."""
-        root, others = message["root"], message["references"]
+        root, references = message["root"], message["references"]
 
         def schema_of(part: Message) -> Sequence[tuple[str, Any]]:
-            beside = {"root": part, "references": others}
+            beside = {"root": part, "references": references}
             return self.schema_of({"common": {}, "with_relations": beside})
 
-        numbered = {int(one["common"]["plan_id"]): one for one in others}
+        numbered = {int(reference["common"]["plan_id"]): reference for reference in references}
         subqueries = {**self._subqueries, **numbered}
         around, literal = self._around, self._literal
         plans = ConnectPlans(self.steps, schema_of, self._ids, around, subqueries, literal=literal)
         if kind_of(root) != "sql":
             return plans.frame(root)
-        aliases = [one["subquery_alias"] for one in others]
-        named = {one["alias"]: plans.frame(one["input"]).rows for one in aliases}
+        aliases = [reference["subquery_alias"] for reference in references]
+        named = {subquery["alias"]: plans.frame(subquery["input"]).rows for subquery in aliases}
         return plans._stated(root["sql"], root, named)
 
     def _range(self, message: Message, relation: Message) -> ConnectFrame:
@@ -459,8 +457,8 @@ def _group(scalars: ConnectScalars, message: Message) -> exp.Group | None:
     write, kind = scalars.write, message["group_type"]
     keys = [write(key) for key in message.get("grouping_expressions", [])]
     if kind == "GROUP_TYPE_GROUPING_SETS":
-        sets = [map(write, one.get("grouping_set", [])) for one in message["grouping_sets"]]
-        tuples = [exp.Tuple(expressions=[*one]) for one in sets]
+        sets = [map(write, group.get("grouping_set", [])) for group in message["grouping_sets"]]
+        tuples = [exp.Tuple(expressions=[*group]) for group in sets]
         return exp.Group(expressions=[exp.GroupingSets(expressions=tuples)])
     if kind in _GROUPINGS:
         return exp.Group(expressions=[_GROUPINGS[kind](expressions=keys)])
@@ -475,7 +473,7 @@ def _arguments(message: Message) -> Mapping[str, exp.Expr] | Sequence[exp.Expr]:
     named |= message.get("named_arguments", {})
     placed = [{"literal": value} for value in message.get("pos_args", [])]
     placed += message.get("pos_arguments", [])
-    return {name: _argument(one) for name, one in named.items()} or [*map(_argument, placed)]
+    return {name: _argument(value) for name, value in named.items()} or [*map(_argument, placed)]
 
 
 def _argument(message: Message) -> exp.Expr:
@@ -491,9 +489,9 @@ def _fits(rows: Rows, columns: Sequence[Column]) -> bool:
     if rows.query is not None or rows.stage >= Stage.OFFSET or rows.select.args.get("distinct"):
         return list(columns) == list(rows.columns)
     if rows.stage is Stage.ORDER:
-        return all(one.kept for one in columns)
-    known = [one.scalar for one in rows.columns]
-    return rows.stage < Stage.ITEMS or all(one.scalar in known for one in columns)
+        return all(column.kept for column in columns)
+    known = [column.scalar for column in rows.columns]
+    return rows.stage < Stage.ITEMS or all(column.scalar in known for column in columns)
 
 
 _RULES: Mapping[str, Callable[[ConnectPlans, Message, Message], ConnectFrame]] = {

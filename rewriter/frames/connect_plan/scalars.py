@@ -82,17 +82,17 @@ class ConnectScalars:
         """Return the column, or the field of one, that a name means."""
         plan = message.get("plan_id")
         parts = name_parts(message["unparsed_identifier"])
-        found, fields = self.frame.resolve(parts, None if plan is None else int(plan))
-        return with_fields(found.scalar.copy(), fields)
+        column, fields = self.frame.resolve(parts, None if plan is None else int(plan))
+        return with_fields(column.scalar.copy(), fields)
 
     def _function(self, message: Message) -> exp.Expr:
         name, arguments = message["function_name"], message.get("arguments", [])
         if message.get("is_distinct"):
-            values = [self.write(one) for one in arguments]
+            values = [self.write(argument) for argument in arguments]
             return call(name, exp.Distinct(expressions=values))
         if name == "struct":
             return call(name, *map(self._struct_field, arguments))
-        values = [self.write(one) for one in arguments]
+        values = [self.write(argument) for argument in arguments]
         if name in _BINARY and len(values) == 2:
             left, right = map(bracketed, values)
             return _BINARY[name](this=left, expression=right)
@@ -120,7 +120,7 @@ class ConnectScalars:
         return exp.Bracket(this=value, expressions=[self.write(key)])
 
     def _lambda(self, message: Message) -> exp.Expr:
-        names = [".".join(one["name_parts"]) for one in message["arguments"]]
+        names = [".".join(variable["name_parts"]) for variable in message["arguments"]]
         known = {name: exp.Column(this=identifier(name)) for name in names}
         inner = replace(self, variables={**self.variables, **known})
         body = inner.write(message["function"])
@@ -132,7 +132,7 @@ class ConnectScalars:
     def _window(self, message: Message) -> exp.Expr:
         window = exp.Window(
             this=self.write(message["window_function"]),
-            partition_by=[self.write(one) for one in message.get("partition_spec", [])],
+            partition_by=[self.write(key) for key in message.get("partition_spec", [])],
             over="OVER",
         )
         if message.get("order_spec"):
@@ -155,7 +155,7 @@ class ConnectScalars:
         if kind not in _SUBQUERIES:
             raise unsupported("a frame as the argument of a function has no rule")
         query = self.subquery(int(message["plan_id"]), self.frame)
-        values = [self.write(one) for one in message.get("in_subquery_values", [])]
+        values = [self.write(value) for value in message.get("in_subquery_values", [])]
         return _SUBQUERIES[kind](values, query)
 
     def _boundary(self, message: Message, side: str) -> tuple[exp.Expr | str, str | None]:
@@ -188,8 +188,8 @@ class ConnectScalars:
             raise unsupported("an expression in text has a subquery or a function of its own")
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return node
-        found, fields = self.frame.resolve([part.name for part in node.parts])
-        return with_fields(found.scalar.copy(), fields)
+        column, fields = self.frame.resolve([part.name for part in node.parts])
+        return with_fields(column.scalar.copy(), fields)
 
 
 def kind_of(message: Message) -> str:
@@ -216,8 +216,8 @@ def _literal(scalars: ConnectScalars, message: Message) -> exp.Expr:
     if kind == "boolean":
         value = str(value).lower()
     elif kind == "decimal":
-        own = decimal_width(Decimal(value["value"]))
-        precision, scale = map(max, own, (value.get("precision", 0), value.get("scale", 0)))
+        width = decimal_width(Decimal(value["value"]))
+        precision, scale = map(max, width, (value.get("precision", 0), value.get("scale", 0)))
         type_ = f"decimal({max(precision, scale)},{scale})"
         value = value["value"]
     elif kind == "date":

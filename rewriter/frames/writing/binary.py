@@ -48,7 +48,7 @@ def operand(rows: Rows, close: Close) -> Rows:
 
 def combined(operator: type[exp.SetOperation], inputs: Sequence[Rows], *, distinct: bool) -> Rows:
     """Return a set operation of operands; its columns are the first's."""
-    names = unique(one.name for one in inputs[0].columns)
+    names = unique(output.name for output in inputs[0].columns)
     query = inputs[0].written(names)
     for branch in inputs[1:]:
         query = operator(this=query, expression=branch.written(), distinct=distinct)

@@ -15,5 +15,5 @@ def call(name: str, *arguments: exp.Expr) -> exp.Expr:
 def membership(values: list[exp.Expr], query: exp.Query) -> exp.Expr:
     """Return IN of a query."""
     left = [bracketed(value) for value in values]
-    one = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
-    return exp.In(this=one, query=exp.Subquery(this=query))
+    operand = left[0] if len(left) == 1 else exp.Tuple(expressions=left)
+    return exp.In(this=operand, query=exp.Subquery(this=query))

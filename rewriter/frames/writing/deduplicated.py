@@ -17,13 +17,15 @@ def deduplicated(close: Close, rows: Rows, keys: AbstractSet[int]) -> Rows:
 
     By other columns than all it is planned as GROUP BY with ``first`` of every other column.
     """
-    if keys >= {one.id for one in rows.columns}:
+    if keys >= {output.id for output in rows.columns}:
         return rows.having("distinct", exp.Distinct(), Stage.ITEMS)
     if not rows.is_plain():
         rows = close(rows)
     columns = tuple(
-        one if one.id in keys else replace(one, scalar=call("first", one.scalar))
-        for one in rows.columns
+        output if output.id in keys else replace(output, scalar=call("first", output.scalar))
+        for output in rows.columns
     )
-    group = exp.Group(expressions=[one.scalar.copy() for one in rows.columns if one.id in keys])
+    group = exp.Group(
+        expressions=[output.scalar.copy() for output in rows.columns if output.id in keys]
+    )
     return replace(rows.having("group", group, Stage.ITEMS), columns=columns)

@@ -20,18 +20,18 @@ def lateral_join(
     lateral.set("alias", exp.TableAlias(this=identifier(alias), **_alias_columns(lateral)))
     join.set("this", lateral)
     joins = [*left.select.args.get("joins", ()), join]
-    added = tuple(replace(one, scalar=column(alias, one.scalar.name)) for one in columns)
+    added = tuple(replace(output, scalar=column(alias, output.scalar.name)) for output in columns)
     return replace(left.having("joins", joins, Stage.FROM), columns=left.columns + added)
 
 
 def subquery_lateral(inner: Rows) -> tuple[exp.Lateral, tuple[Column, ...]]:
     """Return a LATERAL subquery and its columns."""
     if inner.query is None:
-        names = unique([one.name for one in inner.columns])
+        names = unique([output.name for output in inner.columns])
     else:
-        names = [one.scalar.name for one in inner.columns]
+        names = [output.scalar.name for output in inner.columns]
     pairs = zip(inner.columns, names, strict=True)
-    columns = (replace(one, scalar=exp.Column(this=identifier(name))) for one, name in pairs)
+    columns = (replace(output, scalar=exp.Column(this=identifier(name))) for output, name in pairs)
     return exp.Lateral(this=exp.Subquery(this=inner.written(names))), tuple(columns)
 
 

@@ -51,8 +51,8 @@ def _decimal(value: str, type_: str) -> exp.Expr:
     if value.startswith("-"):
         number = exp.Neg(this=number)
     whole, _, fraction = value.removeprefix("-").partition(".")
-    own = max(len(whole.lstrip("0")) + len(fraction), 1)
-    if type_ == f"decimal({max(own, len(fraction))},{len(fraction)})":
+    precision = max(len(whole.lstrip("0")) + len(fraction), 1)
+    if type_ == f"decimal({max(precision, len(fraction))},{len(fraction)})":
         return number
     return exp.Cast(this=number, to=sql_type(type_))
 
@@ -93,10 +93,10 @@ def _year_month(value: str, type_: str) -> exp.Expr:
 
 def _interval(value: str, first: str, last: str, type_: str) -> exp.Expr:
     span = exp.IntervalSpan(this=exp.var(first), expression=exp.var(last))
-    found = exp.Interval(this=exp.Literal.string(value), unit=span)
+    interval = exp.Interval(this=exp.Literal.string(value), unit=span)
     if type_ == f"interval {first} to {last}".lower():
-        return found
-    return exp.Cast(this=found, to=sql_type(type_))
+        return interval
+    return exp.Cast(this=interval, to=sql_type(type_))
 
 
 _Writer = Callable[[str, Any], exp.Expr]

@@ -26,7 +26,7 @@ def column(table: str, name: str) -> exp.Column:
 
 def fresh(name: str, taken: Container[str]) -> str:
     """Return the name, with a number where it is taken; ``taken`` are names in lower case."""
-    found, number = name, 2
-    while found.lower() in taken:
-        found, number = f"{name}_{number}", number + 1
-    return found
+    candidate, number = name, 2
+    while candidate.lower() in taken:
+        candidate, number = f"{name}_{number}", number + 1
+    return candidate

@@ -29,18 +29,19 @@ def pivot_select(
     UnsupportedError
         A key is read by an aggregate, or is the pivot column, which is to be a column itself.
     """
-    read = {one for part in (*aggregates, of) for one in part.find_all(exp.Column)}
+    read = {reference for part in (*aggregates, of) for reference in part.find_all(exp.Column)}
     if not read.isdisjoint(keys):
         raise unsupported(
             "a pivot that reads a column that it groups by has no rule",
             "Add the column once more, under another name, before groupBy.",
         )
     named = [
-        exp.Alias(this=one, alias=identifier(f"a{number}")) for number, one in enumerate(aggregates)
+        exp.Alias(this=aggregate, alias=identifier(f"a{number}"))
+        for number, aggregate in enumerate(aggregates)
     ]
     choices = [
-        exp.PivotAlias(this=one, alias=identifier(f"v{number}"))
-        for number, one in enumerate(values)
+        exp.PivotAlias(this=value, alias=identifier(f"v{number}"))
+        for number, value in enumerate(values)
     ]
     node = exp.Pivot(
         expressions=named,

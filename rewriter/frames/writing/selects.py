@@ -75,13 +75,13 @@ class Rows:
     @property
     def scalars(self) -> Mapping[int, exp.Expr]:
         """What stands for each attribute."""
-        return {one.id: one.scalar for one in self.columns}
+        return {output.id: output.scalar for output in self.columns}
 
     @property
     def tables(self) -> frozenset[str]:
         """The names of the relations of FROM, in lower case."""
         joins = self.select.args.get("joins", ())
-        sources = [self.select.args["from_"].this, *(one.this for one in joins)]
+        sources = [self.select.args["from_"].this, *(join.this for join in joins)]
         sources += self.select.args.get("laterals", ())
         return frozenset(source.alias_or_name.lower() for source in sources)
 
@@ -102,7 +102,7 @@ class Rows:
 
     def is_plain(self, ids: Collection[int] | None = None) -> bool:
         """Tell whether these columns, or all, are columns of FROM."""
-        return all(one.plain for one in self.columns if ids is None or one.id in ids)
+        return all(output.plain for output in self.columns if ids is None or output.id in ids)
 
     def having(self, clause: str, value: exp.Expr | list[exp.Expr] | None, stage: Stage) -> Rows:
         """Return the rows with one more clause."""
@@ -115,8 +115,8 @@ class Rows:
         if self.query is not None:
             return self.query
         select = self.select.copy()
-        chosen = list(names) if names is not None else [one.name for one in self.columns]
-        items = [one.item(name) for one, name in zip(self.columns, chosen, strict=True)]
+        chosen = list(names) if names is not None else [output.name for output in self.columns]
+        items = [output.item(name) for output, name in zip(self.columns, chosen, strict=True)]
         select.set("expressions", items)
         return select
 
@@ -148,14 +148,14 @@ class Steps:
         """Return the rows as those of a named step; equal steps are one."""
         if rows.query is None:
             rows = self._pruned(rows)
-            names = unique([one.name for one in rows.columns])
+            names = unique([output.name for output in rows.columns])
         else:
-            names = [one.scalar.name for one in rows.columns]
-        columns = zip((one.id for one in rows.columns), names, strict=True)
+            names = [output.scalar.name for output in rows.columns]
+        columns = zip((output.id for output in rows.columns), names, strict=True)
         step = self._step(rows.written(names), columns)
         pairs = zip(step.columns, rows.columns, strict=True)
-        own = tuple(replace(new, name=old.name, weight=old.weight) for new, old in pairs)
-        return replace(step, columns=own)
+        renamed = tuple(replace(new, name=old.name, weight=old.weight) for new, old in pairs)
+        return replace(step, columns=renamed)
 
     def _step(self, body: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
         """Return the rows of a step that has this body."""
@@ -173,7 +173,7 @@ class Steps:
         return self.relation(name, columns)
 
     def _pruned(self, rows: Rows) -> Rows:
-        kept = tuple(one for one in rows.columns if self.needs(one.id))
+        kept = tuple(output for output in rows.columns if self.needs(output.id))
         return replace(rows, columns=kept or rows.columns[:1])
 
     def needs(self, attribute: int) -> bool:
@@ -187,7 +187,9 @@ class Steps:
 
     def finished(self, rows: Rows) -> Rows:
         """Return the rows with their columns under their own names."""
-        if rows.query is not None and any(one.name != one.scalar.name for one in rows.columns):
+        if rows.query is not None and any(
+            output.name != output.scalar.name for output in rows.columns
+        ):
             return self.close(rows)
         return rows
 
@@ -202,8 +204,8 @@ class Steps:
 def _over(source: exp.Table | exp.Subquery, columns: Iterable[tuple[int, str]]) -> Rows:
     """Return the rows of one relation of FROM, whose columns have these names."""
     name = source.alias_or_name
-    own = tuple(Column(number, one, column(name, one)) for number, one in columns)
-    return Rows(own, exp.Select(from_=exp.From(this=source)))
+    known = tuple(Column(number, label, column(name, label)) for number, label in columns)
+    return Rows(known, exp.Select(from_=exp.From(this=source)))
 
 
 def lateral_view(
@@ -211,15 +213,17 @@ def lateral_view(
 ) -> tuple[Rows, list[exp.Column]]:
     """Return the rows with those that a generator makes of each, and its columns."""
     alias = fresh("g", rows.tables)
-    own = unique(names)
+    view_columns = unique(names)
     lateral = exp.Lateral(
         this=generator,
         view=True,
         outer=outer or None,
-        alias=exp.TableAlias(this=identifier(alias), columns=[*map(identifier, own)]),
+        alias=exp.TableAlias(this=identifier(alias), columns=[*map(identifier, view_columns)]),
     )
     laterals = [*rows.select.args.get("laterals", ()), lateral]
-    return rows.having("laterals", laterals, rows.stage), [column(alias, name) for name in own]
+    return rows.having("laterals", laterals, rows.stage), [
+        column(alias, name) for name in view_columns
+    ]
 
 
 def is_long(column: Column) -> bool:
@@ -229,12 +233,12 @@ def is_long(column: Column) -> bool:
 
 def unique(names: Iterable[str]) -> list[str]:
     """Return the names with numbers where one stands before."""
-    found: list[str] = []
+    unique_names: list[str] = []
     taken: set[str] = set()
     for name in names:
-        found.append(fresh(name, taken))
-        taken.add(found[-1].lower())
-    return found
+        unique_names.append(fresh(name, taken))
+        taken.add(unique_names[-1].lower())
+    return unique_names
 
 
 def counted(number: int, start: int, end: int, step: int, slices: int | None) -> Rows:
@@ -251,7 +255,7 @@ def counted(number: int, start: int, end: int, step: int, slices: int | None) ->
 def constants(values: str, ids: Iterable[int]) -> Rows:
     """Return the rows of a text ``VALUES ... AS v(...)``; its columns have different names."""
     source = parse(f"SELECT * FROM {values}").args["from_"]
-    names = [one.name for one in source.this.args["alias"].args["columns"]]
+    names = [part.name for part in source.this.args["alias"].args["columns"]]
     alias = source.this.alias
     pairs = zip(ids, names, strict=True)
     columns = tuple(Column(number, name, column(alias, name)) for number, name in pairs)
@@ -262,10 +266,12 @@ def beside(rows: Rows, taken: Collection[str]) -> Rows:
     """Return the rows of one relation under a name that is not taken."""
     table = rows.select.args["from_"].this
     name = table.alias_or_name
-    own = fresh(name, taken)
-    if own == name:
+    alias = fresh(name, taken)
+    if alias == name:
         return rows
     aliased = table.copy()
-    aliased.set("alias", exp.TableAlias(this=identifier(own)))
-    columns = tuple(replace(one, scalar=column(own, one.scalar.name)) for one in rows.columns)
+    aliased.set("alias", exp.TableAlias(this=identifier(alias)))
+    columns = tuple(
+        replace(output, scalar=column(alias, output.scalar.name)) for output in rows.columns
+    )
     return replace(rows, columns=columns, select=exp.Select(from_=exp.From(this=aliased)))

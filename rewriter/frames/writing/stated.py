@@ -21,13 +21,13 @@ def relations_read(text: str) -> frozenset[str] | None:
         query = parse(text)
     except QueryError:
         return None
-    own = {str(cte.alias).lower() for cte in query.find_all(exp.CTE)}
+    own_queries = {str(cte.alias).lower() for cte in query.find_all(exp.CTE)}
     read = {
         ".".join(part.name for part in table.parts).lower()
         for table in query.find_all(exp.Table)
         if isinstance(table.this, exp.Identifier)
     }
-    return frozenset(read - own)
+    return frozenset(read - own_queries)
 
 
 def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
@@ -39,10 +39,10 @@ def stated(query: exp.Query, columns: Iterable[tuple[int, str]]) -> Rows:
 def with_step(query: exp.Query, name: str, step: exp.Query) -> exp.Query:
     """Return a query that can read another by a name: its first named query."""
     cte = exp.CTE(this=step, alias=exp.TableAlias(this=identifier(name)))
-    own = query.args.get("with_")
-    clause = exp.With(expressions=[cte, *(own.expressions if own else [])])
-    if own is not None and own.args.get("recursive"):
+    before = query.args.get("with_")
+    clause = exp.With(expressions=[cte, *(before.expressions if before else [])])
+    if before is not None and before.args.get("recursive"):
         clause.set("recursive", True)
-    found = query.copy()
-    found.set("with_", clause)
-    return found
+    extended = query.copy()
+    extended.set("with_", clause)
+    return extended

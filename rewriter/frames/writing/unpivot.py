@@ -32,7 +32,9 @@ class Unpivot:
     @property
     def used(self) -> tuple[int, ...]:
         """The attributes that it reads, each once."""
-        return tuple(dict.fromkeys((*self.kept, *(one for row in self.values for one in row))))
+        return tuple(
+            dict.fromkeys((*self.kept, *(number for row in self.values for number in row)))
+        )
 
 
 def unpivoted(unpivot: Unpivot, rows: Rows) -> Rows:
@@ -43,21 +45,21 @@ def unpivoted(unpivot: Unpivot, rows: Rows) -> Rows:
     UnsupportedError
         When a column is kept, and its values are made rows too.
     """
-    if set(unpivot.kept) & {one for row in unpivot.values for one in row}:
+    if set(unpivot.kept) & {number for row in unpivot.values for number in row}:
         raise unsupported(
             "unpivot() of a column that is kept too has no rule", "Add a copy of the column."
         )
-    known = {one.id: one for one in rows.columns}
+    known = {output.id: output for output in rows.columns}
     stay = [known[number].scalar.name for number in unpivot.kept]
-    name, *made = unique([*stay, *(own for _, own in unpivot.outputs)])[len(stay) :]
+    name, *value_names = unique([*stay, *(name for _, name in unpivot.outputs)])[len(stay) :]
     choices = [
         exp.PivotAlias(
-            this=_grouped([known[one].scalar.name for one in row]), alias=identifier(label)
+            this=_grouped([known[number].scalar.name for number in row]), alias=identifier(label)
         )
         for label, row in zip(unpivot.names, unpivot.values, strict=True)
     ]
     pivot = exp.Pivot(
-        expressions=[_grouped(made)],
+        expressions=[_grouped(value_names)],
         fields=[exp.In(this=identifier(name), expressions=choices)],
         unpivot=True,
         include_nulls=True,
@@ -66,11 +68,11 @@ def unpivoted(unpivot: Unpivot, rows: Rows) -> Rows:
     table = rows.select.args["from_"].this.copy()
     table.set("pivots", [pivot])
     kept = [
-        Column(one.id, one.name, column(_ALIAS, one.scalar.name))
-        for one in (known[number] for number in unpivot.kept)
+        Column(output.id, output.name, column(_ALIAS, output.scalar.name))
+        for output in (known[number] for number in unpivot.kept)
     ]
-    pairs = zip(unpivot.outputs, (name, *made), strict=True)
-    added = [Column(id_, named, column(_ALIAS, own)) for (id_, named), own in pairs]
+    pairs = zip(unpivot.outputs, (name, *value_names), strict=True)
+    added = [Column(id_, named, column(_ALIAS, label)) for (id_, named), label in pairs]
     select = exp.Select(from_=exp.From(this=table))
     return Rows((*kept, *added), select, Stage.WHERE)
 
