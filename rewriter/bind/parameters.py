@@ -64,11 +64,11 @@ def substitute(
             raise _error("a parameter :name needs args to be a dict", _DICT, sql, None)
         values = _by_place(expression, positional, list(args or ()), sql)
     for marker in markers:
-        place = _named_span(marker, sql)
+        span = _named_span(marker, sql)
         if marker.name not in values:
             problem = f"parameter {marker.sql(dialect=SparkSQL)} has no value"
-            raise _error(problem, "Give its value in args.", sql, place)
-        literal = _literal(marker.name, values[marker.name], sql, place, ntz=timestamp_ntz)
+            raise _error(problem, "Give its value in args.", sql, span)
+        literal = _literal(marker.name, values[marker.name], sql, span, ntz=timestamp_ntz)
         marker.replace(literal)
     name_identifiers(expression)
     return expression
@@ -84,17 +84,17 @@ def _by_place(
     for number, marker in enumerate(markers):
         marker.set("this", f"{_PLACE}{number}")
     order = re.findall(rf":{_PLACE}(\d+)", expression.sql(dialect=SparkSQL))
-    named = {f"{_PLACE}{number}": place for place, number in enumerate(order)}
+    named = {f"{_PLACE}{number}": index for index, number in enumerate(order)}
     if len(values) < len(markers):
         problem = f"the query has {len(markers)} parameters ?, args {len(values)} values"
         raise _error(problem, _LIST, sql, _question(sql, len(values)))
     if markers and sql.split(None, 1)[:1] and sql.split(None, 1)[0].upper() == "FROM":
         advice = "Name the parameters: :name."
         raise _error("parameters ? in a query that starts with FROM", advice, sql, None)
-    return {name: values[place] for name, place in named.items()}
+    return {name: values[index] for name, index in named.items()}
 
 
-def _literal(name: str, value: object, sql: str, place: Span | None, *, ntz: bool) -> exp.Expr:
+def _literal(name: str, value: object, sql: str, span: Span | None, *, ntz: bool) -> exp.Expr:
     match value:
         case exp.Expr():
             return bracketed(value.copy())
@@ -121,7 +121,7 @@ def _literal(name: str, value: object, sql: str, place: Span | None, *, ntz: boo
     kind = type(value)
     label = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
     problem = f"parameter {shown} has type {label}, or a value out of range, which has no literal"
-    raise _error(problem, f"Give a value of one of the types {_TYPES}.", sql, place)
+    raise _error(problem, f"Give a value of one of the types {_TYPES}.", sql, span)
 
 
 def _timestamp(value: datetime, *, ntz: bool) -> exp.Expr:
@@ -158,9 +158,9 @@ def _named_span(marker: exp.Expr, sql: str) -> Span | None:
 
 
 def _question(sql: str, number: int) -> Span | None:
-    found = list(keyword_spans(sql, "?"))
-    return found[number] if number < len(found) else None
+    spans = list(keyword_spans(sql, "?"))
+    return spans[number] if number < len(spans) else None
 
 
-def _error(problem: str, advice: str, sql: str, place: Span | None) -> QueryError:
-    return QueryError(problem, advice, sql, place)
+def _error(problem: str, advice: str, sql: str, span: Span | None) -> QueryError:
+    return QueryError(problem, advice, sql, span)

@@ -43,9 +43,9 @@ class QueryBinder:
             bound = bind_values(query.this, inner)
         else:
             name = query.this.key.upper()
-            place = context.source.keyword_before(query, name) or query
+            at = context.source.keyword_before(query, name) or query
             advice = "Store its rows in a relation and track it."
-            raise context.source.unsupported(f"{name} is not supported", advice, place)
+            raise context.source.unsupported(f"{name} is not supported", advice, at)
         return order_and_limit(bound, query, inner)
 
     def scalar(self, query: exp.Query, context: BindContext, outer: Outer) -> Bound | Correlated:

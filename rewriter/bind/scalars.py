@@ -134,9 +134,9 @@ class ScalarBinder:
     def resolve(self, parts: Parts) -> Scalar | None:
         """Return what a name stands for in this clause."""
         for lookup in self.lookups:
-            found = lookup(parts, self.inside)
-            if found is not None:
-                return found
+            scalar = lookup(parts, self.inside)
+            if scalar is not None:
+                return scalar
         return None
 
     def _replace(self, node: exp.Expr) -> exp.Expr:
@@ -176,11 +176,11 @@ class ScalarBinder:
         return node
 
     def _column(self, node: exp.Expr, parts: Parts) -> exp.Expr:
-        found = self.resolve(parts)
-        if found is not None:
-            for column in found.find_all(exp.Column):
+        scalar = self.resolve(parts)
+        if scalar is not None:
+            for column in scalar.find_all(exp.Column):
                 column.meta.setdefault(PLACE, self.context.source.span(node))
-            return found
+            return scalar
         if len(parts) == 1 and parts[0].name.lower() == "localtimestamp":
             problem = "localtimestamp without brackets is not supported"
             raise self._unsupported(problem, "Write localtimestamp().", parts[0])
@@ -197,11 +197,11 @@ class ScalarBinder:
         advice = "Name a column of the relations in FROM."
         raise self.context.source.error(f"column {name} is not known", advice, parts[0])
 
-    def _value(self, variable: Variable, name: str, place: exp.Expr) -> exp.Expr:
+    def _value(self, variable: Variable, name: str, at: exp.Expr) -> exp.Expr:
         """Return the value that a session variable has now."""
         if not _WRITTEN.match(variable.type):
             problem = f"the variable {name} of the type {variable.type} is not supported"
-            raise self._unsupported(problem, "Give its value as a parameter or in a column.", place)
+            raise self._unsupported(problem, "Give its value as a parameter or in a column.", at)
         text, to = variable.value, exp.DataType.build(variable.type, dialect="spark")
         if text is None:
             return exp.Cast(this=exp.Null(), to=to)
@@ -230,10 +230,10 @@ class ScalarBinder:
     def _window(self, node: exp.Window) -> exp.Expr:
         call = called(node)
         if not self.windows:
-            place = self.context.source.keyword_after(node.this, "OVER")
+            span = self.context.source.keyword_after(node.this, "OVER")
             advice = "Compute it in a derived table and refer to its column."
             problem = "a window function (OVER) cannot stand here"
-            raise self._unsupported(problem, advice, place or node)
+            raise self._unsupported(problem, advice, span or node)
         name = call_name(call, self.context.source)
         registered = name not in functions.OF_SPARK and name in self.context.aggregates
         if not (registered or name in functions.IN_WINDOWS):
@@ -263,10 +263,10 @@ class ScalarBinder:
         match node:
             case exp.Any() | exp.All() if isinstance(node.this, exp.Query):
                 name = type(node).__name__.upper()
-                place = source.keyword_before(node.this, name)
+                span = source.keyword_before(node.this, name)
                 advice = "Use IN or EXISTS as a condition of WHERE."
                 problem = f"{name} (subquery) is not supported"
-                raise self._unsupported(problem, advice, place or node)
+                raise self._unsupported(problem, advice, span or node)
             case exp.Cast() if _of_the_moment(node):
                 problem = f"'{node.this.name}' as a time is not supported"
                 advice = "Use now(), current_date() and intervals."
@@ -279,8 +279,8 @@ class ScalarBinder:
         bare = text_of(node, source.sql) is None
         if bare and name in _WITHOUT_BRACKETS and self.resolve((exp.to_identifier(name),)):
             advice = f"Write the column as `{name}` with its relation's name before it."
-            place = next(keyword_spans(source.sql, name.upper()), None)
-            raise self._unsupported(f"{name} is both a column and a function", advice, place)
+            span = next(keyword_spans(source.sql, name.upper()), None)
+            raise self._unsupported(f"{name} is both a column and a function", advice, span)
 
     def _expand_arguments(self, node: exp.Func) -> None:
         if isinstance(node.this, exp.Star) and "expressions" in node.arg_types:
@@ -298,9 +298,9 @@ class ScalarBinder:
         values = [exp.Coalesce(this=self.bind(array), expressions=[]) for array in arrays]
         zipped = exp.Anonymous(this="arrays_zip", expressions=values)
         element, fields = exp.to_identifier("e"), list[exp.Expr]()
-        for place, array in enumerate(arrays):
-            number = exp.to_identifier(str(place), quoted=True)
-            fields.append(exp.Literal.string(_name_of(array) or str(place)))
+        for index, array in enumerate(arrays):
+            number = exp.to_identifier(str(index), quoted=True)
+            fields.append(exp.Literal.string(_name_of(array) or str(index)))
             fields.append(exp.Dot(this=element.copy(), expression=number))
         named = exp.Anonymous(this="named_struct", expressions=fields)
         each = exp.Lambda(this=named, expressions=[element])
@@ -320,9 +320,9 @@ class ScalarBinder:
         return result
 
     def _unsupported(
-        self, problem: str, advice: str, place: exp.Expr | Span | None
+        self, problem: str, advice: str, at: exp.Expr | Span | None
     ) -> UnsupportedError:
-        return self.context.source.unsupported(problem, advice, place)
+        return self.context.source.unsupported(problem, advice, at)
 
 
 def _of_the_moment(cast: exp.Cast) -> bool:
@@ -339,8 +339,8 @@ def name_parts(node: exp.Expr) -> Parts | None:
         node = node.this
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star) or _BOUND in node.meta:
         return None
-    own = [part for part in node.parts if isinstance(part, exp.Identifier)]
-    return (*own, *reversed(fields))
+    column_parts = [part for part in node.parts if isinstance(part, exp.Identifier)]
+    return (*column_parts, *reversed(fields))
 
 
 def _struct_field(element: exp.Expr) -> exp.Expr:

@@ -19,24 +19,24 @@ class Source:
     view: str | None = None
 
     def unsupported(
-        self, problem: str, advice: str, place: exp.Expr | Span | None = None
+        self, problem: str, advice: str, at: exp.Expr | Span | None = None
     ) -> UnsupportedError:
         """Return the refusal of an operator, with its place in this text."""
-        return UnsupportedError(self._problem(problem), advice, self.sql, self._here(place))
+        return UnsupportedError(self._problem(problem), advice, self.sql, self._here(at))
 
     def untied(
-        self, problem: str, advice: str, place: exp.Expr | Span | None = None
+        self, problem: str, advice: str, at: exp.Expr | Span | None = None
     ) -> CorrelationError:
         """Return the refusal of a reference to the outer query, with its place in this text."""
-        return CorrelationError(self._problem(problem), advice, self.sql, self._here(place))
+        return CorrelationError(self._problem(problem), advice, self.sql, self._here(at))
 
-    def error(self, problem: str, advice: str, place: exp.Expr | Span | None = None) -> QueryError:
+    def error(self, problem: str, advice: str, at: exp.Expr | Span | None = None) -> QueryError:
         """Return an error of the query, with its place in this text."""
-        return QueryError(self._problem(problem), advice, self.sql, self._here(place))
+        return QueryError(self._problem(problem), advice, self.sql, self._here(at))
 
-    def span(self, place: exp.Expr | Span | None) -> Span | None:
+    def span(self, at: exp.Expr | Span | None) -> Span | None:
         """Return where a node of this text stands."""
-        span = span_of(place, self.sql) if isinstance(place, exp.Expr) else place
+        span = span_of(at, self.sql) if isinstance(at, exp.Expr) else at
         return self._named(span)
 
     def keyword_before(self, node: exp.Expr, *words: str) -> Span | None:
@@ -50,9 +50,9 @@ class Source:
     def _named(self, span: Span | None) -> Span | None:
         return None if span is None else replace(span, view=self.view)
 
-    def _here(self, place: exp.Expr | Span | None) -> Span | None:
+    def _here(self, at: exp.Expr | Span | None) -> Span | None:
         """Return a place for an error that has this text, and says whose it is."""
-        span = self.span(place)
+        span = self.span(at)
         return None if span is None else replace(span, view=None)
 
     def _problem(self, problem: str) -> str:

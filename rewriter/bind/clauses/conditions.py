@@ -35,13 +35,13 @@ def bind_condition(
     for conjunct in conjuncts(node):
         bare = unwrap(conjunct)
         negated = isinstance(bare, exp.Not)
-        asked = unwrap(bare.this) if negated else bare
+        membership = unwrap(bare.this) if negated else bare
         if not memberships_apart:
             predicates.append(binder.bind(conjunct))
-        elif isinstance(asked, exp.Exists) and isinstance(asked.this, exp.Query):
-            memberships.append(replace(exists(asked, binder), negated=negated))
-        elif isinstance(asked, exp.In) and asked.args.get("query") is not None:
-            memberships += not_in(asked, binder) if negated else [is_in(asked, binder)]
+        elif isinstance(membership, exp.Exists) and isinstance(membership.this, exp.Query):
+            memberships.append(replace(exists(membership, binder), negated=negated))
+        elif isinstance(membership, exp.In) and membership.args.get("query") is not None:
+            memberships += not_in(membership, binder) if negated else [is_in(membership, binder)]
         else:
             predicates.append(binder.bind(conjunct))
     return Condition(tuple(predicates), tuple(memberships))

@@ -47,8 +47,8 @@ def is_generator(node: exp.Expr) -> bool:
 
 def place_of_generator(query: exp.Query, sql: str) -> Span | None:
     """Return where a query calls a generator that has a rule; None where it does not."""
-    found = next((node for node in query.walk() if is_generator(node)), None)
-    return None if found is None else span_of(found, sql)
+    generator = next((node for node in query.walk() if is_generator(node)), None)
+    return None if generator is None else span_of(generator, sql)
 
 
 def bind_laterals(bound: Bound, select: exp.Select, binder: ScalarBinder) -> Bound:
@@ -122,8 +122,8 @@ def selected_generator(node: exp.Expr) -> bool:
 
 def called_in(item: exp.Expr) -> exp.Expr:
     """Return an item of the select list without its names."""
-    found: exp.Expr = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
-    return found
+    called: exp.Expr = item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+    return called
 
 
 def makes_map(node: exp.Expr) -> bool:
@@ -153,8 +153,8 @@ def _stack(node: exp.Expr, source: Source, *, outer: bool) -> _Call:
     rows = int(count.this)
     width = -(-len(values) // rows)
     values += [exp.null() for _ in range(rows * width - len(values))]
-    made = [values[start : start + width] for start in range(0, len(values), width)]
-    return _Call("inline", struct_array(made), outer, width)
+    rows_of_values = [values[start : start + width] for start in range(0, len(values), width)]
+    return _Call("inline", struct_array(rows_of_values), outer, width)
 
 
 def _bare_name(node: exp.Expr) -> str:

@@ -67,7 +67,9 @@ class Grouping:
         places = [self._place(self.key(name, scalar)) for name, scalar in keys]
         self._sets: GroupingSets | None = None
         if sets is not None:
-            chosen = tuple(tuple(sorted({places[key] for key in one})) for one in sets)
+            chosen = tuple(
+                tuple(sorted({places[key] for key in grouping_set})) for grouping_set in sets
+            )
             self._sets = GroupingSets(context.names.attribute("grouping_set"), chosen)
         self._written = len(self._keys)
 
@@ -182,15 +184,17 @@ class Grouping:
             advice = "Group by a constant: GROUP BY 'all'."
         else:
             return
-        place = span or next(call for call in calls if is_opaque(call))
-        raise self._context.source.unsupported(f"{problem} is not supported", advice, place)
+        at = span or next(call for call in calls if is_opaque(call))
+        raise self._context.source.unsupported(f"{problem} is not supported", advice, at)
 
     def _all_sets(self) -> GroupingSets | None:
         """Return the grouping sets; keys that were not written in GROUP BY belong to all."""
         if self._sets is None:
             return None
         more = tuple(range(self._written, len(self._keys)))
-        return replace(self._sets, sets=tuple((*one, *more) for one in self._sets.sets))
+        return replace(
+            self._sets, sets=tuple((*grouping_set, *more) for grouping_set in self._sets.sets)
+        )
 
     def _grouping_function(self, call: exp.Expr) -> Scalar:
         source = self._context.source
@@ -214,19 +218,17 @@ class Grouping:
         if isinstance(other, exp.Expr):
             return self.over(other, kept)
         advice = "Add it to GROUP BY, or aggregate it."
-        place = node.meta.get(PLACE)
+        span = node.meta.get(PLACE)
         problem = f"column {node.name} is neither grouped by nor aggregated"
-        raise self._context.source.error(
-            problem, advice, place if isinstance(place, Span) else None
-        )
+        raise self._context.source.error(problem, advice, span if isinstance(span, Span) else None)
 
 
 def _padded(source: Relation, every: OuterRow, there: Attribute, used: Set[str]) -> Relation:
     """Return the input, where ``there`` is true, and each row of ``every`` with NULLs beside it."""
     kept = tuple(attribute for attribute in source.attributes if attribute.id in used)
     columns = tuple(attribute.column() for attribute in kept)
-    own = set(every.attributes)
-    beside = tuple(a.column() if a in own else exp.null() for a in kept)
+    outer_attributes = set(every.attributes)
+    beside = tuple(a.column() if a in outer_attributes else exp.null() for a in kept)
     output = (*kept, there)
     rows = Project(source, output, (*columns, exp.true()))
     return UnionAll((rows, Project(every, output, (*beside, exp.false()))), output)

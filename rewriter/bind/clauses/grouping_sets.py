@@ -38,18 +38,18 @@ def group_by(group: exp.Group) -> GroupBy:
 
     GROUPING SETS (()) alone is a grouping without keys: it has a row over an empty input too.
     """
-    found = GroupBy()
-    elements = [_alternatives(node, found) for node in group.expressions]
+    grouping = GroupBy()
+    elements = [_alternatives(node, grouping) for node in group.expressions]
     suffixes = [part for key in ("rollup", "cube") for part in group.args.get(key) or []]
     if suffixes:
         units = [keys for element in elements for keys in element]
-        found.sets = _prefixes(units) if group.args.get("rollup") else _subsets(units)
+        grouping.sets = _prefixes(units) if group.args.get("rollup") else _subsets(units)
     elif group.args.get("grouping_sets"):
         suffix = group.args["grouping_sets"]
-        found.sets = [keys for part in suffix for keys in _alternatives(part, found)]
+        grouping.sets = [keys for part in suffix for keys in _alternatives(part, grouping)]
     elif any(isinstance(node, _ANALYTICS) for node in group.expressions):
-        found.sets = [_joined(keys) for keys in product(*elements)]
-    return GroupBy(everything=True) if found.sets == [()] else found
+        grouping.sets = [_joined(keys) for keys in product(*elements)]
+    return GroupBy(everything=True) if grouping.sets == [()] else grouping
 
 
 def is_grouping_function(node: exp.Expr) -> bool:
@@ -59,17 +59,20 @@ def is_grouping_function(node: exp.Expr) -> bool:
 
 def grouping_flag(number: Scalar, without: Sequence[int]) -> Scalar:
     """Return grouping(key): 1 in the grouping sets without the key."""
-    missing = exp.In(this=number, expressions=[exp.Literal.number(one) for one in without])
+    missing = exp.In(this=number, expressions=[exp.Literal.number(index) for index in without])
     case = exp.Case().when(missing if without else exp.false(), _literal(1, "Y"))
     return case.else_(_literal(0, "Y"))
 
 
 def grouping_id(number: Scalar, sets: Sequence[Sequence[int]], keys: int) -> Scalar:
     """Return grouping_id(): a bit for each key, the first the highest, 1 where it is missing."""
-    values = [sum(1 << (keys - 1 - key) for key in range(keys) if key not in one) for one in sets]
+    values = [
+        sum(1 << (keys - 1 - key) for key in range(keys) if key not in grouping_set)
+        for grouping_set in sets
+    ]
     case = exp.Case(this=number)
-    for place, value in enumerate(values[:-1]):
-        case = case.when(exp.Literal.number(place), bigint(value))
+    for index, value in enumerate(values[:-1]):
+        case = case.when(exp.Literal.number(index), bigint(value))
     return case.else_(bigint(values[-1])) if len(values) > 1 else bigint(values[0])
 
 
@@ -78,20 +81,20 @@ def bigint(value: int) -> Scalar:
     return _literal(value, "L")
 
 
-def _alternatives(node: exp.Expr, found: GroupBy) -> list[tuple[int, ...]]:
+def _alternatives(node: exp.Expr, grouping: GroupBy) -> list[tuple[int, ...]]:
     """Return the grouping sets that one element of GROUP BY stands for."""
     if isinstance(node, exp.GroupingSets):
-        return [keys for part in node.expressions for keys in _alternatives(part, found)]
+        return [keys for part in node.expressions for keys in _alternatives(part, grouping)]
     if isinstance(node, exp.Rollup | exp.Cube):
-        units = [_unit(part, found) for part in node.expressions]
+        units = [_unit(part, grouping) for part in node.expressions]
         return _prefixes(units) if isinstance(node, exp.Rollup) else _subsets(units)
-    return [_unit(node, found)]
+    return [_unit(node, grouping)]
 
 
-def _unit(node: exp.Expr, found: GroupBy) -> tuple[int, ...]:
+def _unit(node: exp.Expr, grouping: GroupBy) -> tuple[int, ...]:
     """Return the places of the expressions that stand together in brackets."""
     parts = node.expressions if isinstance(node, exp.Tuple) else [node]
-    return tuple(found.place(part) for part in parts)
+    return tuple(grouping.place(part) for part in parts)
 
 
 def _prefixes(units: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -100,11 +103,11 @@ def _prefixes(units: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 def _subsets(units: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     chosen = product((True, False), repeat=len(units))
-    return [_joined([u for u, keep in zip(units, one, strict=True) if keep]) for one in chosen]
+    return [_joined([u for u, keep in zip(units, kept, strict=True) if keep]) for kept in chosen]
 
 
 def _joined(units: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(place for unit in units for place in unit)
+    return tuple(key for unit in units for key in unit)
 
 
 def _literal(value: int, suffix: str) -> Scalar:

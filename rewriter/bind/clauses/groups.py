@@ -58,11 +58,11 @@ def key_scalars(
         return [("all", binder.bind(exp.column("all")))], None
 
     def alias(parts: Parts, inside: bool) -> Scalar | None:
-        found = named_items(items, parts[0].name)
-        return with_fields(bracketed(found[0].scalar.copy()), parts[1:]) if found else None
+        aliased = named_items(items, parts[0].name)
+        return with_fields(bracketed(aliased[0].scalar.copy()), parts[1:]) if aliased else None
 
-    own, *others = binder.lookups
-    binder = replace(binder, lookups=(own, alias, *others))
+    first, *further = binder.lookups
+    binder = replace(binder, lookups=(first, alias, *further))
     written = group_by(group)
     return list(_keys(binder, written.expressions, items)), written.sets
 

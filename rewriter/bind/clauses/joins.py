@@ -167,8 +167,8 @@ class _FromBinder:
             return aliased(bind_range(node.this, self._context), node, (), source)
         name = type(node).__name__.upper()
         advice = "Store its rows in a relation and track it."
-        place = source.keyword_before(node, name) or node
-        raise source.unsupported(f"{name} in FROM is not supported", advice, place)
+        at = source.keyword_before(node, name) or node
+        raise source.unsupported(f"{name} in FROM is not supported", advice, at)
 
     def _derived(self, node: exp.Expr, query: exp.Query) -> Bound:
         return self._or_carried(
@@ -204,7 +204,7 @@ class _FromBinder:
         source = self._context.source
         lateral = exp.Lateral(this=node.this, alias=node.args.get("alias"))
         span = source.span(node.this)
-        one = Bound(OneRow(), Scope())
+        single = Bound(OneRow(), Scope())
         outer = self._reachable("a table function", leads=leads)
         around = () if outer is None else (outer.lookup(source),)
         lookups = (Scope().lookup(source), *around)
@@ -213,15 +213,15 @@ class _FromBinder:
             self._context, lookups, self.subqueries, Scope(), refusal, self._outer
         )
         if not leads:
-            return bind_lateral(one, lateral, binder, span)
+            return bind_lateral(single, lateral, binder, span)
         assert self._leading is not None
         return bind_lateral(Bound(self._leading, Scope()), lateral, binder, span)
 
-    def _reachable(self, place: str, *, leads: bool) -> Outer | None:
+    def _reachable(self, clause: str, *, leads: bool) -> Outer | None:
         """Return the outer query's columns: to be used where the outer rows are on the left."""
         if self._outer is None or (leads and self._leading is not None):
             return self._outer
-        return self._outer.refused(place)
+        return self._outer.refused(clause)
 
     def _join(
         self, left: Bound, join: exp.Join, *, leads: bool, right_leads: bool = False
@@ -296,15 +296,15 @@ class _FromBinder:
         scope = left.scope + right.scope
         condition = self._condition(join.args.get("on"), scope, kind, leads=leads)
         predicates = (*tied, *condition.predicates)
-        one, other = left.relation, right.relation
+        first, second = left.relation, right.relation
         later: tuple[Scalar, ...] = ()
         if kind is InnerJoin:
-            of_pairs = [p for p in predicates if self.subqueries.tied_to_both(p, one, other)]
+            of_pairs = [p for p in predicates if self.subqueries.tied_to_both(p, first, second)]
             predicates = tuple(p for p in predicates if p not in of_pairs)
             later = tuple(of_pairs)
-        one, other, predicates = self.subqueries.attach_to_sides(one, other, predicates)
+        first, second, predicates = self.subqueries.attach_to_sides(first, second, predicates)
         predicate = conjunction(predicates) if predicates else None
-        joined = _joined(kind, one, other, predicate, span)
+        joined = _joined(kind, first, second, predicate, span)
         if kind in _MEMBERSHIPS:
             return Bound(joined, left.scope)
         rest = Condition(later, condition.memberships)
@@ -318,10 +318,10 @@ class _FromBinder:
         if around is not None and around.row is not None:
             around = replace(around, row=None)
         outer = Outer(left.scope, self._context.referred, around=around)
-        found = self._context.bind.lateral(query, left.relation, self._context, outer)
-        right = aliased_join(found.bound, join.this, self._context.source)
+        lateral = self._context.bind.lateral(query, left.relation, self._context, outer)
+        right = aliased_join(lateral.bound, join.this, self._context.source)
         kind = _SIDES.get(join.side, InnerJoin)
-        return self._on_join(left, right, join, kind, span, found.conditions, leads=leads)
+        return self._on_join(left, right, join, kind, span, lateral.conditions, leads=leads)
 
     def _condition(
         self, on: exp.Expr | None, scope: Scope, kind: Joined, *, leads: bool
@@ -342,9 +342,9 @@ class _FromBinder:
     def _using(self, left: Scope, right: Scope, join: exp.Join) -> list[tuple[Entry, Entry]] | None:
         """Return the pairs of columns that USING or NATURAL equates; None without either."""
         if join.method == "NATURAL":
-            place = self._context.source.keyword_before(join.this, "NATURAL")
+            span = self._context.source.keyword_before(join.this, "NATURAL")
             return [
-                (self._key(left, entry.name, place), self._key(right, entry.name, place))
+                (self._key(left, entry.name, span), self._key(right, entry.name, span))
                 for entry in left.visible
                 if any(other.named(entry.name) for other in right.visible)
             ]
@@ -357,17 +357,17 @@ class _FromBinder:
             return None
         return [(self._key(left, n.name, n), self._key(right, n.name, n)) for n in using]
 
-    def _key(self, scope: Scope, name: str, place: exp.Expr | Span | None) -> Entry:
+    def _key(self, scope: Scope, name: str, at: exp.Expr | Span | None) -> Entry:
         source = self._context.source
         try:
-            found = scope.resolve([name])
+            resolved = scope.resolve([name])
         except AmbiguousError:
             advice = "Write the join's condition with ON."
-            raise source.error(f"column {name} is ambiguous", advice, place) from None
-        if found is None:
+            raise source.error(f"column {name} is ambiguous", advice, at) from None
+        if resolved is None:
             advice = "Name a column that both sides of the join have."
-            raise source.error(f"column {name} is not known", advice, place)
-        return found[0]
+            raise source.error(f"column {name} is not known", advice, at)
+        return resolved[0]
 
     def _using_join(
         self,
@@ -386,17 +386,17 @@ class _FromBinder:
         predicate = conjunction(predicates) if predicates else None
         joined = _joined(kind, left.relation, right.relation, predicate, span)
         keys = [key for key, _ in pairs]
-        others = [other for _, other in pairs]
+        right_keys = [other for _, other in pairs]
         rest = tuple(entry for entry in left.scope.entries if entry not in keys)
         if kind in _MEMBERSHIPS:
             return Bound(joined, Scope((*keys, *rest)))
-        right_rest = tuple(entry for entry in right.scope.entries if entry not in others)
-        shown, hidden = keys, others
+        right_rest = tuple(entry for entry in right.scope.entries if entry not in right_keys)
+        shown, hidden = keys, right_keys
         if kind is Side.RIGHT:
-            shown, hidden = others, keys
+            shown, hidden = right_keys, keys
         elif kind is Side.FULL and pairs:
             joined, shown = self._coalesced(joined, pairs)
-            hidden = [*keys, *others]
+            hidden = [*keys, *right_keys]
         out_of_sight = tuple(replace(entry, hidden=True) for entry in hidden)
         return Bound(joined, Scope((*shown, *rest, *right_rest, *out_of_sight)))
 
@@ -430,7 +430,7 @@ def _split_at_right(
     joins: Sequence[exp.Join],
 ) -> tuple[Sequence[exp.Join], exp.Join | None, Sequence[exp.Join]]:
     """Return the joins before the last RIGHT JOIN, which keeps its own rows, it, and the rest."""
-    places = [place for place, join in enumerate(joins) if join.side == Side.RIGHT.value]
+    places = [index for index, join in enumerate(joins) if join.side == Side.RIGHT.value]
     if not places:
         return (), None, joins
     return joins[: places[-1]], joins[places[-1]], joins[places[-1] + 1 :]

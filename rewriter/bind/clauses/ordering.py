@@ -25,9 +25,9 @@ def bind_sort_keys(query: exp.Expr, binder: ScalarBinder, output: Scope) -> list
     for item in order.expressions:
         descending = bool(item.args.get("desc"))
         nulls_first = bool(item.args.get("nulls_first"))
-        place = ordinal(item.this, len(output.entries), "ORDER BY", binder.context.source)
-        if place is not None:
-            scalars: list[Scalar] = [output.entries[place].attribute.column()]
+        index = ordinal(item.this, len(output.entries), "ORDER BY", binder.context.source)
+        if index is not None:
+            scalars: list[Scalar] = [output.entries[index].attribute.column()]
         elif _is_all(item.this):
             entries = [e for e in output.entries if e.named("all")] or output.entries
             scalars = [entry.attribute.column() for entry in entries]
@@ -134,6 +134,6 @@ def _number(clause: exp.Expr, name: str, source: Source) -> int | None:
         return None
     if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
         return int(value.this)
-    place = source.keyword_before(clause, name) or clause
+    at = source.keyword_before(clause, name) or clause
     advice = "Give a number, or a parameter."
-    raise source.unsupported(f"{name} of an expression is not supported", advice, place)
+    raise source.unsupported(f"{name} of an expression is not supported", advice, at)

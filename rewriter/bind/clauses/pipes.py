@@ -127,10 +127,10 @@ class _Pipe:
         return self._select(given, select)
 
     def _key(self, key: exp.Expr, scope: Scope) -> exp.Expr:
-        place = ordinal(key, len(scope.visible), "GROUP BY", self.context.source)
-        if place is None:
+        index = ordinal(key, len(scope.visible), "GROUP BY", self.context.source)
+        if index is None:
             return key.copy()
-        return _named(scope.visible[place], unwrap(key))
+        return _named(scope.visible[index], unwrap(key))
 
     def _set_operation(self, given: Bound, piped: Piped, step: exp.SetOperation) -> Bound:
         operation = step.copy()
@@ -144,11 +144,11 @@ class _Pipe:
         return bind_set_operation(operation, operands, branches, self.context)
 
 
-def _named(entry: Entry, place: exp.Expr) -> exp.Column:
+def _named(entry: Entry, ordinal_node: exp.Expr) -> exp.Column:
     """Return the name of a column, standing where an ordinal does."""
     parts = [exp.to_identifier(part, quoted=True) for part in (*entry.qualifier, entry.name)]
     column: exp.Column = exp.column(parts[-1], *reversed(parts[:-1]))
-    column.this.meta.update(place.meta)
+    column.this.meta.update(ordinal_node.meta)
     return column
 
 

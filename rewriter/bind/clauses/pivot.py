@@ -95,7 +95,7 @@ def bind_pivot(bound: Bound, pivot: exp.Pivot, context: BindContext, span: Span 
     columns = [binder.bind(column) for column in of]
     # Spark pads none of them, as it does where columns of CHAR are compared.
     marks = marks_of(bound.relation)
-    columns = [unmarked(one) if mark_of(one, marks) else one for one in columns]
+    columns = [unmarked(column) if mark_of(column, marks) else column for column in columns]
     aggregates = [_aggregate(written, binder, span) for written in pivot.expressions]
     small = _are_small(aggregates, bound, context, span)
     used = {name for scalar in columns for name in references(scalar)}
@@ -212,9 +212,11 @@ def _filtered(
     def filtered(node: exp.Expr) -> exp.Expr:
         if not is_aggregate(node):
             return node
-        own = (node.expression.this,) if isinstance(node, exp.Filter) else ()
-        aggregated = node.this if own else node
-        both = exp.Where(this=conjunction((condition.copy(), *(one.copy() for one in own))))
+        condition_before = (node.expression.this,) if isinstance(node, exp.Filter) else ()
+        aggregated = node.this if condition_before else node
+        both = exp.Where(
+            this=conjunction((condition.copy(), *(part.copy() for part in condition_before)))
+        )
         call: exp.Expr = exp.Filter(this=aggregated.copy(), expression=both)
         if next(functions) in _FIRST and not small:
             call = exp.IgnoreNulls(this=call)

@@ -48,8 +48,12 @@ def unfold(definition: Definition, cte: exp.CTE, inside: BindContext) -> Bound:
     for _ in range(known.get(key, _most(cte))):
         before = Level(levels[-1], span)
         shared = Bound(before, first.scope.over(before.attributes))
-        own = Definition(definition.name, definition.query, names, inside, None, shared)
-        levels.append(_next(union.expression, inside.with_cte(own), definition, first, span))
+        shared_definition = Definition(
+            definition.name, definition.query, names, inside, None, shared
+        )
+        levels.append(
+            _next(union.expression, inside.with_cte(shared_definition), definition, first, span)
+        )
     inside.recursions[key] = Recursion(definition.name, tuple(levels), span)
     if len(levels) == 1:
         return first

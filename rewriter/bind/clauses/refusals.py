@@ -52,8 +52,8 @@ def refuse_query_clauses(query: exp.Expr, source: Source) -> None:
     distinct = query.args.get("distinct")
     if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
         advice = "Aggregate with GROUP BY."
-        place = source.keyword_before(distinct, "DISTINCT")
-        raise source.unsupported("DISTINCT ON is not supported", advice, place)
+        at = source.keyword_before(distinct, "DISTINCT")
+        raise source.unsupported("DISTINCT ON is not supported", advice, at)
 
 
 def refuse_table_clauses(table: exp.Expr, source: Source) -> None:
@@ -71,18 +71,18 @@ def refuse_rows_as_keys(group: exp.Group, source: Source) -> None:
     for bare in group.expressions:
         if isinstance(bare, exp.Tuple):
             advice = "Write its columns without the brackets."
-            place = group_span(group.parent_select, source)
+            at = group_span(group.parent_select, source)
             problem = "GROUP BY of a row in brackets is not supported"
-            raise source.unsupported(problem, advice, place)
+            raise source.unsupported(problem, advice, at)
 
 
 def group_span(select: exp.Expr | None, source: Source) -> Span | None:
     """Return the place of GROUP BY; None without it."""
     if select is None or not select.args.get("group"):
         return None
-    place = source.keyword_before(select.args["group"], "GROUP BY")
-    if place is not None:
-        return place
+    at = source.keyword_before(select.args["group"], "GROUP BY")
+    if at is not None:
+        return at
     before = [select.args.get("where"), *reversed(select.args.get("joins") or [])]
     for clause in (*before, select.args.get("from_")):
         if clause is not None:
@@ -94,10 +94,10 @@ def refuse_set_operation(operation: exp.SetOperation, source: Source) -> None:
     """Raise for a set operation that has no rule."""
     name = type(operation).__name__.upper()
     words = (name, "MINUS") if name == "EXCEPT" else (name,)
-    place = source.keyword_after(operation.this, *words)
+    at = source.keyword_after(operation.this, *words)
     if operation.args.get("by_name"):
         advice = "List the columns in the same order in both queries."
-        raise source.unsupported(f"{name} BY NAME is not supported", advice, place)
+        raise source.unsupported(f"{name} BY NAME is not supported", advice, at)
 
 
 def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
@@ -107,9 +107,9 @@ def _refuse(node: exp.Expr, allowed: Iterable[str], source: Source) -> None:
         words, advice = _REFUSED.get(key, ((key.strip("_").upper(),), _PLAIN))
         part = value[0] if isinstance(value, list) else value
         name = words[0]
-        place: Span | exp.Expr | None = None
+        at: Span | exp.Expr | None = None
         if isinstance(part, exp.Expr):
-            place = source.keyword_before(part, *words) or part
+            at = source.keyword_before(part, *words) or part
         raise source.unsupported(
-            f"{name.replace('/*+', 'a hint')} is not supported", advice, place or node
+            f"{name.replace('/*+', 'a hint')} is not supported", advice, at or node
         )

@@ -76,19 +76,19 @@ def answer(rows: BoundRows) -> Bound:
 
 def _with_generator(rows: BoundRows, *, grouped: bool) -> tuple[BoundRows, tuple[Entry, ...]]:
     """Return the rows of a SELECT with those that a generator of its list makes of them."""
-    found = [node for node in rows.select.expressions if selected_generator(node)]
-    if not found:
+    generators = [node for node in rows.select.expressions if selected_generator(node)]
+    if not generators:
         return rows, ()
-    if grouped or len(found) > 1:
+    if grouped or len(generators) > 1:
         problem = "a generator in the select list of this grouping is not supported"
-        if len(found) > 1:
+        if len(generators) > 1:
             problem = "a generator beside another generator is not supported"
         advice = "Use LATERAL VIEW; group in a derived table."
-        raise rows.context.source.unsupported(problem, advice, found[-1])
+        raise rows.context.source.unsupported(problem, advice, generators[-1])
     bound = Bound(rows.relation, rows.scope)
     refusal = "cannot stand in a generator"
     binder = replace(rows.binder("the select list", refusal), draws=False)
-    bound, generated = bind_selected(bound, found[0], binder)
+    bound, generated = bind_selected(bound, generators[0], binder)
     return replace(rows, relation=bound.relation), generated
 
 
@@ -184,8 +184,8 @@ def _sort_keys(
 
     def find(parts: tuple[exp.Identifier, ...], inside: bool) -> Scalar | None:
         first, second = (columns, answers) if inside else (answers, columns)
-        found = first(parts, inside)
-        return found if found is not None else second(parts, inside)
+        scalar = first(parts, inside)
+        return scalar if scalar is not None else second(parts, inside)
 
     refusal = None if grouped else "cannot stand in ORDER BY without grouping"
     return bind_sort_keys(rows.select, rows.binder("ORDER BY", refusal, [find]), output)
@@ -241,8 +241,8 @@ def _qualified(rows: BoundRows, items: Sequence[Item]) -> list[Scalar]:
     columns = rows.scope.lookup(rows.context.source)
 
     def alias(parts: Parts, inside: bool) -> Scalar | None:
-        found = named_items(items, parts[0].name)
-        return with_fields(bracketed(found[0].scalar.copy()), parts[1:]) if found else None
+        aliased = named_items(items, parts[0].name)
+        return with_fields(bracketed(aliased[0].scalar.copy()), parts[1:]) if aliased else None
 
     return [rows.binder("QUALIFY", None, [columns, alias], windows=True).bind(qualify.this)]
 

@@ -80,7 +80,7 @@ def _difference(
     left, right = distinct(branches[0], context, span), branches[1]
     pairs = zip(left.relation.attributes, right.relation.attributes, strict=True)
     equal = exp.and_(
-        *(exp.NullSafeEQ(this=one.column(), expression=other.column()) for one, other in pairs),
+        *(exp.NullSafeEQ(this=left.column(), expression=other.column()) for left, other in pairs),
         copy=False,
     )
     join = AntiJoin if isinstance(operation, exp.Except) else SemiJoin
@@ -101,12 +101,12 @@ def _bag_difference(
     operation: exp.SetOperation, branches: Sequence[Bound], context: BindContext, span: Span | None
 ) -> Bound:
     """Return EXCEPT ALL or INTERSECT ALL; of a chain of EXCEPT ALL all but the first are taken."""
-    left, *others = branches
+    left, *further = branches
     output = tuple(context.names.attribute(a.name) for a in left.relation.attributes)
-    right = others[0].relation
-    if len(others) > 1:
+    right = further[0].relation
+    if len(further) > 1:
         taken = tuple(context.names.attribute(a.name) for a in left.relation.attributes)
-        right = UnionAll(tuple(bound.relation for bound in others), taken, span)
+        right = UnionAll(tuple(bound.relation for bound in further), taken, span)
     common = isinstance(operation, exp.Intersect)
     relation = BagDifference(left.relation, right, output, common, span)
     return Bound(relation, left.scope.over(output))

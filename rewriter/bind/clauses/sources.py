@@ -64,18 +64,18 @@ def bind_table(table: exp.Table, context: BindContext) -> Bound:
         return aliased(bind_definition(cte, table, source), table, parts, source)
     name = ".".join(parts)
     try:
-        found = context.catalog.resolve(parts)
+        relation = context.catalog.resolve(parts)
     except QueryError as error:
         problem = f"view {name}: {error.problem}"
         raise type(error)(problem, error.advice, source.sql, source.span(table)) from error
-    if found is None:
+    if relation is None:
         advice = f'Track it first: ls.track("{name}", ...).'
         raise UntrackedError(
             f"relation {name} is not tracked", advice, source.sql, source.span(table)
         )
-    if isinstance(found, View):
-        return aliased(_bind_view(found, table, context), table, parts, source)
-    return aliased(_bind_scan(found, table, context), table, parts, source)
+    if isinstance(relation, View):
+        return aliased(_bind_view(relation, table, context), table, parts, source)
+    return aliased(_bind_scan(relation, table, context), table, parts, source)
 
 
 def bind_inline(values: exp.Values, context: BindContext) -> Bound:
@@ -116,8 +116,8 @@ def bind_definition(definition: Definition, reference: exp.Expr, source: Source)
     names = [attribute.name for attribute in bound.relation.attributes]
     scalars = [attribute.column() for attribute in bound.relation.attributes]
     projection = context.project(bound.relation, names, list(scalars))
-    own = Bound(projection, scope_of(projection.attributes))
-    return renamed(own, definition.columns, reference, source)
+    rebound = Bound(projection, scope_of(projection.attributes))
+    return renamed(rebound, definition.columns, reference, source)
 
 
 def _computed_once(relation: Relation, is_view: bool) -> bool:

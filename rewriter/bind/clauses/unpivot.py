@@ -41,9 +41,9 @@ def bind_unpivot(bound: Bound, pivot: exp.Pivot, context: BindContext, span: Spa
     relation = Generate(
         bound.relation, struct_array(rows), position, output, outer=False, inline=True, span=span
     )
-    made = tuple(Entry(attribute, attribute.name, origin=attribute.id) for attribute in output)
+    entries = tuple(Entry(attribute, attribute.name, origin=attribute.id) for attribute in output)
     kept = tuple(entry for entry in bound.scope.visible if entry.attribute.id not in used)
-    scope = Scope((*kept, *made))
+    scope = Scope((*kept, *entries))
     if pivot.args.get("include_nulls"):
         return Bound(relation, scope)
     there = [is_known(attribute.column()) for attribute in output[1:]]

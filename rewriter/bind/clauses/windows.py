@@ -48,7 +48,9 @@ def _resolve(window: exp.Window, defined: Mapping[str, exp.Window], source: Sour
             break
         for key in ("partition_by", "order", "spec", "alias"):
             part = known.args.get(key)
-            copy = [one.copy() for one in part] if isinstance(part, list) else part and part.copy()
+            copy = (
+                [node.copy() for node in part] if isinstance(part, list) else part and part.copy()
+            )
             window.set(key, copy)
     advice = "Define it in the WINDOW clause."
     raise source.error(f"window {window.args['alias'].name} is not known", advice, window)

@@ -47,9 +47,9 @@ def bind_items(
         The columns of its generator, if it has one.
     """
     items: list[Item] = []
-    own, *others = binder.lookups
+    first, *further = binder.lookups
     lateral = _lateral(items, binder.context.source)
-    binder = replace(binder, lookups=(own, lateral, *others))
+    binder = replace(binder, lookups=(first, lateral, *further))
     for node in select.expressions:
         if is_star(node):
             fields = star_fields(node, binder.scope, rows, binder.context)
@@ -93,15 +93,15 @@ def _item(node: exp.Expr, binder: ScalarBinder) -> Item:
 def _lateral(items: Sequence[Item], source: Source) -> Lookup:
     def find(parts: Parts, inside: bool) -> Scalar | None:
         name = parts[0].name
-        found = [item for item in named_items(items, name) if item.alias]
-        if not found:
+        earlier = [item for item in named_items(items, name) if item.alias]
+        if not earlier:
             return None
         if inside:
             advice = "Write the expression that the alias stands for."
             problem = f"alias {name} inside an aggregate of the same select list is not supported"
             raise source.unsupported(problem, advice, parts[0])
-        if len(found) > 1:
+        if len(earlier) > 1:
             raise source.error(f"alias {name} is ambiguous", "Use another name.", parts[0])
-        return with_fields(bracketed(found[0].scalar.copy()), parts[1:])
+        return with_fields(bracketed(earlier[0].scalar.copy()), parts[1:])
 
     return find

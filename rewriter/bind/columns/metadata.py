@@ -34,32 +34,32 @@ _STRUCTS = ("named_struct", "struct")
 
 def marks_of(rows: Relation) -> dict[str, str]:
     """Return the marks of the columns of a relation and all below it."""
-    found: dict[str, str] = {}
+    marks: dict[str, str] = {}
 
     def pass_on(output: Sequence[Attribute], scalars: Sequence[Scalar]) -> None:
         for attribute, scalar in zip(output, scalars, strict=True):
-            mark = scalar.meta.get(MARK) or mark_of(scalar, found)
+            mark = scalar.meta.get(MARK) or mark_of(scalar, marks)
             if mark is not None:
-                found[attribute.id] = mark
+                marks[attribute.id] = mark
 
-    for one in walk(rows):
-        if isinstance(one, Scan):
-            pairs = zip(one.columns, one.attributes, strict=True)
-            found |= {a.id: one.marks[column] for column, a in pairs if column in one.marks}
-        elif isinstance(one, Project):
-            pass_on(one.output, one.scalars)
-        elif isinstance(one, Aggregate):
-            pass_on(one.key_output, one.keys)
-            pass_on(one.aggregate_output, one.aggregates)
-        elif isinstance(one, UnionAll):
-            pass_on(one.output, [each.column() for each in one.branches[0].attributes])
-        elif isinstance(one, BagDifference):
-            pass_on(one.output, [each.column() for each in one.left.attributes])
-        elif isinstance(one, Generate):
-            mark = one.argument.meta.get(MARK) or mark_of(one.argument, found)
+    for node in walk(rows):
+        if isinstance(node, Scan):
+            pairs = zip(node.columns, node.attributes, strict=True)
+            marks |= {a.id: node.marks[column] for column, a in pairs if column in node.marks}
+        elif isinstance(node, Project):
+            pass_on(node.output, node.scalars)
+        elif isinstance(node, Aggregate):
+            pass_on(node.key_output, node.keys)
+            pass_on(node.aggregate_output, node.aggregates)
+        elif isinstance(node, UnionAll):
+            pass_on(node.output, [each.column() for each in node.branches[0].attributes])
+        elif isinstance(node, BagDifference):
+            pass_on(node.output, [each.column() for each in node.left.attributes])
+        elif isinstance(node, Generate):
+            mark = node.argument.meta.get(MARK) or mark_of(node.argument, marks)
             if mark is not None:
-                found |= {attribute.id: mark for attribute in one.output}
-    return found
+                marks |= {attribute.id: mark for attribute in node.output}
+    return marks
 
 
 def mark_of(scalar: Scalar, marks: Mapping[str, str]) -> str | None:
@@ -69,7 +69,7 @@ def mark_of(scalar: Scalar, marks: Mapping[str, str]) -> str | None:
     if SESSION not in marks.values() and HOLDS_SESSIONS not in marks.values():
         return None
     columns = scalar.find_all(exp.Column)
-    return HOLDS_SESSIONS if any(_holds(one, marks) for one in columns) else None
+    return HOLDS_SESSIONS if any(_holds(column, marks) for column in columns) else None
 
 
 def _holds(column: exp.Column, marks: Mapping[str, str]) -> bool:
@@ -77,10 +77,10 @@ def _holds(column: exp.Column, marks: Mapping[str, str]) -> bool:
     mark, around = marks.get(column.name), column.parent
     if isinstance(around, exp.Alias | exp.Paren | exp.PropertyEQ):
         around = around.parent
-    made = isinstance(around, exp.Struct) or (
+    in_struct = isinstance(around, exp.Struct) or (
         isinstance(around, exp.Anonymous) and around.name.lower() in _STRUCTS
     )
-    return mark == HOLDS_SESSIONS or (mark == SESSION and made)
+    return mark == HOLDS_SESSIONS or (mark == SESSION and in_struct)
 
 
 def unmarked(scalar: Scalar) -> Scalar:

@@ -47,8 +47,8 @@ class Entry:
     def qualified(self, qualifier: Sequence[str]) -> bool:
         """Tell whether these parts may stand before the column's name."""
         size = len(qualifier)
-        own = [part.lower() for part in self.qualifier[len(self.qualifier) - size :]]
-        return 0 < size <= len(self.qualifier) and own == [part.lower() for part in qualifier]
+        tail = [part.lower() for part in self.qualifier[len(self.qualifier) - size :]]
+        return 0 < size <= len(self.qualifier) and tail == [part.lower() for part in qualifier]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class Scope:
 
     def qualified(self, qualifier: Sequence[str]) -> tuple[Entry, ...]:
         """Return the columns that ``qualifier.*`` means, hidden ones first as in Spark."""
-        found = [entry for entry in self.entries if entry.qualified(qualifier)]
-        return tuple(sorted(found, key=lambda entry: not entry.hidden))
+        columns = [entry for entry in self.entries if entry.qualified(qualifier)]
+        return tuple(sorted(columns, key=lambda entry: not entry.hidden))
 
     def renamed(self, qualifier: tuple[str, ...], names: Sequence[str] | None = None) -> Scope:
         """Return the visible columns under a table alias and, where given, new names."""
@@ -107,14 +107,14 @@ class Scope:
 
         def find(parts: Parts, inside: bool) -> Scalar | None:
             try:
-                found = self.resolve([part.name for part in parts])
+                resolved = self.resolve([part.name for part in parts])
             except AmbiguousError:
                 name = ".".join(part.name for part in parts)
                 advice = "Qualify it with the name of its relation."
                 raise source.error(f"column {name} is ambiguous", advice, parts[0]) from None
-            if found is None:
+            if resolved is None:
                 return None
-            entry, used = found
+            entry, used = resolved
             return with_fields(entry.attribute.column(), parts[used:])
 
         return find
@@ -148,13 +148,13 @@ class Outer:
     row: OuterRow | None = None
     around: Outer | None = None
 
-    def refused(self, place: str) -> Outer:
+    def refused(self, clause: str) -> Outer:
         """Return the same columns for a place where they may not be used."""
-        return self if self.refusal else replace(self, refusal=place, row=None)
+        return self if self.refusal else replace(self, refusal=clause, row=None)
 
-    def beyond(self, place: str) -> Outer:
+    def beyond(self, clause: str) -> Outer:
         """Return the same columns for a place where they may be used if FROM has them."""
-        return self if self.row is not None else self.refused(place)
+        return self if self.row is not None else self.refused(clause)
 
     @property
     def ids(self) -> frozenset[str]:
@@ -172,17 +172,17 @@ class Outer:
         find_further = None if self.around is None else self.around.lookup(source)
 
         def find_outer(parts: Parts, inside: bool) -> Scalar | None:
-            found = find(parts, inside)
-            if found is None and find_further is not None:
-                found = find_further(parts, inside)
-            if found is not None and self.refusal:
+            scalar = find(parts, inside)
+            if scalar is None and find_further is not None:
+                scalar = find_further(parts, inside)
+            if scalar is not None and self.refusal:
                 name = ".".join(part.name for part in parts)
                 advice = "Write the subquery as a join with the outer query's relation."
                 problem = f"{self.refusal} that refers to column {name} of the outer query"
                 raise source.untied(f"{problem} is not supported", advice, parts[0])
-            if found is not None and parts[0].name != CARRIED:
-                self.referred.update(references(found))
-            return found
+            if scalar is not None and parts[0].name != CARRIED:
+                self.referred.update(references(scalar))
+            return scalar
 
         return find_outer
 

@@ -33,7 +33,7 @@ def star_fields(
     if struct is None:
         return ()
     names = fields_of(type_of(struct, rows, context.catalog))
-    excepted = {one.name.lower() for one in star.this.args.get("except_") or []}
+    excepted = {excluded.name.lower() for excluded in star.this.args.get("except_") or []}
     fields = [exp.to_identifier(name) for name in names if name.lower() not in excepted]
     return tuple((field.name, with_fields(struct.copy(), [field])) for field in fields)
 
@@ -46,9 +46,9 @@ def outer_columns(star: exp.Expr, scope: Scope, outer: Outer | None) -> tuple[ex
     qualifier = [part.name for part in relation]
     if scope.qualified(qualifier) or scope.resolve(qualifier) is not None:
         return ()
-    found = next(filter(None, (each.qualified(qualifier) for each in outer.scopes)), ())
+    columns = next(filter(None, (each.qualified(qualifier) for each in outer.scopes)), ())
     excepted = {each.name.lower() for each in star.this.args.get("except_") or []}
-    kept = [entry for entry in found if entry.name.lower() not in excepted]
+    kept = [entry for entry in columns if entry.name.lower() not in excepted]
     return tuple(_named(entry.name, relation) for entry in kept)
 
 

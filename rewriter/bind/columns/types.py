@@ -38,14 +38,14 @@ def type_of(scalar: Scalar, rows: Relation, catalog: Catalog) -> Type | None:
     """Return the type of a scalar over the attributes of a relation; None where it is not known."""
     if isinstance(scalar, exp.Column):
         return _column(scalar.name, rows, catalog)
-    found: dict[str, Type] = {}
+    types: dict[str, Type] = {}
     for name in references(scalar):
         known = _column(name, rows, catalog)
         if known is None:
             return None
-        found[name] = known
+        types[name] = known
     try:
-        return catalog.type_of(emit(_over_nulls(scalar, found), pretty=False))
+        return catalog.type_of(emit(_over_nulls(scalar, types), pretty=False))
     except NotUnderstoodError:
         return None
 
@@ -81,64 +81,70 @@ def is_map(type_: Type | None) -> bool:
 
 def _column(name: str, rows: Relation, catalog: Catalog) -> Type | None:
     """Return the type of an attribute, which is made somewhere in or below a relation."""
-    for one in walk(rows):
-        if isinstance(one, Scan):
-            for column, attribute in zip(one.columns, one.output, strict=True):
+    for relation in walk(rows):
+        if isinstance(relation, Scan):
+            for column, attribute in zip(relation.columns, relation.output, strict=True):
                 if attribute.id == name:
-                    return catalog.column_type(one.relation, column)
+                    return catalog.column_type(relation.relation, column)
             continue
-        if isinstance(one, Generate):
-            if any(attribute.id == name for attribute in one.made):
-                return _generated(name, one, catalog)
+        if isinstance(relation, Generate):
+            if any(attribute.id == name for attribute in relation.made):
+                return _generated(name, relation, catalog)
             continue
-        for output, scalars, below in _computed(one):
+        for output, scalars, below in _computed(relation):
             for attribute, scalar in zip(output, scalars, strict=True):
                 if attribute.id == name:
                     return type_of(scalar, below, catalog)
     return None
 
 
-def _computed(one: Relation) -> list[tuple[Sequence[Attribute], Sequence[Scalar], Relation]]:
+def _computed(relation: Relation) -> list[tuple[Sequence[Attribute], Sequence[Scalar], Relation]]:
     """Return the attributes that an operator makes, from which scalars over which rows.
 
     The names of fields are those of the first branch of a union, and of the left of a difference.
     """
-    match one:
+    match relation:
         case Project() | OuterValues():
-            return [(one.output, one.scalars, one.input)]
+            return [(relation.output, relation.scalars, relation.input)]
         case Aggregate():
-            keys = (one.key_output, one.keys, one.input)
-            return [keys, (one.aggregate_output, one.aggregates, one.input)]
+            keys = (relation.key_output, relation.keys, relation.input)
+            return [keys, (relation.aggregate_output, relation.aggregates, relation.input)]
         case Windows():
-            return [(one.output, one.calls, one.input)]
+            return [(relation.output, relation.calls, relation.input)]
         case UnionAll():
-            first = one.branches[0]
-            return [(one.output, [each.column() for each in first.attributes], first)]
+            first = relation.branches[0]
+            return [(relation.output, [each.column() for each in first.attributes], first)]
         case BagDifference():
-            return [(one.output, [each.column() for each in one.left.attributes], one.left)]
+            return [
+                (
+                    relation.output,
+                    [each.column() for each in relation.left.attributes],
+                    relation.left,
+                )
+            ]
         case ScalarSubquery():
-            [value] = one.query.attributes
-            return [((one.output,), [value.column()], one.query)]
+            [value] = relation.query.attributes
+            return [((relation.output,), [value.column()], relation.query)]
         case CorrelatedScalar():
-            return [((one.output,), [one.value.column()], one.query)]
+            return [((relation.output,), [relation.value.column()], relation.query)]
     return []
 
 
-def _generated(name: str, made: Generate, catalog: Catalog) -> Type | None:
-    if made.position is not None and made.position.id == name:
+def _generated(name: str, generate: Generate, catalog: Catalog) -> Type | None:
+    if generate.position is not None and generate.position.id == name:
         return _POSITION
-    type_ = type_of(made.argument, made.input, catalog)
-    place = [attribute.id for attribute in made.output].index(name)
+    type_ = type_of(generate.argument, generate.input, catalog)
+    number = [attribute.id for attribute in generate.output].index(name)
     if is_map(type_):
-        return _inner(type_, place)
+        return _inner(type_, number)
     element = element_of(type_)
-    return _inner(element, place) if made.inline else element
+    return _inner(element, number) if generate.inline else element
 
 
-def _inner(type_: Type | None, place: int) -> Type | None:
+def _inner(type_: Type | None, number: int) -> Type | None:
     """Return one of the types that a type is made of."""
     inner = [] if type_ is None else type_.expressions
-    if place >= len(inner):
+    if number >= len(inner):
         return None
-    found: Type = inner[place].args["kind"] if fields_of(type_) else inner[place]
-    return found
+    inner_type: Type = inner[number].args["kind"] if fields_of(type_) else inner[number]
+    return inner_type

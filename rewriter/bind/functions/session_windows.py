@@ -58,23 +58,23 @@ def in_sessions(
         advice = "Make the window a column of its own, or group by its start and end."
         problem = "a grouping by what is taken of a value that holds session windows has no rule"
         raise source.unsupported(problem, advice, span)
-    found = [key for key, mark in zip(keys, kinds, strict=True) if mark == SESSION]
-    if not found:
+    windows = [key for key, mark in zip(keys, kinds, strict=True) if mark == SESSION]
+    if not windows:
         return rows, tuple(keys)
     if sets:
         advice = "Compute the sessions in a derived table, grouped by every key."
         raise source.unsupported("a session window in grouping sets is not supported", advice, span)
-    if len(found) > 1:
+    if len(windows) > 1:
         advice = "Group by one of them, and by fields of the others."
         raise source.unsupported("a grouping by several session windows has no rule", advice, span)
-    (window,) = found
+    (window,) = windows
     if any(window.name in references(call) for call in calls):
         advice = "Aggregate its start and end in a derived table, as columns of their own."
         raise source.unsupported(
             "an aggregate of the session window that rows are grouped by has no rule", advice, span
         )
-    others = [key for key in keys if key is not window]
-    merged, session = _merged(rows, window, others, names, span)
+    other_keys = [key for key in keys if key is not window]
+    merged, session = _merged(rows, window, other_keys, names, span)
     return merged, tuple(session.column() if key is window else key for key in keys)
 
 
@@ -98,7 +98,7 @@ def _merged(
         end_side="PRECEDING",
     )
     so_far = exp.WindowSpec(kind="RANGE", start=UNBOUNDED, start_side="PRECEDING", end=CURRENT_ROW)
-    found = rows
+    merged = rows
     for output, value, by, spec in (
         (before, end, keys, earlier),
         (first, begun, keys, so_far),
@@ -113,14 +113,14 @@ def _merged(
             order = exp.Ordered(this=start.copy(), nulls_first=True)
             call.set("order", exp.Order(expressions=[order]))
             call.set("spec", spec)
-        found = Windows(found, (output,), (call,), span)
+        merged = Windows(merged, (output,), (call,), span)
     fields = [exp.Literal.string("start"), first.column()]
     fields += [exp.Literal.string("end"), last.column()]
     value = exp.Anonymous(this="named_struct", expressions=fields)
     value.meta[MARK] = SESSION
     session = names.attribute(SESSION)
     kept = tuple(attribute.column() for attribute in rows.attributes)
-    return Project(found, (*rows.attributes, session), (*kept, value)), session
+    return Project(merged, (*rows.attributes, session), (*kept, value)), session
 
 
 def _field(struct: Scalar, name: str) -> Scalar:

@@ -67,8 +67,8 @@ def bind_table_function(table: exp.Table, context: BindContext) -> Bound:
         span=source.span(call),
     )
     columns: list[Scalar] = [attribute.column() for attribute in output]
-    made = context.project(generated, list(function.columns), columns)
-    return aliased(Bound(made, scope_of(made.attributes)), table, (), source)
+    projection = context.project(generated, list(function.columns), columns)
+    return aliased(Bound(projection, scope_of(projection.attributes)), table, (), source)
 
 
 def _function(call: exp.Expr, argument: TableArgument, context: BindContext) -> TableFunction:
@@ -157,14 +157,18 @@ def _others(call: exp.Expr, argument: TableArgument, context: BindContext) -> li
     """Return where the relation stands among the arguments, then the others as they are written."""
     refusal = "cannot stand in the arguments of a table function"
     binder = ScalarBinder(context, (), Subqueries(context), Scope(), refusal)
-    place: exp.Expr = exp.null()
-    others: list[exp.Expr] = []
+    relation_argument: exp.Expr = exp.null()
+    other_arguments: list[exp.Expr] = []
     for number, part in enumerate(call.expressions):
         named = isinstance(part, exp.Kwarg)
         if _value(part) is argument:
-            place = exp.Literal.string(part.name) if named else exp.Literal.number(number)
+            relation_argument = (
+                exp.Literal.string(part.name) if named else exp.Literal.number(number)
+            )
         elif named:
-            others.append(exp.Kwarg(this=part.this, expression=binder.bind(part.expression)))
+            other_arguments.append(
+                exp.Kwarg(this=part.this, expression=binder.bind(part.expression))
+            )
         else:
-            others.append(binder.bind(part))
-    return [place, *others]
+            other_arguments.append(binder.bind(part))
+    return [relation_argument, *other_arguments]

@@ -97,22 +97,22 @@ def with_time_window(
         There are several, or a length is none that can be read.
     """
     source = binder.context.source
-    found = list(_calls(select))
-    if not found:
+    calls = list(_calls(select))
+    if not calls:
         return select, bound
     copy = select.copy()
-    name = str(found[0].this).lower()
+    name = str(calls[0].this).lower()
     arrays: dict[Hashable, Scalar] = {}
     for call in list(_calls(copy)):
-        one = _windows(call, bound.relation, binder)
-        arrays[fingerprint(one)] = one
+        window_array = _windows(call, bound.relation, binder)
+        arrays[fingerprint(window_array)] = window_array
         call.replace(exp.column(name, table=exp.to_identifier(_QUALIFIER, quoted=True)))
     if len(arrays) > 1:
         advice = "Compute one of them in a derived table."
-        raise source.unsupported("several time windows are not supported", advice, found[-1])
+        raise source.unsupported("several time windows are not supported", advice, calls[-1])
     relation, (array,) = binder.subqueries.attach(bound.relation, [*arrays.values()])
     array.meta[MARK] = name
-    attribute_of, span = binder.context.names.attribute, source.span(found[0])
+    attribute_of, span = binder.context.names.attribute, source.span(calls[0])
     attribute = attribute_of(name)
     generated = Generate(relation, array, attribute_of("pos"), (attribute,), span=span)
     entry = Entry(attribute, name, (_QUALIFIER,), hidden=not grouped, origin=attribute.id)
@@ -141,7 +141,7 @@ def _calls(select: exp.Select) -> Iterator[exp.Anonymous]:
     for clause in _CLAUSES:
         part = select.args.get(clause) or []
         for node in part if isinstance(part, list) else [part]:
-            for inner in node.walk(prune=lambda one: isinstance(one, exp.Query)):
+            for inner in node.walk(prune=lambda inner: isinstance(inner, exp.Query)):
                 if _is_call(inner):
                     yield inner
 
@@ -170,13 +170,13 @@ def _microseconds(length: exp.Expr) -> int | None:
     if not length.is_string:
         return int(text) if text.isdigit() else None
     text = text.removeprefix("interval ").strip()
-    total, place = Fraction(0), 0
-    while place < len(text):
-        part = _PART.match(text, place)
+    total, position = Fraction(0), 0
+    while position < len(text):
+        part = _PART.match(text, position)
         if part is None or part[2] not in _UNITS or ("." in part[1] and part[2] != "second"):
             return None
         total += Fraction(part[1]) * _UNITS[part[2]]
-        place = part.end()
+        position = part.end()
     return int(total) if text and total.denominator == 1 else None
 
 

@@ -27,12 +27,12 @@ def bind_carried(
     output = outer.row.output
     bound = context.bind.query(carrying(query, output, context.source), context, outer)
     count = len(bound.scope.entries) - len(output)
-    own, passed = bound.scope.entries[:count], bound.scope.entries[count:]
+    visible, passed = bound.scope.entries[:count], bound.scope.entries[count:]
     conditions: tuple[Scalar, ...] = tuple(
         exp.NullSafeEQ(this=entry.attribute.column(), expression=attribute.column())
         for entry, attribute in zip(passed, output, strict=True)
     )
-    return Bound(bound.relation, Scope(own)), conditions
+    return Bound(bound.relation, Scope(visible)), conditions
 
 
 def keeps_a_row(query: exp.Query) -> bool:
@@ -84,8 +84,8 @@ def _partition(select: exp.Select, output: Sequence[Attribute], source: Source) 
     ]
     if windows and select.args.get("windows"):
         problem = "WINDOW in a subquery that refers to the outer query is not supported"
-        place = source.keyword_before(select.args["windows"][0], "WINDOW")
-        raise source.unsupported(problem, "Write the window after OVER.", place)
+        at = source.keyword_before(select.args["windows"][0], "WINDOW")
+        raise source.unsupported(problem, "Write the window after OVER.", at)
     for window in windows:
         keys = window.args.get("partition_by") or []
         window.set("partition_by", [*keys, *map(_reference, output)])
@@ -140,9 +140,9 @@ def _bound(query: exp.Expr, name: str, source: Source) -> int | None:
     value = unwrap(clause.expression)
     if isinstance(value, exp.Literal) and not value.is_string and str(value.this).isdigit():
         return int(value.this)
-    place = source.keyword_before(clause, name.upper()) or clause
+    at = source.keyword_before(clause, name.upper()) or clause
     problem = f"{name.upper()} of an expression is not supported"
-    raise source.unsupported(problem, "Give a number, or a parameter.", place)
+    raise source.unsupported(problem, "Give a number, or a parameter.", at)
 
 
 def _window_order(select: exp.Select, source: Source) -> exp.Order:

@@ -120,5 +120,5 @@ def _of_nothing(
             return node
         return known[node.name].copy() if node.name in known else exp.null()
 
-    found: Scalar = value.copy().transform(leaf, copy=False)
-    return found
+    over_nothing: Scalar = value.copy().transform(leaf, copy=False)
+    return over_nothing

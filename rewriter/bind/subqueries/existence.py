@@ -47,13 +47,13 @@ def simplified(node: exp.Expr, binder: ScalarBinder) -> Scalar | None:
 
 
 def _compared(node: exp.EQ | exp.NEQ, binder: ScalarBinder) -> Scalar | None:
-    for asked, other in ((node.this, node.expression), (node.expression, node.this)):
+    for operand, other in ((node.this, node.expression), (node.expression, node.this)):
         constant = unwrap(other)
-        if isinstance(constant, exp.Boolean) and _has_in(asked):
+        if isinstance(constant, exp.Boolean) and _has_in(operand):
             negated = bool(constant.this) is isinstance(node, exp.NEQ)
-            bare = exp.paren(asked.copy())
+            bare = exp.paren(operand.copy())
             return exp.paren(binder.bind(exp.Not(this=bare) if negated else bare), copy=False)
-        if _has_in(asked) and constant.find(exp.Column, exp.Query) is None:
+        if _has_in(operand) and constant.find(exp.Column, exp.Query) is None:
             problem = "IN (subquery) compared with a constant expression is not supported"
             raise binder.context.source.unsupported(problem, "Write TRUE or FALSE.", other)
     return None

@@ -43,8 +43,8 @@ def bind_members(
     qualify = select.args.get("qualify")
     if qualify is not None and rows.correlated:
         problem = "QUALIFY in a correlated subquery is not supported"
-        place = context.source.keyword_before(qualify, "QUALIFY")
-        raise context.source.untied(problem, "Write the subquery as a join.", place)
+        at = context.source.keyword_before(qualify, "QUALIFY")
+        raise context.source.untied(problem, "Write the subquery as a join.", at)
     generates = any(map(selected_generator, select.expressions))
     whole = grouped or generates or qualify or select.args.get("distinct") or not exists
     if not rows.correlated and whole:
@@ -122,19 +122,24 @@ def over_key(
     bare = unwrap(predicate)
     if isinstance(bare, exp.EQ):
         for inner, other in ((bare.this, bare.expression), (bare.expression, bare.this)):
-            mine, others = set(references(inner)), set(references(other))
-            if mine and others and others <= outer and mine.isdisjoint(outer):
+            inner_columns, outer_columns = set(references(inner)), set(references(other))
+            if (
+                inner_columns
+                and outer_columns
+                and outer_columns <= outer
+                and inner_columns.isdisjoint(outer)
+            ):
                 sides = [unwrap(inner), unwrap(other)]
                 if kind is not None:
                     sides = [cast_to(side, kind) for side in sides]
                 key = grouping.key(_name(inner), sides[0])
                 return exp.EQ(this=key.column(), expression=bracketed(sides[1]))
     places = [c.meta.get(PLACE) for c in predicate.find_all(exp.Column) if c.name in outer]
-    place = next((place for place in places if isinstance(place, Span)), None)
+    span = next((mark for mark in places if isinstance(mark, Span)), None)
     raise rows.context.source.untied(
         "a grouping subquery tied to the outer query by more than equalities is not supported",
         "Compare an expression of the subquery with one of the outer query by =, or write a join.",
-        place,
+        span,
     )
 
 

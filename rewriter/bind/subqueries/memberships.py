@@ -93,8 +93,8 @@ def not_in(node: exp.In, binder: ScalarBinder) -> list[Membership]:
         cases = [
             conjunction(
                 tuple(
-                    exp.paren(exp.or_(one, *parts))
-                    for one, parts in zip(equal, unknown, strict=True)
+                    exp.paren(exp.or_(equality, *parts))
+                    for equality, parts in zip(equal, unknown, strict=True)
                 )
             )
         ]

@@ -67,7 +67,7 @@ class _Narrowing:
                     changed[field.name] = new
             elif field.name == "branches":
                 new = tuple(map(self.relation, value))
-                if any(one is not other for one, other in zip(new, value, strict=True)):
+                if any(old is not other for old, other in zip(new, value, strict=True)):
                     changed[field.name] = new
         if not changed:
             return relation
@@ -90,15 +90,15 @@ class _Narrowing:
             case UnionAll():
                 columns = [branch.attributes for branch in relation.branches]
                 kept = [
-                    place
-                    for place in range(len(relation.output))
-                    if not any(branch[place].id in self._lacking for branch in columns)
+                    index
+                    for index in range(len(relation.output))
+                    if not any(branch[index].id in self._lacking for branch in columns)
                 ]
                 self._lose(relation.output, kept)
                 changed["output"] = _at(relation.output, kept)
             case BagDifference(left=left):
                 there = enumerate(left.attributes)
-                kept = [place for place, a in there if a.id not in self._lacking]
+                kept = [index for index, a in there if a.id not in self._lacking]
                 self._lose(relation.output, kept)
                 changed["output"] = _at(relation.output, kept)
         return replace(relation, **changed)
@@ -112,16 +112,16 @@ class _Narrowing:
 
     def _kept(self, output: Sequence[Attribute], scalars: Sequence[Scalar]) -> list[int]:
         kept = [
-            place
-            for place, scalar in enumerate(scalars)
+            index
+            for index, scalar in enumerate(scalars)
             if not (isinstance(scalar, exp.Column) and scalar.name in self._lacking)
         ]
         self._lose(output, kept)
         return kept
 
     def _lose(self, output: Sequence[Attribute], kept: Sequence[int]) -> None:
-        self._lacking |= {a.id for place, a in enumerate(output) if place not in kept}
+        self._lacking |= {a.id for index, a in enumerate(output) if index not in kept}
 
 
 def _at(values: Sequence[Any], places: Sequence[int]) -> tuple[Any, ...]:
-    return tuple(values[place] for place in places)
+    return tuple(values[index] for index in places)

@@ -117,7 +117,7 @@ class _Steps:
             return _Selects(select, True, _only_name(given), _names(given))
         assert isinstance(given, exp.Query)
         named = given.find_all(exp.Table, exp.TableAlias)
-        lost = frozenset(one.name.lower() for one in named if one.name)
+        lost = frozenset(relation.name.lower() for relation in named if relation.name)
         return _Selects(_all_of(self.query(given)), True, lost=lost, ordered=_is_ordered(given))
 
     def _after(self, given: _Selects, step: exp.Expr) -> _Selects | None:
@@ -150,9 +150,9 @@ class _Steps:
         return None
 
     def _refusal(self, piped: Piped) -> UnsupportedError:
-        place = self.source.keyword_before(piped.args["step"], "|>") or piped
+        at = self.source.keyword_before(piped.args["step"], "|>") or piped
         problem = "this operator in a subquery that refers to the outer query is not supported"
-        return self.source.unsupported(problem, "Write the subquery as a SELECT.", place)
+        return self.source.unsupported(problem, "Write the subquery as a SELECT.", at)
 
 
 def without_pipes(query: exp.Query, source: Source) -> exp.Query:
@@ -229,7 +229,7 @@ def _only_name(given: PipeSource) -> str | None:
 def _names(node: exp.Expr) -> frozenset[str]:
     """Return the names that may be qualifiers of columns of a text's relations, in lower case."""
     names: list[str] = []
-    for part in node.walk(prune=lambda one: isinstance(one, _QUERIES)):
+    for part in node.walk(prune=lambda inner: isinstance(inner, _QUERIES)):
         if isinstance(part, exp.Table) and not part.alias:
             names += [part.name, part.db, part.catalog]
         elif isinstance(part, exp.TableAlias):

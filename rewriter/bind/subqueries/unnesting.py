@@ -55,14 +55,14 @@ def bind_dependent(query: exp.Query, context: BindContext, outer: Outer) -> Depe
     inside = replace(inside, scope=inside.scope + carried)
     bound = context.bind.query(carrying(query, output, context.source), context, inside)
     count = len(bound.scope.entries) - len(output)
-    own, passed = bound.scope.entries[:count], bound.scope.entries[count:]
+    inner, passed = bound.scope.entries[:count], bound.scope.entries[count:]
     values, kept = [], []
     for identity, attribute, entry in zip(entries, output, passed, strict=True):
         if attribute.id in outer.referred:
             outer.referred.add(identity)
             values.append((attribute, entries[identity].attribute.column()))
             kept.append(entry.attribute)
-    return Dependent(Bound(bound.relation, Scope(own)), tuple(kept), Tie(row, tuple(values)))
+    return Dependent(Bound(bound.relation, Scope(inner)), tuple(kept), Tie(row, tuple(values)))
 
 
 def _inside(outer: Outer, attributes: Mapping[str, Attribute], row: OuterRow) -> Outer:

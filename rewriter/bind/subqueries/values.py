@@ -128,8 +128,8 @@ class _Drawn:
 
     def over(self, relation: Relation, output: Attribute) -> Relation:
         if isinstance(relation, Draw):
-            mine = {attribute.id for attribute in relation.output}
-            if mine.isdisjoint(references(self.call)):
+            drawn = {attribute.id for attribute in relation.output}
+            if drawn.isdisjoint(references(self.call)):
                 outputs, calls = (*relation.output, output), (*relation.calls, self.call)
                 return Draw(relation.input, outputs, calls, relation.span)
         return Draw(relation, (output,), (self.call,), self.span)
@@ -162,9 +162,9 @@ class Subqueries:
         """Return the attribute that stands for a scalar subquery."""
         key = fingerprint(query)
         if key not in self._known:
-            found = context.bind.scalar(query, context, outer)
-            bound = found.relation
-            tied = found if isinstance(found, Correlated) else None
+            subquery = context.bind.scalar(query, context, outer)
+            bound = subquery.relation
+            tied = subquery if isinstance(subquery, Correlated) else None
             if tied is None and len(bound.attributes) != 1:
                 problem = f"a scalar subquery has one column, not {len(bound.attributes)}"
                 raise context.source.error(problem, "Select the column that is meant.", query)
@@ -229,10 +229,10 @@ class Subqueries:
         sides = [left, right]
         for identity in _mentioned(scalars):
             if identity in self._pending:
-                mine = {attribute.id for attribute in right.attributes}
+                right_columns = {attribute.id for attribute in right.attributes}
                 needed = self._tied_to(column(identity))
-                place = 1 if needed and needed <= mine else 0
-                sides[place], (renamed,) = self.attach(sides[place], [column(identity)])
+                number = 1 if needed and needed <= right_columns else 0
+                sides[number], (renamed,) = self.attach(sides[number], [column(identity)])
                 scalars = [rename(s, {identity: renamed.name}) for s in scalars]
         return sides[0], sides[1], tuple(scalars)
 
