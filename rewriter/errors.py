@@ -23,8 +23,8 @@ class QueryError(LipstickError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = _place(self.span) if self.span else ""
-        lines = [f"{self.problem}{place}"]
+        where = _place(self.span) if self.span else ""
+        lines = [f"{self.problem}{where}"]
         if self.span and self.sql and self.span.view is None:
             lines += _excerpt(self.sql, self.span)
         lines.append(self.advice)

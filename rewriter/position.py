@@ -43,7 +43,7 @@ def span_of(node: exp.Expr, sql: str) -> Span | None:
     nearest ancestor that has one; None when no node on the way has any.
     """
     parts = node.parts if isinstance(node, exp.Table) else [node]
-    places = [place for part in parts for place in _places(part)]
+    places = [extent for part in parts for extent in _places(part)]
     if places:
         start, end = min(places)
         if isinstance(node, _EXTENT):
@@ -78,8 +78,8 @@ def keyword_spans(sql: str, *words: str) -> Iterator[Span]:
 
 def text_of(node: exp.Expr, sql: str) -> str | None:
     """Return the text of the token a node carries the position of: a function's name as written."""
-    place = _place(node)
-    return sql[place[0] : place[1] + 1] if place else None
+    extent = _place(node)
+    return sql[extent[0] : extent[1] + 1] if extent else None
 
 
 def _place(node: exp.Expr) -> tuple[int, int] | None:
@@ -90,9 +90,9 @@ def _place(node: exp.Expr) -> tuple[int, int] | None:
 
 def _places(node: exp.Expr) -> Iterator[tuple[int, int]]:
     for child in node.walk():
-        place = _place(child)
-        if place:
-            yield place
+        extent = _place(child)
+        if extent:
+            yield extent
 
 
 @lru_cache(maxsize=64)

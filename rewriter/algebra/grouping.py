@@ -59,8 +59,8 @@ class Aggregate(Unary):
             raise ValueError("a grouping has a key or an aggregate")
         for scalar in (*self.keys, *self.aggregates):
             require(self, scalar, self.input)
-        for place in self.sets.sets if self.sets is not None else ():
-            if not set(place) <= set(range(len(self.keys))):
+        for grouping_set in self.sets.sets if self.sets is not None else ():
+            if not set(grouping_set) <= set(range(len(self.keys))):
                 raise ValueError("a grouping set has keys of the grouping alone")
 
     @property

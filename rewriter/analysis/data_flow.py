@@ -55,8 +55,8 @@ def follow(root: Block, relation: str, columns: Collection[str]) -> Followed:
     follower = _Follower(relation, frozenset(name.lower() for name in columns))
     for block in topological(root):
         follower.read(block)
-    own = follower.outputs[root.name]
-    places = (at for at, output in enumerate(root.outputs) if output.name.lower() in own)
+    output_names = follower.outputs[root.name]
+    places = (at for at, output in enumerate(root.outputs) if output.name.lower() in output_names)
     return Followed(frozenset(places), follower.decides, follower.aggregated)
 
 
@@ -138,7 +138,7 @@ def _tail(block: Block) -> Iterator[Scalar]:
     """The scalars of a tail that decide which rows there are."""
     yield from block.deciding_scalars()
     for lookup in block.lookups:
-        yield from (exp.column(mine, table=MEMBER) for mine, _ in lookup.on)
+        yield from (exp.column(name, table=MEMBER) for name, _ in lookup.on)
 
 
 def _mentions(scalar: Scalar, reached: set[Column]) -> bool:

@@ -23,8 +23,8 @@ def is_shared_key(block: Block, scalar: Scalar) -> bool:
         if not outer.factor and outer.guard is not None
         for left, right in outer.pairs
     }
-    found = [
+    keys_read = [
         keys.get((part.table, part.name)) if isinstance(part, exp.Column) else None
         for part in parts
     ]
-    return len(parts) > 1 and None not in found and len(set(found)) == 1
+    return len(parts) > 1 and None not in keys_read and len(set(keys_read)) == 1

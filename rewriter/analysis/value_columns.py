@@ -31,7 +31,7 @@ def value_columns(block: Block) -> tuple[str, ...]:
     if derived or len(list(core_relations(block.core))) != len(block.tokens):
         return ()
     used: set[str] = {column for token in block.tokens for column in token.columns}
-    used |= {mine for lookup in block.lookups for mine, _ in lookup.on}
+    used |= {name for lookup in block.lookups for name, _ in lookup.on}
     for scalar in (*(key for _, key in block.keys), *block.deciding_scalars()):
         used |= {node.name for node in scalar.find_all(exp.Column) if node.table == MEMBER}
     in_aggregates = {
@@ -80,10 +80,10 @@ def updated_columns(block: Block, relation: str, column: str) -> dict[str, str] 
 
     if core.semis or core.generators or any(reads(scalar) for scalar in core.predicates):
         return None
-    found: dict[str, str] = {}
+    holders: dict[str, str] = {}
     for name, scalar in core.select:
         for alias in reads(scalar):
             if not isinstance(scalar, exp.Column) or name not in value_columns(block):
                 return None
-            found[alias] = name
-    return found
+            holders[alias] = name
+    return holders

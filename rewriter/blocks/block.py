@@ -126,10 +126,10 @@ class Block:
         if not self.grouped:
             return None
         places: dict[str, int] = {}
-        for place, output in enumerate(self.outputs):
+        for index, output in enumerate(self.outputs):
             scalar = output.scalar
             if isinstance(scalar, exp.Column) and scalar.table == GROUP:
-                places.setdefault(scalar.name, place)
+                places.setdefault(scalar.name, index)
         names = [name for name, _ in self.keys]
         return tuple(places[name] for name in names) if set(names) <= places.keys() else None
 

@@ -58,8 +58,8 @@ def blocks_from_json(documents: Sequence[Mapping[str, Any]]) -> Block:
 def _table(sql: str) -> Scalar:
     """Return VALUES, or the call of a table function."""
     parsed = sqlglot.parse_one(f"SELECT * FROM {sql}", dialect=SparkSQL).args["from_"].this
-    found: Scalar = parsed if isinstance(parsed, exp.Values) else parsed.this
-    return found
+    relation: Scalar = parsed if isinstance(parsed, exp.Values) else parsed.this
+    return relation
 
 
 def _named(columns: Sequence[Named]) -> list[list[str]]:
@@ -138,7 +138,7 @@ def _read_core(document: Mapping[str, Any], known: Mapping[str, Block]) -> Core:
         predicates=tuple(scalar(predicate) for predicate in document["predicates"]),
         semis=tuple(_read_semi(semi, known) for semi in document["semis"]),
         select=_read_named(document["select"]),
-        generators=tuple(_read_generator(one) for one in document["generators"]),
+        generators=tuple(_read_generator(generator) for generator in document["generators"]),
         once=document.get("once", False),
         sample=_sample(document.get("sample")),
         order=_read_order(document.get("order", [])),
@@ -157,8 +157,8 @@ def _sample(sql: str | None) -> Scalar | None:
     if sql is None:
         return None
     parsed = sqlglot.parse_one(f"SELECT * FROM t {sql}", dialect=SparkSQL).args["from_"]
-    found: Scalar = parsed.this.args["sample"].pop()
-    return found
+    sample: Scalar = parsed.this.args["sample"].pop()
+    return sample
 
 
 def _outer_lookup(outer: OuterLookup) -> Json:
@@ -274,7 +274,7 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
             Lookup(
                 lookup["alias"],
                 known[lookup["block"]],
-                tuple((mine, its) for mine, its in lookup["on"]),
+                tuple((name, its) for name, its in lookup["on"]),
                 lookup["scalar"],
             )
             for lookup in document["lookups"]
@@ -292,8 +292,8 @@ def _read_block(document: Mapping[str, Any], known: Mapping[str, Block]) -> Bloc
         identity=tuple(document["identity"]),
         stable_identity=document["stable_identity"],
         unique_identity=document["unique_identity"],
-        generators=tuple(_read_generator(one) for one in document["generators"]),
-        outer_lookups=tuple(_read_outer_lookup(one, known) for one in document["outer_lookups"]),
+        generators=tuple(_read_generator(generator) for generator in document["generators"]),
+        outer_lookups=tuple(_read_outer_lookup(item, known) for item in document["outer_lookups"]),
         sets=document["sets"],
         difference=_read_difference(document["difference"]),
         copies=tuple(scalar(count) for count in document["copies"]),

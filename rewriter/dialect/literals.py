@@ -22,24 +22,24 @@ def literals(sql: str) -> Counter[tuple[str, str]]:
 
     A plan prints ``1``, ``1L`` and ``'1'`` alike. Two texts of one meaning have the same literals.
     """
-    found: list[tuple[str, str]] = []
+    written: list[tuple[str, str]] = []
     before: Token | None = None
     for token in tokenize(sql):
         kind = token.token_type
         previous = before.token_type if before else None
         if kind in _STRINGS and previous in _STRINGS:
-            found[-1] = (found[-1][0], found[-1][1] + token.text)
+            written[-1] = (written[-1][0], written[-1][1] + token.text)
         elif kind in _STRINGS:
             prefix = before.text.upper() if before else ""
-            found.append((prefix if prefix in _PREFIXES else "STRING", token.text))
+            written.append((prefix if prefix in _PREFIXES else "STRING", token.text))
         elif kind == TokenType.NUMBER:
-            found.append(("NUMBER", token.text))
+            written.append(("NUMBER", token.text))
         elif previous == TokenType.DCOLON and token.text.upper() in _SUFFIXES:
-            found[-1] = (token.text.upper(), found[-1][1])
+            written[-1] = (token.text.upper(), written[-1][1])
         elif kind == TokenType.HEX_STRING:
-            found.append(("BINARY", token.text.upper()))
+            written.append(("BINARY", token.text.upper()))
         elif kind in _WORDS and previous not in _NO_LITERAL_AFTER:
-            found.append((token.text.upper(), ""))
+            written.append((token.text.upper(), ""))
         if not (previous == TokenType.IS and kind == TokenType.NOT):
             before = token
-    return Counter(found)
+    return Counter(written)

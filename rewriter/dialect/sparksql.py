@@ -112,8 +112,8 @@ def tokenize(sql: str) -> list[Token]:
     try:
         return _with_named_functions(_DIALECT.tokenize(sql))
     except TokenError as error:
-        place = re.search(r"from \d+:(\d+)", str(error.__cause__))
-        where = span_at(sql, int(place[1]), int(place[1]) + 1) if place else None
+        match = re.search(r"from \d+:(\d+)", str(error.__cause__))
+        where = span_at(sql, int(match[1]), int(match[1]) + 1) if match else None
         raise NotUnderstoodError("This text has no end", _SIMPLIFY, sql, where) from error
 
 
@@ -123,7 +123,9 @@ def _with_named_functions(tokens: list[Token]) -> list[Token]:
     for token in tokens:
         result.append(token)
         last = result[-len(_NAMED_FUNCTION) :]
-        if tuple(one.token_type for one in last) == _NAMED_FUNCTION and _names_function(*last[:3]):
+        if tuple(token.token_type for token in last) == _NAMED_FUNCTION and _names_function(
+            *last[:3]
+        ):
             word, name = last[0], last[2].text
             result[-len(_NAMED_FUNCTION) : -1] = [
                 Token(TokenType.VAR, name, word.line, word.col, word.start, last[3].end)
@@ -164,13 +166,13 @@ def _token_span(sql: str, token: Token) -> Span:
 
 
 def _parse_error(sql: str, error: ParseError) -> QueryError:
-    found = error.errors[0] if error.errors else {}
+    details = error.errors[0] if error.errors else {}
     where = None
-    if found.get("line"):
+    if details.get("line"):
         lines = sql.split("\n")
-        width = len(found.get("highlight") or " ")
-        line, last = cast(int, found["line"]), cast(int, found["col"])
+        width = len(details.get("highlight") or " ")
+        line, last = cast(int, details["line"]), cast(int, details["col"])
         start = sum(len(text) + 1 for text in lines[: line - 1]) + max(0, last - width)
         where = span_at(sql, start, start + width)
-    description = found.get("description") or str(error)
+    description = details.get("description") or str(error)
     return NotUnderstoodError(f"This text is not understood ({description})", _SIMPLIFY, sql, where)

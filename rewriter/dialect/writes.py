@@ -130,22 +130,22 @@ def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | 
     action = {"INTO": Action.APPEND, "OVERWRITE": Action.OVERWRITE}.get(_at(words, start + 1))
     if action is None:
         raise _refusal(sql, tokens[start], "This INSERT is not annotated", _WHOLE)
-    place = start + (3 if _at(words, start + 2) == "TABLE" else 2)
-    if _at(words, place) in ("DIRECTORY", "LOCAL"):
+    at = start + (3 if _at(words, start + 2) == "TABLE" else 2)
+    if _at(words, at) in ("DIRECTORY", "LOCAL"):
         advice = "Write files with q.write.parquet(path)."
-        raise _refusal(sql, tokens[place], "INSERT OVERWRITE DIRECTORY is not annotated", advice)
-    target, place = _name(sql, tokens, words, place)
-    head = sql[tokens[start].start : tokens[place - 1].end + 1]
-    partition, place = _partition(sql, tokens, words, place)
+        raise _refusal(sql, tokens[at], "INSERT OVERWRITE DIRECTORY is not annotated", advice)
+    target, at = _name(sql, tokens, words, at)
+    head = sql[tokens[start].start : tokens[at - 1].end + 1]
+    partition, at = _partition(sql, tokens, words, at)
     if action is Action.OVERWRITE and any(value is not None for _, value in partition):
-        head = sql[tokens[start].start : tokens[place - 1].end + 1]
-    by_name = tuple(words[place : place + 2]) == ("BY", "NAME")
-    place += 2 * by_name
-    columns, place = _columns(sql, tokens, words, place)
-    if _at(words, place) not in _QUERY:
-        where = tokens[min(place, len(tokens) - 1)]
+        head = sql[tokens[start].start : tokens[at - 1].end + 1]
+    by_name = tuple(words[at : at + 2]) == ("BY", "NAME")
+    at += 2 * by_name
+    columns, at = _columns(sql, tokens, words, at)
+    if _at(words, at) not in _QUERY:
+        where = tokens[min(at, len(tokens) - 1)]
         raise _refusal(sql, where, f"INSERT with {where.text.upper()} is not annotated", _WHOLE)
-    end = tokens[place].start
+    end = tokens[at].start
     query = sql[: tokens[start].start] + _blanks(sql[tokens[start].start : end]) + sql[end:]
     return Write(action, target, head, query, Into(columns, by_name, partition))
 
@@ -153,69 +153,69 @@ def _insert(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | 
 def _insert_start(words: Sequence[str]) -> int | None:
     """The place of INSERT, behind the named queries of a WITH; None: the text is a query."""
     depth = 0
-    for place, word in enumerate(words):
-        into = place == 0 or _at(words, place + 1) in ("INTO", "OVERWRITE")
+    for at, word in enumerate(words):
+        into = at == 0 or _at(words, at + 1) in ("INTO", "OVERWRITE")
         if depth == 0 and word == "INSERT" and into:
-            return place
+            return at
         depth += (word == "(") - (word == ")")
     return None
 
 
 def _partition(
-    sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
+    sql: str, tokens: Sequence[Token], words: Sequence[str], at: int
 ) -> tuple[tuple[tuple[str, str | None], ...], int]:
     """The columns of a PARTITION clause with the texts of their values, and the place behind it."""
-    if _at(words, place) != "PARTITION" or _at(words, place + 1) != "(":
-        return (), place
-    found: list[tuple[str, str | None]] = []
-    place += 1
-    while _at(words, place) in ("(", ","):
-        name, place = _text(tokens, place + 1), place + 2
+    if _at(words, at) != "PARTITION" or _at(words, at + 1) != "(":
+        return (), at
+    values: list[tuple[str, str | None]] = []
+    at += 1
+    while _at(words, at) in ("(", ","):
+        name, at = _text(tokens, at + 1), at + 2
         value = None
-        if _at(words, place) in ("=", "=="):
-            start = place = place + 1
-            while place < len(tokens) and _at(words, place) not in (",", ")"):
-                place += 1
-            value = sql[tokens[start - 1].end + 1 : tokens[place - 1].end + 1].strip()
-        found.append((name, value))
-    return tuple(found), place + 1
+        if _at(words, at) in ("=", "=="):
+            start = at = at + 1
+            while at < len(tokens) and _at(words, at) not in (",", ")"):
+                at += 1
+            value = sql[tokens[start - 1].end + 1 : tokens[at - 1].end + 1].strip()
+        values.append((name, value))
+    return tuple(values), at + 1
 
 
 def _columns(
-    sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
+    sql: str, tokens: Sequence[Token], words: Sequence[str], at: int
 ) -> tuple[tuple[str, ...] | None, int]:
     """The columns of a list of them in brackets, and the place behind it; None if there is none."""
-    if _at(words, place) != "(" or _at(words, place + 1) in _QUERY:
-        return None, place
+    if _at(words, at) != "(" or _at(words, at + 1) in _QUERY:
+        return None, at
     names = []
-    while _at(words, place) in ("(", ","):
-        names.append(_text(tokens, place + 1))
-        place += 2
-    return tuple(names), place + 1
+    while _at(words, at) in ("(", ","):
+        names.append(_text(tokens, at + 1))
+        at += 2
+    return tuple(names), at + 1
 
 
 def _create(sql: str, tokens: Sequence[Token], words: Sequence[str]) -> Write | None:
     replaces = words[0] == "REPLACE" or tuple(words[1:3]) == ("OR", "REPLACE")
-    place = words.index("TABLE") + 1 if "TABLE" in words[:4] else 0
-    if not place or words[place - 2] not in ("CREATE", "REPLACE"):
+    at = words.index("TABLE") + 1 if "TABLE" in words[:4] else 0
+    if not at or words[at - 2] not in ("CREATE", "REPLACE"):
         return None
-    start = _query_start(words, place)
+    start = _query_start(words, at)
     if start is None:
         return None
     if replaces:
         advice = "INSERT OVERWRITE the table, or drop it first."
         raise _refusal(sql, tokens[0], "REPLACE TABLE is not annotated", advice)
-    if _at(words, place) == "IF":
+    if _at(words, at) == "IF":
         advice = "Leave IF NOT EXISTS out: a table that exists would stay as it is."
-        raise _refusal(sql, tokens[place], "CREATE TABLE IF NOT EXISTS is not annotated", advice)
-    target, _ = _name(sql, tokens, words, place)
+        raise _refusal(sql, tokens[at], "CREATE TABLE IF NOT EXISTS is not annotated", advice)
+    target, _ = _name(sql, tokens, words, at)
     return _write(sql, Action.CREATE, target, tokens[start])
 
 
-def _query_start(words: Sequence[str], place: int) -> int | None:
+def _query_start(words: Sequence[str], start: int) -> int | None:
     """The place of the first word of the query of a CREATE TABLE, None if it has none."""
     depth = 0
-    for number in range(place, len(words)):
+    for number in range(start, len(words)):
         word = words[number]
         if depth == 0 and word == "AS" and words[number - 1] != "STORED":
             return number + 1 if number + 1 < len(words) else None
@@ -226,23 +226,23 @@ def _query_start(words: Sequence[str], place: int) -> int | None:
 
 
 def _name(
-    sql: str, tokens: Sequence[Token], words: Sequence[str], place: int
+    sql: str, tokens: Sequence[Token], words: Sequence[str], at: int
 ) -> tuple[tuple[str, ...], int]:
     """The parts of a name, and the place behind it."""
     parts: list[str] = []
-    while place < len(tokens):
-        if _at(words, place) in ("(", ")", "") and tokens[place].token_type != TokenType.IDENTIFIER:
+    while at < len(tokens):
+        if _at(words, at) in ("(", ")", "") and tokens[at].token_type != TokenType.IDENTIFIER:
             break
-        parts.append(tokens[place].text)
-        place += 1
-        if _at(words, place) != ".":
+        parts.append(tokens[at].text)
+        at += 1
+        if _at(words, at) != ".":
             break
-        place += 1
-    calls = len(parts) == 1 and parts[0].upper() == "IDENTIFIER" and _at(words, place) == "("
+        at += 1
+    calls = len(parts) == 1 and parts[0].upper() == "IDENTIFIER" and _at(words, at) == "("
     if not parts or calls:
-        where = tokens[min(place, len(tokens) - 1)]
+        where = tokens[min(at, len(tokens) - 1)]
         raise _refusal(sql, where, "This name of a table is not understood", "Name the table.")
-    return tuple(parts), place
+    return tuple(parts), at
 
 
 def _write(sql: str, action: Action, target: tuple[str, ...], first: Token) -> Write:
@@ -261,12 +261,12 @@ def _word(token: Token) -> str:
     return "" if token.token_type in quoted else token.text.upper()
 
 
-def _text(tokens: Sequence[Token], place: int) -> str:
-    return tokens[place].text if place < len(tokens) else ""
+def _text(tokens: Sequence[Token], at: int) -> str:
+    return tokens[at].text if at < len(tokens) else ""
 
 
-def _at(words: Sequence[str], place: int) -> str:
-    return words[place] if place < len(words) else ""
+def _at(words: Sequence[str], at: int) -> str:
+    return words[at] if at < len(words) else ""
 
 
 def _refusal(sql: str, token: Token, problem: str, advice: str) -> UnsupportedError:

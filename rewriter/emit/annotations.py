@@ -25,16 +25,16 @@ def monomial(block: Block) -> Scalar:
     for number, semi in enumerate(block.semis):
         name = semi.block.name if number == 0 else f"{semi.block.name}_{number + 1}"
         word = "absent" if semi.negated else "exists"
-        asked = pack([left for left, _ in semi.pairs])
+        left_side = pack([left for left, _ in semi.pairs])
         if semi.guard is not None:
-            asked = exp.Case().when(semi.guard.copy(), asked.copy())
-        fields.append((f"{name}_{word}", asked))
+            left_side = exp.Case().when(semi.guard.copy(), left_side.copy())
+        fields.append((f"{name}_{word}", left_side))
     for outer in block.outer_lookups:
         if outer.factor:
             ids = [qualified(outer.alias, column) for column in outer.block.identity]
             fields.append((outer.alias, pack(ids)))
     for name, call in block.aggregates:
-        read = [one for one in arguments(call) if not isinstance(one, exp.Star)]
+        read = [argument for argument in arguments(call) if not isinstance(argument, exp.Star)]
         if read:
             fields.append((f"{name}_value", pack(read)))
     if not fields:

@@ -23,7 +23,7 @@ def sorted_arrays(call: Scalar) -> Scalar:
     keys = sort_keys(call)
     value = arguments(call)[0]
     fields = [(_VALUE, value), *((f"key{at}", key.this) for at, key in enumerate(keys))]
-    parts = [part for name, one in fields for part in (exp.Literal.string(name), one.copy())]
+    parts = [part for name, scalar in fields for part in (exp.Literal.string(name), scalar.copy())]
     row = exp.Anonymous(this="named_struct", expressions=parts)
     collected = exp.AnonymousAggFunc(this=called(call).this, expressions=[row])
     in_order = _call("array_sort", collected, _function(_comparison(keys), "l", "r"))

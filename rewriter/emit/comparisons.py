@@ -23,10 +23,10 @@ def comparisons(block: Block, tables: Tables) -> exp.Select:
     """
     select = read(block, tables, annotated=True).where(exp.false())
     columns: list[Named] = []
-    for number, asked in enumerate(block.probes):
-        select = from_(select, table(tables.rows(asked.block), f"s{number}"))
-        for left, column in asked.pairs:
-            place = len(columns) // 2
-            columns.append((f"_left{place}", fill(left, block, tables)))
-            columns.append((f"_right{place}", qualified(f"s{number}", column)))
+    for number, probe in enumerate(block.probes):
+        select = from_(select, table(tables.rows(probe.block), f"s{number}"))
+        for left, column in probe.pairs:
+            index = len(columns) // 2
+            columns.append((f"_left{index}", fill(left, block, tables)))
+            columns.append((f"_right{index}", qualified(f"s{number}", column)))
     return select.select(*named(columns or NOTHING))

@@ -94,10 +94,10 @@ class _Factors:
         self._select = where(self._select, [self._fill(condition) for condition in conditions])
 
     def add_token(self, token: TokenColumns) -> None:
-        place = len(self._tokens)
-        names = tuple(f"_t{place}_{part}" for part in range(len(token.columns)))
-        mine = [qualified(MEMBER, column) for column in token.columns]
-        self._columns += zip(names, mine, strict=True)
+        number = len(self._tokens)
+        names = tuple(f"_t{number}_{part}" for part in range(len(token.columns)))
+        token_columns = [qualified(MEMBER, column) for column in token.columns]
+        self._columns += zip(names, token_columns, strict=True)
         self._tokens.append((token.relation, names))
 
     def add_tuple(self, alias: str, inner: Block) -> None:
@@ -124,8 +124,8 @@ class _Factors:
         negated: bool = False,
         either: bool = False,
     ) -> None:
-        place = len(self._references)
-        names = tuple(f"_r{place}_{part}" for part in range(len(scalars)))
+        number = len(self._references)
+        names = tuple(f"_r{number}_{part}" for part in range(len(scalars)))
         self._columns += zip(names, scalars, strict=True)
         self._references.append(Reference(inner.name, names, optional, negated, either))
 
@@ -152,8 +152,8 @@ class _Factors:
         pairs = tuple((self._fill(left), column) for left, column in semi.pairs)
         guard = None if semi.guard is None else self._fill(semi.guard)
         filled = replace(semi, pairs=pairs, guard=guard)
-        found = _found(semi, self._tables, self._values)
-        self._optional.append(_Optional(alias, filled, found, required))
+        partners = _found(semi, self._tables, self._values)
+        self._optional.append(_Optional(alias, filled, partners, required))
         size = len(inner.identity) if self._values is None else 1
         scalars = [qualified(alias, f"{_FOUND}{part}") for part in range(size)]
         self._refer(inner, scalars, optional=True, negated=semi.negated, either=either)

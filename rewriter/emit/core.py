@@ -175,8 +175,8 @@ def with_generators(select: exp.Select, generators: Sequence[Generator]) -> exp.
         alias = generator.position_alias
         select.append("laterals", _lateral_view(first, generator.outer, alias, columns))
         if generator.inline:
-            one = exp.Anonymous(this="array", expressions=[qualified(alias, _ELEMENT)])
-            fields = exp.Anonymous(this="inline", expressions=[one])
+            element = exp.Anonymous(this="array", expressions=[qualified(alias, _ELEMENT)])
+            fields = exp.Anonymous(this="inline", expressions=[element])
             view = _lateral_view(fields, generator.outer, generator.alias, generator.columns)
             select.append("laterals", view)
     return select
@@ -196,7 +196,7 @@ def with_sets(select: exp.Select, block: Block) -> exp.Select:
 def with_copies(select: exp.Select, counts: Sequence[Scalar]) -> exp.Select:
     """Repeat the rows of FROM as often as the product of their counts says."""
     if counts:
-        product = reduce(lambda one, other: exp.Mul(this=one, expression=other), counts)
+        product = reduce(lambda product, other: exp.Mul(this=product, expression=other), counts)
         numbers = exp.Anonymous(this="sequence", expressions=[exp.Literal.number(1), product])
         each = exp.Anonymous(this="explode", expressions=[numbers])
         select.append("laterals", _lateral_view(each, False, COPIES, ("copy",)))
@@ -242,18 +242,18 @@ def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
     matched = exp.EQ(this=part, expression=exp.Literal.number(0))
     condition = [columns.over(scalar) for scalar in join.condition]
     select = exp.select()
-    for name, one, other in join.columns:
-        mine, padded = columns.over(one), columns.over(other)
-        if mine != padded and not (isinstance(padded, exp.Null) and _is_of(mine, _PARTNERS)):
-            mine = exp.Case().when(matched.copy(), mine).else_(padded)
-        select = select.select(exp.alias_(mine, name, quoted=True))
+    for name, matched_scalar, other in join.columns:
+        partner, padded = columns.over(matched_scalar), columns.over(other)
+        if partner != padded and not (isinstance(padded, exp.Null) and _is_of(partner, _PARTNERS)):
+            partner = exp.Case().when(matched.copy(), partner).else_(padded)
+        select = select.select(exp.alias_(partner, name, quoted=True))
     kept = _core(replace(join.kept, select=tuple(columns.read[_KEPT].values())), tables)
     numbers = exp.Anonymous(this="array", expressions=[exp.Literal.number(n) for n in (0, 1)])
     each = exp.Anonymous(this="explode", expressions=[numbers])
     kept.append("laterals", _lateral_view(each, False, _PARTS, (_PART,)))
     kept = kept.select(exp.alias_(qualified(_PARTS, _PART), _PART, quoted=True))
-    found: Named = (_FOUND, exp.true())
-    read = (*columns.read[_PARTNERS].values(), found)
+    flag: Named = (_FOUND, exp.true())
+    read = (*columns.read[_PARTNERS].values(), flag)
     partners = _core(replace(join.partners, select=read), tables)
     on = conjunction([matched, *condition])
     assert on is not None
@@ -279,12 +279,12 @@ def _constant(source: ConstantSource) -> exp.Expr:
 def exists(semi: Semi, name: str) -> exp.Expr:
     """Return what a membership asks of the named table of the block's tuples."""
     pairs = ((column, left) for left, column in semi.pairs)
-    found: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, null_safe=semi.null_safe)
+    there: exp.Expr = exists_in(name, KEYS, semi.block.columns, pairs, null_safe=semi.null_safe)
     if semi.negated:
-        found = exp.Not(this=found)
+        there = exp.Not(this=there)
     if semi.guard is not None:
-        found = exp.paren(exp.or_(exp.Not(this=bracketed(semi.guard.copy())), found, copy=False))
-    return found
+        there = exp.paren(exp.or_(exp.Not(this=bracketed(semi.guard.copy())), there, copy=False))
+    return there
 
 
 def equalities(semi: Semi | OuterLookup, alias: str) -> list[exp.Expr]:

@@ -45,14 +45,14 @@ def extents(block: Block, tables: Tables) -> Extents:
     windows = dict.fromkeys(window for scalar in scalars for window in scalar.find_all(exp.Window))
     below = [(name, fill(key, block, tables)) for name, key in block.keys]
     above: list[Named] = [(name, qualified(_PLACED, name)) for name, _ in block.keys]
-    found: list[Extent] = []
+    of_windows: list[Extent] = []
     for number, window in enumerate(windows):
-        one = _Extent(number, window)
-        below += [(name, fill(scalar, block, tables)) for name, scalar in one.below()]
-        above += one.above()
-        found.append(one.extent)
+        extent = _Extent(number, window)
+        below += [(name, fill(scalar, block, tables)) for name, scalar in extent.below()]
+        above += extent.above()
+        of_windows.append(extent.extent)
     inner = read(block, tables).select(*named(below))
-    return Extents(exp.select(*named(above)).from_(inner.subquery(_PLACED)), tuple(found))
+    return Extents(exp.select(*named(above)).from_(inner.subquery(_PLACED)), tuple(of_windows))
 
 
 class _Extent:
@@ -71,14 +71,14 @@ class _Extent:
 
     def below(self) -> list[Named]:
         """The partition, the sort keys, and the place of a row."""
-        place = exp.Window(
+        row_number = exp.Window(
             this=exp.Anonymous(this="row_number", expressions=[]),
             partition_by=[key.copy() for _, key in self._partition],
             order=exp.Order(expressions=[key.copy() for _, key in self._keys] or [_any_order()]),
             over="OVER",
         )
         keys = [(name, key.this) for name, key in self._keys]
-        return [*self._partition, *keys, (self.extent.at, place)]
+        return [*self._partition, *keys, (self.extent.at, row_number)]
 
     def above(self) -> list[Named]:
         """The partition, the place of a row, and the first and last place of what it reads."""

@@ -22,12 +22,12 @@ def grouped(rows: exp.Select, keys: Sequence[Named], aggregates: Sequence[Named]
     the rows twice, and the groups are joined by their keys.
     """
     opaque = [column for column in aggregates if is_opaque(column[1])]
-    own = [column for column in aggregates if not is_opaque(column[1])]
-    if not (own and opaque):
+    plain = [column for column in aggregates if not is_opaque(column[1])]
+    if not (plain and opaque):
         return _groups(rows, keys, aggregates)
-    columns = [(name, qualified(_OWN, name)) for name, _ in (*keys, *own)]
+    columns = [(name, qualified(_OWN, name)) for name, _ in (*keys, *plain)]
     columns += [(name, qualified(_OPAQUE, name)) for name, _ in opaque]
-    both = exp.select(*named(columns)).from_(_groups(rows, keys, own).subquery(_OWN))
+    both = exp.select(*named(columns)).from_(_groups(rows, keys, plain).subquery(_OWN))
     both.append("joins", exp.Join(this=_groups(rows, keys, opaque).subquery(_OPAQUE)))
     return where(
         both,

@@ -77,9 +77,9 @@ def kept_once(source: UnionSource) -> KeptOnce | None:
         return None
     count = len(padded.sources)
     for start in dict.fromkeys((0, len(matched.sources) - count)):
-        found = _aligned(padded, matched, start)
-        if found is not None:
-            return found
+        join = _aligned(padded, matched, start)
+        if join is not None:
+            return join
     return None
 
 
@@ -89,25 +89,27 @@ def _aligned(padded: Core, matched: Core, start: int) -> KeptOnce | None:
     if not (_is_plain(padded) and _is_plain(matched) and len(kept) < len(matched.sources)):
         return None
     renamed = _Renamed()
-    if not all(_same(one, other, renamed) for one, other in zip(padded.sources, kept, strict=True)):
+    if not all(
+        _same(source, other, renamed) for source, other in zip(padded.sources, kept, strict=True)
+    ):
         return None
-    mine = {source.alias for source in kept}
-    others = {source.alias for source in matched.sources} - mine
-    own = [p for p in matched.predicates if aliases(p) and aliases(p) <= mine]
-    if list(map(_text, own)) != [_text(renamed.over(p)) for p in padded.predicates]:
+    kept_aliases = {source.alias for source in kept}
+    partner_aliases = {source.alias for source in matched.sources} - kept_aliases
+    own_predicates = [p for p in matched.predicates if aliases(p) and aliases(p) <= kept_aliases]
+    if list(map(_text, own_predicates)) != [_text(renamed.over(p)) for p in padded.predicates]:
         return None
-    beside = [p for p in matched.predicates if aliases(p) and aliases(p) <= others]
-    both = [p for p in matched.predicates if p not in own and p not in beside]
+    beside = [p for p in matched.predicates if aliases(p) and aliases(p) <= partner_aliases]
+    both = [p for p in matched.predicates if p not in own_predicates and p not in beside]
     names = [name for name, _ in matched.select]
     if names != [name for name, _ in padded.select]:
         return None
     pairs = zip(matched.select, padded.select, strict=True)
-    partners = tuple(source for source in matched.sources if source.alias in others)
+    partners = tuple(source for source in matched.sources if source.alias in partner_aliases)
     return KeptOnce(
-        Core(kept, tuple(own), (), ()),
+        Core(kept, tuple(own_predicates), (), ()),
         Core(partners, tuple(beside), (), ()),
         tuple(both),
-        tuple((name, one, renamed.over(other)) for (name, one), (_, other) in pairs),
+        tuple((name, scalar, renamed.over(other)) for (name, scalar), (_, other) in pairs),
     )
 
 
@@ -115,43 +117,43 @@ def _is_plain(core: Core) -> bool:
     return not (core.semis or core.generators or core.once or core.sample or core.order)
 
 
-def _same(one: Source, other: Source, renamed: _Renamed) -> bool:
+def _same(source: Source, other: Source, renamed: _Renamed) -> bool:
     """Whether two sources have the same rows; notes what those of one are called in the other."""
-    renamed.aliases[one.alias] = other.alias
-    match one, other:
+    renamed.aliases[source.alias] = other.alias
+    match source, other:
         case ScanSource(), ScanSource():
-            return (one.relation, one.view) == (other.relation, other.view)
+            return (source.relation, source.view) == (other.relation, other.view)
         case ConstantSource(), ConstantSource():
-            return (_text(one.table), one.columns) == (_text(other.table), other.columns)
+            return (_text(source.table), source.columns) == (_text(other.table), other.columns)
         case OneRowSource(), OneRowSource():
             return True
         case UnionSource(), UnionSource():
-            return _same_union(one, other, renamed)
+            return _same_union(source, other, renamed)
     return False
 
 
-def _same_union(one: UnionSource, other: UnionSource, renamed: _Renamed) -> bool:
-    if len(one.branches) != len(other.branches):
+def _same_union(union: UnionSource, other: UnionSource, renamed: _Renamed) -> bool:
+    if len(union.branches) != len(other.branches):
         return False
-    pairs = zip(one.branches, other.branches, strict=True)
-    if not all(_same_core(mine, its) for mine, its in pairs):
+    pairs = zip(union.branches, other.branches, strict=True)
+    if not all(_same_core(core, its) for core, its in pairs):
         return False
-    for (name, _), (its, _) in zip(one.branches[0].select, other.branches[0].select, strict=True):
-        renamed.columns[one.alias, name] = its
+    for (name, _), (its, _) in zip(union.branches[0].select, other.branches[0].select, strict=True):
+        renamed.columns[union.alias, name] = its
     return True
 
 
-def _same_core(one: Core, other: Core) -> bool:
+def _same_core(core: Core, other: Core) -> bool:
     """Whether two cores have the same rows, up to what their columns are called."""
     renamed = _Renamed()
-    sizes = [(len(c.sources), len(c.predicates), len(c.select)) for c in (one, other)]
-    if not (_is_plain(one) and _is_plain(other)) or sizes[0] != sizes[1]:
+    sizes = [(len(c.sources), len(c.predicates), len(c.select)) for c in (core, other)]
+    if not (_is_plain(core) and _is_plain(other)) or sizes[0] != sizes[1]:
         return False
-    if not all(_same(*pair, renamed) for pair in zip(one.sources, other.sources, strict=True)):
+    if not all(_same(*pair, renamed) for pair in zip(core.sources, other.sources, strict=True)):
         return False
-    mine = [*one.predicates, *(scalar for _, scalar in one.select)]
+    scalars = [*core.predicates, *(scalar for _, scalar in core.select)]
     its = [*other.predicates, *(scalar for _, scalar in other.select)]
-    return [_text(renamed.over(scalar)) for scalar in mine] == list(map(_text, its))
+    return [_text(renamed.over(scalar)) for scalar in scalars] == list(map(_text, its))
 
 
 def _text(scalar: Scalar) -> str:
@@ -171,9 +173,9 @@ class Columns:
         def column(node: exp.Column) -> Scalar:
             side = self._side[node.table]
             known = self.read[side]
-            place = (node.table, node.name)
-            if place not in known:
-                known[place] = (f"{node.table} {node.name}", node)
-            return qualified(side, known[place][0])
+            key = (node.table, node.name)
+            if key not in known:
+                known[key] = (f"{node.table} {node.name}", node)
+            return qualified(side, known[key][0])
 
         return rewrite_columns(scalar, column)

@@ -73,7 +73,7 @@ def _stable_generators(block: Block) -> list[Generator]:
     """Return the generators whose rows no deletion changes; others only repeat tuples."""
     stable: list[Generator] = []
     for generator in block.generators:
-        known = {alias for one in stable for alias in one.aliases}
+        known = {alias for known_generator in stable for alias in known_generator.aliases}
         if not dependent(generator.argument, block, known):
             stable.append(generator)
     return stable

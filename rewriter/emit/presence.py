@@ -23,8 +23,8 @@ def only_where_present(
     that it keeps. ``potential``: the other rows, which are there after a deletion, are asked for
     too; of them the scalar is NULL where it fails.
     """
-    asked = [semi for semi in block.semis if semi.guard is not None]
-    present = conjunction([exists(semi, tables.rows(semi.block)) for semi in asked])
+    guarded = [semi for semi in block.semis if semi.guard is not None]
+    present = conjunction([exists(semi, tables.rows(semi.block)) for semi in guarded])
     if present is None or not may_raise(scalar):
         return scalar
     case = exp.Case().when(present, scalar.copy())

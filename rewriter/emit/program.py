@@ -61,7 +61,7 @@ def statement(
     capture keeps them, by block; the other blocks' rows are computed from members. ``lasting``
     gives captured rows of groupings that lose nothing but members.
     """
-    make = members or (lambda one: members_query(one, CTE_TABLES))
+    make = members or (lambda inner: members_query(inner, CTE_TABLES))
     makers: dict[str, Callable[[], exp.Query]] = {}
     for inner in topological(block):
         if inner.core is not None:

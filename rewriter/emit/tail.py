@@ -123,8 +123,8 @@ def read(block: Block, tables: Tables, *, annotated: bool = False) -> exp.Select
             continue
         select = from_(select, table(tables.rows(lookup.block), lookup.alias))
         conditions += [
-            exp.NullSafeEQ(this=qualified(MEMBER, mine), expression=qualified(lookup.alias, its))
-            for mine, its in lookup.on
+            exp.NullSafeEQ(this=qualified(MEMBER, name), expression=qualified(lookup.alias, its))
+            for name, its in lookup.on
         ]
     for outer in block.outer_lookups:
         on = [] if outer.guard is None else [outer.guard]

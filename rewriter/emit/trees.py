@@ -80,8 +80,8 @@ def exists_in(
     outside = {column.table.lower() for _, value in pairs for column in value.find_all(exp.Column)}
     source: exp.Expr = table(name, alias)
     if not outside.isdisjoint(map(str.lower, columns)):
-        apart = [(f"{alias} {number}", own) for number, (own, _) in enumerate(pairs)]
-        select = exp.select(*named((new, qualified(alias, own)) for new, own in apart))
+        apart = [(f"{alias} {number}", name) for number, (name, _) in enumerate(pairs)]
+        select = exp.select(*named((new, qualified(alias, name)) for new, name in apart))
         source = select.from_(source).subquery(alias)
         pairs = [(new, value) for (new, _), (_, value) in zip(apart, pairs, strict=True)]
     inner = exp.select(exp.Literal.number(1)).from_(source)
@@ -94,8 +94,8 @@ def equal_columns(
     """Return the comparisons of an alias's columns with the values they are equal to."""
     equal = exp.NullSafeEQ if null_safe else exp.EQ
     return [
-        equal(this=qualified(alias, own), expression=bracketed(value.copy()))
-        for own, value in pairs
+        equal(this=qualified(alias, name), expression=bracketed(value.copy()))
+        for name, value in pairs
     ]
 
 

@@ -21,8 +21,10 @@ def union_rows(
         columns: list[Named] = [(BRANCH, exp.Literal.number(number))]
         for other, inner in enumerate(block.branches):
             for name in inner.identity:
-                mine = other == number
-                columns.append((f"_{other}_{name}", qualified("t", name) if mine else exp.null()))
+                own_branch = other == number
+                columns.append(
+                    (f"_{other}_{name}", qualified("t", name) if own_branch else exp.null())
+                )
         for position, name in enumerate(_union_columns(block)):
             output = branch.outputs[position]
             if potential and not all(b.outputs[position].stable for b in block.branches):
@@ -32,9 +34,9 @@ def union_rows(
         if provenance:
             fields: list[exp.Expr] = [exp.Literal.string("branch"), exp.Literal.number(number)]
             for other in range(len(block.branches)):
-                mine = other == number
+                own_branch = other == number
                 fields.append(exp.Literal.string(f"p{other}"))
-                fields.append(qualified("t", PROVENANCE) if mine else exp.null())
+                fields.append(qualified("t", PROVENANCE) if own_branch else exp.null())
             columns.append((PROVENANCE, exp.Anonymous(this="named_struct", expressions=fields)))
         selects.append(exp.select(*named(columns)).from_(table(table_of(branch), "t")))
     return union_all(selects)

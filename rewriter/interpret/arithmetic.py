@@ -85,9 +85,9 @@ def _additive(
         return _floats(a, b, floating)
     if _integers(a, b):
         return _result(unify(a.type, b.type), exact(a.values, b.values), a, b)
-    one, two = as_decimal(a.type), as_decimal(b.type)
-    scale = max(one.scale, two.scale)
-    whole = max(one.precision - one.scale, two.precision - two.scale)
+    first, two = as_decimal(a.type), as_decimal(b.type)
+    scale = max(first.scale, two.scale)
+    whole = max(first.precision - first.scale, two.precision - two.scale)
     kind = bounded(whole + scale + 1, scale)
     values = exact(rescale(a.values, scale - a.scale), rescale(b.values, scale - b.scale))
     return _result(kind, rescale(values, kind.scale - scale), a, b)
@@ -101,9 +101,9 @@ def times(a: Vector, b: Vector) -> Vector:
     values = multiply(a.values, b.values)
     if _integers(a, b):
         return _result(unify(a.type, b.type), values, a, b)
-    one, two = as_decimal(a.type), as_decimal(b.type)
-    scale = one.scale + two.scale
-    kind = bounded(one.precision + two.precision + 1, scale)
+    first, two = as_decimal(a.type), as_decimal(b.type)
+    scale = first.scale + two.scale
+    kind = bounded(first.precision + two.precision + 1, scale)
     return _result(kind, rescale(values, kind.scale - scale), a, b)
 
 
@@ -115,10 +115,10 @@ def divide(a: Vector, b: Vector) -> Vector:
         with np.errstate(all="ignore"):
             quotients = to_floats(a) / np.where(zero, 1.0, to_floats(b))
         return _failing(Vector(pa.float64(), quotients, either(a.null, b.null)), a, b, zero)
-    one, two = as_decimal(a.type), as_decimal(b.type)
-    scale = max(_LEAST_SCALE, one.scale + two.precision + 1)
-    kind = bounded(one.precision - one.scale + two.scale + scale, scale)
-    top = rescale(a.values.astype(object), _DIVISION_SCALE + two.scale - one.scale)
+    first, two = as_decimal(a.type), as_decimal(b.type)
+    scale = max(_LEAST_SCALE, first.scale + two.precision + 1)
+    kind = bounded(first.precision - first.scale + two.scale + scale, scale)
+    top = rescale(a.values.astype(object), _DIVISION_SCALE + two.scale - first.scale)
     bottom = np.where(zero, 1, b.values)
     quotients = divide_half_up(top, bottom)
     quotients = rescale(quotients, kind.scale - _DIVISION_SCALE)
@@ -216,10 +216,10 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
         empty = Vector(kind, pa.nulls(1, kind), np.ones(1, dtype=np.bool_))
         if is_number(kind) or pa.types.is_boolean(kind):
             empty = Vector(kind, np.zeros(1, dtype=_dtype(kind)), np.ones(1, dtype=np.bool_))
-        found = empty.broadcast(len(vector))
+        nulls = empty.broadcast(len(vector))
         if vector.failed is None:
-            return found
-        return Vector(kind, found.values, ~vector.failed, vector.failed)
+            return nulls
+        return Vector(kind, nulls.values, ~vector.failed, vector.failed)
     if is_exact(source) and is_exact(kind):
         target = kind.scale if pa.types.is_decimal(kind) else 0
         if pa.types.is_decimal(kind):

@@ -118,8 +118,12 @@ def _anew(call: Scalar, arguments: list[Scalar]) -> tuple[Anew | None, list[Scal
     if name == "mode" and (keys or arguments[1:] == [exp.true()]):
         return Anew("mode", descending=descending), arguments[:1]
     if name in _PERCENTILES:
-        values = [one for one in arguments if not isinstance(one, exp.Literal)]
-        shares = [one for one in arguments if isinstance(one, exp.Literal) and one.is_number]
+        values = [argument for argument in arguments if not isinstance(argument, exp.Literal)]
+        shares = [
+            argument
+            for argument in arguments
+            if isinstance(argument, exp.Literal) and argument.is_number
+        ]
         if len(values) == 1 and len(shares) == (name != "median") == len(arguments) - 1:
             share = float(shares[0].this) if shares else 0.5
             return Anew("percentile", descending=descending, share=share), values

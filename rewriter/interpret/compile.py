@@ -93,7 +93,7 @@ class Interpreted:
 @once
 def interpret(scalar: Scalar) -> Interpreted:
     """Compile a scalar; one that only Spark can compute has no `run`."""
-    found = dict.fromkeys((node.table, node.name) for node in scalar.find_all(exp.Column))
+    columns = dict.fromkeys((node.table, node.name) for node in scalar.find_all(exp.Column))
     bare = scalar.unnest()
     column = (bare.table, bare.name) if isinstance(bare, exp.Column) else None
     run: Run | None
@@ -101,7 +101,7 @@ def interpret(scalar: Scalar) -> Interpreted:
         run = _compile(scalar)
     except UninterpretableError:
         run = None
-    return Interpreted(text(scalar), tuple(found), column, run)
+    return Interpreted(text(scalar), tuple(columns), column, run)
 
 
 def _compile(node: Scalar) -> Run:
@@ -269,8 +269,8 @@ def _function(node: Scalar) -> Run:
         for part in node.args.values():
             parts = part if isinstance(part, list) else [part]
             arguments += [item for item in parts if isinstance(item, exp.Expr)]
-    found = function(name, len(arguments))
-    if found is None:
+    rule = function(name, len(arguments))
+    if rule is None:
         raise UninterpretableError(text(node))
     runs = [_compile(argument) for argument in arguments]
-    return lambda resolve: found([run(resolve) for run in runs])
+    return lambda resolve: rule([run(resolve) for run in runs])

@@ -131,5 +131,5 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
 
 def function(name: str, arguments: int) -> Function | None:
     """The function of that name, or None if only Spark has it."""
-    found = FUNCTIONS.get((name, arguments))
-    return found or (FUNCTIONS.get((name, None)) if arguments else None)
+    rule = FUNCTIONS.get((name, arguments))
+    return rule or (FUNCTIONS.get((name, None)) if arguments else None)

@@ -73,12 +73,12 @@ def _numbers(op: str, a: Vector, b: Vector) -> Array:
     if pa.types.is_float32(kind):
         left, right = left.astype(np.float32), right.astype(np.float32)
     with np.errstate(invalid="ignore"):
-        found: Array = _UFUNCS[op](left, right)
+        truths: Array = _UFUNCS[op](left, right)
     nan_left, nan_right = np.isnan(left), np.isnan(right)
     if nan_left.any() or nan_right.any():
         special = nan_left | nan_right
-        found = np.where(special, _UFUNCS[op](nan_left, nan_right), found)
-    return found
+        truths = np.where(special, _UFUNCS[op](nan_left, nan_right), truths)
+    return truths
 
 
 def _others(op: str, a: Vector, b: Vector, failed: Array | None) -> Vector:
@@ -112,11 +112,11 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 def null_safe_equal(a: Vector, b: Vector) -> Vector:
     """``a <=> b``."""
     a, b = _explicit(a), _explicit(b)
-    both, one = a.nulls & b.nulls, a.nulls | b.nulls
+    both, either_null = a.nulls & b.nulls, a.nulls | b.nulls
     if pa.types.is_null(a.type) or pa.types.is_null(b.type):
         return boolean(both, None, either(a.failed, b.failed))
     equal = compare("=", a, b)
-    return boolean(np.where(one, both, equal.values), None, equal.failed)
+    return boolean(np.where(either_null, both, equal.values), None, equal.failed)
 
 
 def is_null(a: Vector) -> Vector:
@@ -181,9 +181,9 @@ def choose(conditions: Sequence[Vector], values: Sequence[Vector], default: Vect
         chosen[true] = number
     for number, condition in enumerate(conditions):
         if condition.failed is not None:
-            mine = condition.broadcast(length).failed
-            assert mine is not None
-            failed = either(failed, mine & (chosen >= number))
+            part_failed = condition.broadcast(length).failed
+            assert part_failed is not None
+            failed = either(failed, part_failed & (chosen >= number))
     return _selected(kind, [part.broadcast(length) for part in parts], chosen, failed)
 
 
@@ -193,11 +193,11 @@ def _selected(
     length = len(chosen)
     null = np.zeros(length, dtype=np.bool_)
     for number, part in enumerate(parts):
-        mine = chosen == number
+        selected = chosen == number
         if part.null is not None:
-            null |= mine & part.null
+            null |= selected & part.null
         if part.failed is not None:
-            failed = either(failed, mine & part.failed)
+            failed = either(failed, selected & part.failed)
     if pa.types.is_null(kind):
         return Vector(kind, np.zeros(length, dtype=np.bool_), np.ones(length, dtype=np.bool_))
     mask = null if null.any() else None
@@ -218,7 +218,7 @@ def coalesce(values: Sequence[Vector]) -> Vector:
 
 def member_of(a: Vector, items: Sequence[Vector]) -> Vector:
     """``a IN (items)``."""
-    found = compare("=", a, items[0])
+    any_equal = compare("=", a, items[0])
     for item in items[1:]:
-        found = disjunction(found, compare("=", a, item))
-    return found
+        any_equal = disjunction(any_equal, compare("=", a, item))
+    return any_equal

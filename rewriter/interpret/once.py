@@ -36,7 +36,7 @@ def once(make: Callable[[Scalar], Made]) -> Callable[[Scalar], Made]:
     kept = lru_cache(maxsize=_KEPT)(lambda same: make(same.scalar))
 
     @wraps(make)
-    def made(scalar: Scalar) -> Made:
+    def cached(scalar: Scalar) -> Made:
         return kept(_Same(scalar))
 
-    return made
+    return cached

@@ -22,7 +22,7 @@ class Template:
     """
 
     def __init__(self, interpreted: Interpreted) -> None:
-        places = {column: place for place, column in enumerate(interpreted.columns)}
+        places = {column: index for index, column in enumerate(interpreted.columns)}
 
         def marked(node: exp.Expr) -> exp.Expr:
             if not isinstance(node, exp.Column):
@@ -33,6 +33,6 @@ class Template:
 
     def filled(self, columns: Sequence[str]) -> str:
         """Return the text over texts of the columns."""
-        found = list(self._parts)
-        found[1::2] = [columns[int(place)] for place in found[1::2]]
-        return "".join(found)
+        parts = list(self._parts)
+        parts[1::2] = [columns[int(part)] for part in parts[1::2]]
+        return "".join(parts)

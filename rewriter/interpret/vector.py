@@ -88,18 +88,18 @@ class Vector:
         failed = None if self.failed is None else np.repeat(self.failed, length)
         return Vector(self.type, values, null, failed)
 
-    def to_arrow(self, length: int, asked: Array | None = None) -> pa.Array:
+    def to_arrow(self, length: int, where: Array | None = None) -> pa.Array:
         """The values as an Arrow array of `length` rows.
 
         Raises
         ------
         FailedError
-            If a row failed, one of those ``asked`` for if given. The others that did are NULL.
+            If a row failed, where ``where`` is true if given. The others that did are NULL.
         """
         whole = self.broadcast(length)
         if whole.failed is not None:
             failed = whole.failed & ~whole.nulls
-            if (failed if asked is None else failed & asked).any():
+            if (failed if where is None else failed & where).any():
                 raise FailedError("overflow or division by zero")
             whole = replace(whole, null=whole.nulls | failed)
         if not isinstance(whole.values, np.ndarray):
@@ -176,11 +176,11 @@ def common_length(*vectors: Vector) -> int:
 
 def either(*masks: Array | None) -> Array | None:
     """The union of masks, None being the empty one."""
-    found: Array | None = None
+    union: Array | None = None
     for mask in masks:
         if mask is not None:
-            found = mask if found is None else found | mask
-    return found
+            union = mask if union is None else union | mask
+    return union
 
 
 def fits(values: Array, kind: pa.DataType) -> Array | None:
@@ -209,10 +209,10 @@ def unify(*types: pa.DataType) -> pa.DataType:
     known = [kind for kind in types if not pa.types.is_null(kind)]
     if not known:
         return pa.null()
-    found = known[0]
+    widest = known[0]
     for kind in known[1:]:
-        found = _wider(found, kind)
-    return found
+        widest = _wider(widest, kind)
+    return widest
 
 
 def _wider(a: pa.DataType, b: pa.DataType) -> pa.DataType:

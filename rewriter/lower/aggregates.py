@@ -51,8 +51,13 @@ def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
     read = arguments(call)
     if condition is not None:
         decides = read[deciding_argument(call)]
-        read = [_filtered(one, condition) if one == decides else one for one in read]
-    return with_arguments(call, [one if isinstance(one, exp.Star) else stored(one) for one in read])
+        read = [
+            _filtered(argument, condition) if argument == decides else argument for argument in read
+        ]
+    return with_arguments(
+        call,
+        [argument if isinstance(argument, exp.Star) else stored(argument) for argument in read],
+    )
 
 
 def follows_order(call: Scalar) -> bool:
@@ -102,10 +107,10 @@ def _by_order(call: Scalar) -> Scalar:
 
 def _with_extreme_of(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     value, compared, *more = arguments(call)
-    others = [tie for tie in ties if tie != compared]
-    if not others:
+    other_ties = [tie for tie in ties if tie != compared]
+    if not other_ties:
         return call
-    return with_arguments(call, [value, compared_row(compared, others), *more])
+    return with_arguments(call, [value, compared_row(compared, other_ties), *more])
 
 
 def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
@@ -113,16 +118,16 @@ def _listed(call: Scalar, ties: Sequence[Scalar]) -> Scalar:
     keys = sort_keys(call)
     added: Sequence[Scalar] = ()
     if is_distinct(call) and not keys:
-        value, *others = arguments(call)
+        value, *rest = arguments(call)
         if not collects_in_order(call):
             # As the text or the bytes that are joined: before Spark 4.2 no others are put in order.
             value = exp.Anonymous(this="substring", expressions=[value, exp.Literal.number(1)])
-            call = with_arguments(call, [value, *others])
+            call = with_arguments(call, [value, *rest])
         added = [value]
     elif not is_distinct(call):
         known = [key.this for key in keys]
         added = [tie for tie in ties if tie not in known]
-    more = [exp.Ordered(this=one.copy(), desc=False, nulls_first=True) for one in added]
+    more = [exp.Ordered(this=scalar.copy(), desc=False, nulls_first=True) for scalar in added]
     if not keys and not more:
         # There is one row.
         return without_order(call)

@@ -30,9 +30,9 @@ def lower_bag_difference(context: LoweringContext, relation: BagDifference) -> O
         (attribute.id, scalar) for attribute, scalar in zip(relation.output, columns, strict=True)
     )
     left, right, count = (context.names.attribute(hint) for hint in ("left", "right", "copies"))
-    one = exp.Literal.number(1)
+    unit = exp.Literal.number(1)
     aggregates: tuple[tuple[str, Scalar], ...] = (
-        (left, exp.Sum(this=exp.Sub(this=one, expression=side.copy()))),
+        (left, exp.Sum(this=exp.Sub(this=unit, expression=side.copy()))),
         (right, exp.Sum(this=side.copy())),
     )
     copies = _copies(qualified(GROUP, left), qualified(GROUP, right), common=relation.common)
@@ -57,9 +57,9 @@ def union_of_copies(
     """Return a union some rows of which are there several times: each tuple read once."""
     blocks = []
     for branch, open_ in zip(relation.branches, branches, strict=True):
-        own = Attribute(context.names.attribute("copies"), "copies")
-        counted = _counted(open_, own)
-        blocks.append(inner_block(context, counted, (*branch.attributes, own)))
+        copies = Attribute(context.names.attribute("copies"), "copies")
+        counted = _counted(open_, copies)
+        blocks.append(inner_block(context, counted, (*branch.attributes, copies)))
     count = Attribute(context.names.attribute("copies"), "copies")
     output = (*relation.output, count)
     union = union_of_blocks(context, output, tuple(blocks), relation.span)
@@ -94,7 +94,9 @@ def _counted(open_: Open, count: Attribute) -> Open:
     """Return an input whose rows are there once, with the number of their copies as a column."""
     number: Scalar = exp.Literal.number(1)
     if isinstance(open_, OpenCore) and open_.copies:
-        number = reduce(lambda one, other: exp.Mul(this=one, expression=other), open_.copies)
+        number = reduce(
+            lambda product, other: exp.Mul(this=product, expression=other), open_.copies
+        )
         open_ = replace(open_, copies=())
     return replace(open_, env={**open_.env, count.id: number})
 

@@ -49,10 +49,10 @@ def collected_by(relation: Generate) -> Collected | None:
     argument = relation.argument.unnest()
     if relation.outer or relation.counted or not isinstance(argument, exp.Column):
         return None
-    found = _made_by(relation.input, argument.name)
-    if found is None or not found[0].keys:
+    collected = _made_by(relation.input, argument.name)
+    if collected is None or not collected[0].keys:
         return None
-    aggregate, call = found
+    aggregate, call = collected
     condition = None
     if isinstance(call, exp.Filter):
         condition, call = call.expression.this, call.this

@@ -146,12 +146,12 @@ def _is_set_number(scalar: Scalar) -> bool:
 
 def _in_sets(scalar: Scalar, key: str, sets: Sequence[frozenset[str]]) -> Scalar:
     """Return a key as it is in the rows of each grouping set: NULL in those it is not a part of."""
-    mine = [number for number, keys in enumerate(sets) if key in keys]
-    if len(mine) == len(sets):
+    own_sets = [number for number, keys in enumerate(sets) if key in keys]
+    if len(own_sets) == len(sets):
         return scalar
-    numbers = [exp.Literal.number(number) for number in mine]
+    numbers = [exp.Literal.number(number) for number in own_sets]
     there = exp.In(this=qualified(EXPANDED, SET_NUMBER), expressions=numbers)
-    return exp.Case().when(there if mine else exp.false(), scalar)
+    return exp.Case().when(there if own_sets else exp.false(), scalar)
 
 
 def _aggregates(post: OpenPost, members: StoredMembers) -> tuple[Named, ...]:

@@ -48,12 +48,12 @@ def lower_generate(context: LoweringContext, relation: Generate) -> OpenCore:
     stable = dict(core.stable)
     if is_stable(argument, core):
         stable |= dict.fromkeys(generator.aliases)
-    made: dict[str, Scalar] = {a.id: qualified(alias, a.id) for a in relation.output}
+    generated: dict[str, Scalar] = {a.id: qualified(alias, a.id) for a in relation.output}
     if generator.place is not None:
-        made[generator.place.name] = generator.place
+        generated[generator.place.name] = generator.place
     return replace(
         core,
-        env={**core.env, **made},
+        env={**core.env, **generated},
         generators=(*core.generators, generator),
         stable=stable,
         post=replace(core.post, opaque=relation.placed),
@@ -67,10 +67,10 @@ def _check_function(
 
     It is called when members are captured, once, before what LATERAL VIEW makes.
     """
-    made = {alias for generator in core.generators for alias in generator.aliases}
+    aliases = {alias for generator in core.generators for alias in generator.aliases}
     if not is_stable(call, core):
         problem = "a table function of aggregated values is not supported"
-    elif any(column.table in made for column in call.find_all(exp.Column)):
+    elif any(column.table in aliases for column in call.find_all(exp.Column)):
         problem = "a table function of generated columns is not supported"
     else:
         return

@@ -59,7 +59,7 @@ def lower_aggregate(context: LoweringContext, relation: Aggregate) -> OpenPost:
         return OpenPost(Kind.GROUP, env, core, keys, aggregates)
     number = relation.sets.number.id
     sets = tuple(
-        frozenset({number, *(keys[place][0] for place in places)}) for places in relation.sets.sets
+        frozenset({number, *(keys[index][0] for index in places)}) for places in relation.sets.sets
     )
     keys = ((number, qualified(EXPANDED, SET_NUMBER)), *keys)
     return OpenPost(Kind.GROUP, env, core, keys, aggregates, sets)

@@ -57,15 +57,15 @@ def correlation(condition: Scalar | None, left: Relation, right: Relation) -> Co
     plain = any(isinstance(part, exp.EQ) for part in both)
     kind = exp.EQ if plain else exp.NullSafeEQ
     pairs: list[tuple[Scalar, Scalar]] = []
-    others = []
+    others_left = []
     for part in both:
         pair = _sides(part, outer_ids, inner_ids) if isinstance(part, kind) else None
         if pair is None:
-            others.append(part)
+            others_left.append(part)
         else:
             pairs.append(pair)
     null_safe = bool(pairs) and not plain
-    return Correlation(tuple(outer), tuple(inner), tuple(pairs), tuple(others), null_safe)
+    return Correlation(tuple(outer), tuple(inner), tuple(pairs), tuple(others_left), null_safe)
 
 
 def outer_columns(condition: Scalar | None, left: Relation) -> list[Scalar]:
@@ -76,10 +76,10 @@ def outer_columns(condition: Scalar | None, left: Relation) -> list[Scalar]:
 
 
 def _sides(equality: exp.Binary, outer: set[str], inner: set[str]) -> tuple[Scalar, Scalar] | None:
-    for one, other in ((equality.left, equality.right), (equality.right, equality.left)):
-        mine, its = ({n.name for n in side.find_all(exp.Column)} for side in (one, other))
-        if mine and its and mine <= outer and its <= inner:
-            return one.unnest(), other.unnest()
+    for first, second in ((equality.left, equality.right), (equality.right, equality.left)):
+        left_names, its = ({n.name for n in side.find_all(exp.Column)} for side in (first, second))
+        if left_names and its and left_names <= outer and its <= inner:
+            return first.unnest(), second.unnest()
     return None
 
 

@@ -107,10 +107,10 @@ def _sorted_by(relation: Relation) -> tuple[SortKey, ...]:
 
 def _decisive(keys: Sequence[SortKey], core: OpenCore) -> int:
     """Return how many of the keys, the first ones, tell the groups apart that a core reads."""
-    source, *others = core.sources
-    if others or not isinstance(source, BlockSource) or source.block.key_outputs is None:
+    source, *further = core.sources
+    if further or not isinstance(source, BlockSource) or source.block.key_outputs is None:
         return len(keys)
-    groups = {source.block.outputs[place].name for place in source.block.key_outputs}
+    groups = {source.block.outputs[index].name for index in source.block.key_outputs}
     for number, key in enumerate(keys, start=1):
         if isinstance(key.scalar, exp.Column) and key.scalar.table == source.alias:
             groups.discard(key.scalar.name)

@@ -51,13 +51,13 @@ def observed(root: Relation) -> frozenset[str]:
             seen.update(_looked_into(scalar))
         if isinstance(relation, BagDifference):
             seen.update(a.id for side in relation.inputs for a in side.attributes)
-    found: set[str] = set()
+    read: set[str] = set()
     while seen:
-        one = seen.pop()
-        if one not in found:
-            found.add(one)
-            seen.update(shown.get(one, ()))
-    return frozenset(found)
+        identity = seen.pop()
+        if identity not in read:
+            read.add(identity)
+            seen.update(shown.get(identity, ()))
+    return frozenset(read)
 
 
 def _renamed(relation: Relation) -> Iterator[tuple[str, str]]:
@@ -81,7 +81,9 @@ def _renamed(relation: Relation) -> Iterator[tuple[str, str]]:
 def _scalars(relation: Relation) -> Iterator[Scalar]:
     """Yield the scalars of an operator that do more than to rename."""
     if isinstance(relation, Project):
-        yield from (one for one in relation.scalars if not isinstance(one.unnest(), exp.Column))
+        yield from (
+            scalar for scalar in relation.scalars if not isinstance(scalar.unnest(), exp.Column)
+        )
     elif not (isinstance(relation, Generate) and collected_by(relation) is not None):
         yield from _of_values(getattr(relation, field.name) for field in fields(relation))
 

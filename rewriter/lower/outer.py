@@ -91,10 +91,12 @@ def outer_join_of_cores(
     for side, core in enumerate(matched):
         for number, token in enumerate(core.tokens):
             parts = []
-            for place, leaf in enumerate(token.leaves):
+            for index, leaf in enumerate(token.leaves):
                 name = union.name(f"{token.alias}_{leaf.name}".lower())
                 scalars = [
-                    None if (own := branch[side]) is None else own.tokens[number].leaves[place]
+                    None
+                    if (branch_core := branch[side]) is None
+                    else branch_core.tokens[number].leaves[index]
                     for branch in branches
                 ]
                 parts.append(union.column(name, scalars))
@@ -103,21 +105,22 @@ def outer_join_of_cores(
     for side, core in enumerate(matched):
         for number, position in enumerate(core.positions):
             scalars = [
-                None if (own := branch[side]) is None else own.positions[number]
+                None if (branch_core := branch[side]) is None else branch_core.positions[number]
                 for branch in branches
             ]
             positions.append(union.column(union.name(position.name), scalars))
     semis = []
     for side, core in enumerate(matched):
         for number in range(len(core.semis)):
-            found = [
-                None if (own := branch[side]) is None else own.semis[number] for branch in branches
+            memberships = [
+                None if (branch_core := branch[side]) is None else branch_core.semis[number]
+                for branch in branches
             ]
-            semis.append(union.semi(found))
-    for place, (_, padded) in enumerate(kept, start=1):
-        asked: list[Semi | None] = [None] * len(branches)
-        asked[place] = padded.absent
-        semis.append(union.semi(asked))
+            semis.append(union.semi(memberships))
+    for index, (_, padded) in enumerate(kept, start=1):
+        absences: list[Semi | None] = [None] * len(branches)
+        absences[index] = padded.absent
+        semis.append(union.semi(absences))
     cores = []
     for number, branch in enumerate(branches):
         read = [core for core in branch if core is not None]
@@ -165,17 +168,17 @@ class _Union:
         self.columns[name] = [exp.null() if s is None else s.copy() for s in scalars]
         return qualified(self._alias, name)
 
-    def semi(self, found: Sequence[Semi | None]) -> Semi:
+    def semi(self, memberships: Sequence[Semi | None]) -> Semi:
         """Return the membership that branches ask for, over the columns of the union."""
-        first = next(semi for semi in found if semi is not None)
+        first = next(semi for semi in memberships if semi is not None)
         pairs = []
-        for place, (left, column) in enumerate(first.pairs):
-            scalars = [None if semi is None else semi.pairs[place][0] for semi in found]
+        for index, (left, column) in enumerate(first.pairs):
+            scalars = [None if semi is None else semi.pairs[index][0] for semi in memberships]
             pairs.append((self._shared(scalars, left.name or "outer"), column))
-        asked = [exp.false() if semi is None else semi.guard or exp.true() for semi in found]
+        guards = [exp.false() if semi is None else semi.guard or exp.true() for semi in memberships]
         guard = None
-        if any(not _is_true(scalar) for scalar in asked):
-            guard = self._shared(asked, "asked")
+        if any(not _is_true(scalar) for scalar in guards):
+            guard = self._shared(guards, "asked")
         return Semi(first.block, tuple(pairs), first.negated, first.null_safe, guard, first.span)
 
     def _shared(self, scalars: Sequence[Scalar | None], hint: str) -> exp.Column:
@@ -183,7 +186,7 @@ class _Union:
         texts = [None if s is None else s.sql(dialect=SparkSQL) for s in scalars]
         for name, known in self.columns.items():
             pairs = zip(texts, known, strict=True)
-            if all(text is None or text == own.sql(dialect=SparkSQL) for text, own in pairs):
+            if all(text is None or text == scalar.sql(dialect=SparkSQL) for text, scalar in pairs):
                 return qualified(self._alias, name)
         return self.column(self.name(hint.lower()), scalars)
 

@@ -85,18 +85,18 @@ def _keyed_join(context: LoweringContext, relation: OuterJoin) -> OpenCore | Non
     # A relation as it is joins faster as a source of the core, which doubles its rows.
     if keyed_by(context, other, inner) is None and _outer_joins(kept) < _DOUBLED:
         return None
-    found = _unique_on(context, other, inner)
-    if found is None:
+    keyed = _unique_on(context, other, inner)
+    if keyed is None:
         return None
     core = asking(context, kept, outer)
     pairs = tuple(
-        (core.resolve(scalar), name) for scalar, name in zip(outer, found.names, strict=True)
+        (core.resolve(scalar), name) for scalar, name in zip(outer, keyed.names, strict=True)
     )
-    alias = context.names.alias(f"{found.block.name}_match")
-    lookup = OuterLookup(alias, found.block, pairs, factor=True, span=relation.span)
+    alias = context.names.alias(f"{keyed.block.name}_match")
+    lookup = OuterLookup(alias, keyed.block, pairs, factor=True, span=relation.span)
     return replace(
         core,
-        env={**core.env, **found.columns(alias)},
+        env={**core.env, **keyed.columns(alias)},
         outer_lookups=(*core.outer_lookups, lookup),
     )
 
@@ -108,14 +108,14 @@ def _unique_on(context: LoweringContext, relation: Relation, columns: list[Scala
     """
     if not all(isinstance(column, exp.Column) for column in columns):
         return None
-    found = keyed_by(context, relation, columns)
-    if found is None and _is_unique(context, context.pending[relation], columns):
+    keyed = keyed_by(context, relation, columns)
+    if keyed is None and _is_unique(context, context.pending[relation], columns):
         block = block_of(context, relation)
         names = [column.name for column in columns]
         return Keyed(block, names, {output.name: output.name for output in block.outputs})
-    if found is None:
+    if keyed is None:
         return None
-    block, names = found
+    block, names = keyed
     open_ = context.pending.pop(relation, None)
     if isinstance(open_, OpenCore):
         (source,) = open_.sources
@@ -194,11 +194,11 @@ def _cogroup(
         pairs = tuple(
             (core.env[key.id], name) for key, name in zip(grouped[:-1], keyed.names, strict=True)
         )
-        own = exp.EQ(
+        guard = exp.EQ(
             this=exp.func("coalesce", side_of.copy(), exp.Literal.number(number)),
             expression=exp.Literal.number(number),
         )
-        lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, own, relation.span))
+        lookups.append(OuterLookup(alias, keyed.block, pairs, False, True, guard, relation.span))
         env |= keyed.columns(alias)
     return replace(core, env={**core.env, **env}, outer_lookups=tuple(lookups))
 
@@ -224,10 +224,10 @@ def _as_union(context: LoweringContext, relation: OuterJoin) -> UnionAll:
     branches: list[Relation] = [Project(inner, output, tuple(a.column() for a in output))]
     kept = [(left, right)] * relation.side.keeps_left
     kept += [(right, left)] * relation.side.keeps_right
-    for one, other in kept:
-        anti = AntiJoin(one, other, condition, relation.span)
-        mine = set(one.attributes)
-        scalars = tuple(a.column() if a in mine else exp.null() for a in output)
+    for kept_side, other in kept:
+        anti = AntiJoin(kept_side, other, condition, relation.span)
+        kept_attributes = set(kept_side.attributes)
+        scalars = tuple(a.column() if a in kept_attributes else exp.null() for a in output)
         branches.append(Project(anti, output, scalars))
     union = UnionAll(tuple(branches), output, relation.span)
     for operator in (*branches, *(child for b in branches for child in b.inputs)):

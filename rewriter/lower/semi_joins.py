@@ -72,8 +72,8 @@ def membership_of(
     """Return the membership of rows of the left in the block of their partners."""
     known = (relation.left, relation.right, relation.condition)
     if known not in context.memberships:
-        made = _by_values if parts.others else _by_pairs
-        context.memberships[known] = made(context, relation.left, relation.right, parts)[:2]
+        grouped = _by_values if parts.others else _by_pairs
+        context.memberships[known] = grouped(context, relation.left, relation.right, parts)[:2]
     block, pairs = context.memberships[known]
     resolved = tuple((left.resolve(scalar), column) for scalar, column in pairs)
     null_safe = parts.null_safe or bool(parts.others)
@@ -89,9 +89,9 @@ def partners_of(
     """
     if relation not in context.partners:
         marked = bool(parts.others) or parts.null_safe or not parts.pairs
-        made = _by_values if parts.others else _by_pairs
-        found = made(context, relation.left, relation.right, parts, marked=marked)
-        context.partners[relation] = found
+        grouped = _by_values if parts.others else _by_pairs
+        partners = grouped(context, relation.left, relation.right, parts, marked=marked)
+        context.partners[relation] = partners
     return context.partners[relation]
 
 
@@ -110,9 +110,9 @@ def _by_pairs(
         right = Filter(right, condition)
     outer = [scalar for scalar, _ in parts.pairs]
     if not marked and not parts.inner and all(isinstance(column, exp.Column) for column in columns):
-        found = keyed_by(context, right, columns)
-        if found is not None:
-            return found[0], list(zip(outer, found[1], strict=True)), found[1][0]
+        keyed = keyed_by(context, right, columns)
+        if keyed is not None:
+            return keyed[0], list(zip(outer, keyed[1], strict=True)), keyed[1][0]
     core = core_of(context, right)
     names = [f"k{number}" for number in range(1, len(columns) + 1)]
     keys = [(name, core.resolve(column)) for name, column in zip(names, columns, strict=True)]

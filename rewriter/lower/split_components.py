@@ -43,17 +43,21 @@ def split_components(core: OpenCore, reader: Reader) -> OpenCore:
     read: dict[tuple[str, str], exp.Column] = {}
     over_columns(core, lambda column: read.setdefault(_place(column), column))
     moved = {lookup.alias for part in parts for lookup in part.scalars} - {a for a, _ in read}
-    core = replace(core, scalars=tuple(one for one in core.scalars if one.alias not in moved))
+    core = replace(
+        core, scalars=tuple(lookup for lookup in core.scalars if lookup.alias not in moved)
+    )
     columns: dict[tuple[str, str], Scalar] = {}
     for part in parts:
         names = {source.alias for source in part.sources}
         places: dict[str, tuple[str, str]] = {}
-        for place in read:
-            if place[0] in names:
-                places[apart(place[1], set(places))] = place
-        own: dict[str, Scalar] = {name: read[place] for name, place in places.items()}
-        block = reader(replace(part, env=own), [Attribute(name, name) for name in own])
-        columns |= {place: block.env[name] for name, place in places.items()}
+        for read_column in read:
+            if read_column[0] in names:
+                places[apart(read_column[1], set(places))] = read_column
+        env_of_part: dict[str, Scalar] = {name: read[column] for name, column in places.items()}
+        block = reader(
+            replace(part, env=env_of_part), [Attribute(name, name) for name in env_of_part]
+        )
+        columns |= {column: block.env[name] for name, column in places.items()}
         core = replace(cross(core, block), env=env, post=post)
     return over_columns(core, lambda column: columns.get(_place(column), column))
 
@@ -117,7 +121,7 @@ def _part(core: OpenCore, names: Set[str]) -> OpenCore:
 
 def _without(core: OpenCore, part: OpenCore) -> OpenCore:
     """Return a core without one of its parts, whose columns it still reads."""
-    own = {source.alias for source in part.sources}
+    gone = {source.alias for source in part.sources}
     return replace(
         core,
         sources=tuple(source for source in core.sources if source not in part.sources),
@@ -125,7 +129,7 @@ def _without(core: OpenCore, part: OpenCore) -> OpenCore:
         semis=tuple(semi for semi in core.semis if semi not in part.semis),
         tokens=tuple(token for token in core.tokens if token not in part.tokens),
         positions=tuple(p for p in core.positions if p not in part.positions),
-        stable={alias: columns for alias, columns in core.stable.items() if alias not in own},
+        stable={alias: columns for alias, columns in core.stable.items() if alias not in gone},
     )
 
 

@@ -125,8 +125,8 @@ def _of_values(split: Split) -> Iterator[Semi]:
     for condition in split.conditions:
         if not isinstance(condition, exp.EQ):
             continue
-        one, other = condition.left.unnest(), condition.right.unnest()
-        for left, value in ((one, other), (other, one)):
+        side, other = condition.left.unnest(), condition.right.unnest()
+        for left, value in ((side, other), (other, side)):
             if not isinstance(value, exp.Column) or value.table not in values:
                 continue
             semi = Semi(values[value.table], ((left, value.name),))
@@ -172,7 +172,7 @@ def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Nam
     free: list[tuple[str, Scalar]] = []
     for lookup in members.lookups:
         if lookup.on:
-            stored += [mine for mine, _ in lookup.on]
+            stored += [name for name, _ in lookup.on]
         elif not lookup.scalar:
             free += [
                 (f"{lookup.alias}_{c}", qualified(lookup.alias, c)) for c in lookup.block.identity
@@ -186,7 +186,7 @@ def identity_of_rows(members: StoredMembers, taken: set[str]) -> tuple[tuple[Nam
         if generator.place is not None:
             stored.append(members.store.put(generator.place).name)
     later = [g.place for g in members.split.later if g.place is not None]
-    free += [(place.name, place) for place in later]
+    free += [(position.name, position) for position in later]
     columns = [(name, qualified(MEMBER, name)) for name in dict.fromkeys(stored)] + free
     named: list[Named] = []
     for name, scalar in columns:

@@ -99,7 +99,7 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
 def lists_by_range(relation: Windows) -> bool:
     """Whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
     windows = [call for call in relation.calls if isinstance(call, exp.Window)]
-    return any(function_name(one) in LISTS and _needs_position(one) for one in windows)
+    return any(function_name(call) in LISTS and _needs_position(call) for call in windows)
 
 
 def _settled(window: exp.Window, ties: Sequence[Scalar]) -> exp.Window:
@@ -163,8 +163,8 @@ def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
     value, *more = called(window).expressions
     seen = _seen(window, value, name)
     if name in _FIRST or name in _LAST:
-        place = position if seen is None else exp.Case().when(seen, position)
-        return _over(window, "min_by" if name in _FIRST else "max_by", value, place)
+        rank = position if seen is None else exp.Case().when(seen, position)
+        return _over(window, "min_by" if name in _FIRST else "max_by", value, rank)
     if name == "nth_value" and frame_of(window).from_first and seen is None:
         nth = exp.EQ(this=position.copy(), expression=bracketed(more[0].copy()))
         return _over(window, "min_by", value, exp.Case().when(nth, position))
@@ -172,11 +172,11 @@ def _by_position(window: exp.Window, position: exp.Column) -> Scalar:
     item: Scalar = exp.Anonymous(this="named_struct", expressions=list(names))
     if seen is not None:
         item = exp.Case().when(seen, item)
-    found = _values_by_position(_over(window, "collect_list", item))
+    values = _values_by_position(_over(window, "collect_list", item))
     if name in _LISTS:
-        return found
+        return values
     index = exp.Sub(this=bracketed(more[0].copy()), expression=exp.Literal.number(1))
-    return exp.Anonymous(this="get", expressions=[found, index])
+    return exp.Anonymous(this="get", expressions=[values, index])
 
 
 def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
@@ -194,7 +194,7 @@ def _seen(window: exp.Window, value: Scalar, name: str) -> Scalar | None:
 def _over(window: exp.Window, name: str, *arguments: Scalar) -> exp.Window:
     """Return another aggregate over the same window."""
     copy = window.copy()
-    call = exp.AnonymousAggFunc(this=name, expressions=[one.copy() for one in arguments])
+    call = exp.AnonymousAggFunc(this=name, expressions=[argument.copy() for argument in arguments])
     call.meta[_BY_PLACE] = True
     copy.set("this", call)
     return copy

@@ -64,11 +64,11 @@ def union_of_cores(relation: UnionAll, branches: Sequence[OpenCore], alias: str)
     taken = {attribute.id for attribute in relation.output}
     for branch in branches:
         for token in branch.tokens:
-            own = []
+            leaf_names = []
             for leaf in token.leaves:
-                own.append(apart(f"{token.alias}_{leaf.name}".lower(), taken))
-                taken.add(own[-1])
-            columns.append((token, tuple(own)))
+                leaf_names.append(apart(f"{token.alias}_{leaf.name}".lower(), taken))
+                taken.add(leaf_names[-1])
+            columns.append((token, tuple(leaf_names)))
     positions: dict[exp.Column, str] = {}
     for branch in branches:
         for position in branch.positions:
@@ -82,9 +82,9 @@ def union_of_cores(relation: UnionAll, branches: Sequence[OpenCore], alias: str)
         ]
         scanned = {token.alias for token in branch.tokens}
         for token, names in columns:
-            mine = token.alias in scanned
+            is_scanned = token.alias in scanned
             for name, leaf in zip(names, token.leaves, strict=True):
-                select.append((name, leaf if mine else exp.null()))
+                select.append((name, leaf if is_scanned else exp.null()))
         for position, own_name in positions.items():
             select.append((own_name, position if position in branch.positions else exp.null()))
         cores.append(Core(branch.sources, branch.predicates, (), tuple(select)))

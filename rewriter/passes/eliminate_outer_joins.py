@@ -141,7 +141,7 @@ class _Eliminating:
     def _union(self, relation: UnionAll, known: Set[str]) -> Relation:
         places = [n for n, attribute in enumerate(relation.output) if attribute.id in known]
         branches = tuple(
-            self.relation(branch, {branch.attributes[place].id for place in places})
+            self.relation(branch, {branch.attributes[index].id for index in places})
             for branch in relation.branches
         )
         if all(new is old for new, old in zip(branches, relation.branches, strict=True)):

@@ -133,7 +133,7 @@ def _together(group: list[_Subquery]) -> Iterator[tuple[int, _Value]]:
         assert subquery.grouping is not None
         assert subquery.value is not None
         moved = dict(zip(subquery.rows.places, map(column, first.rows.places), strict=True))
-        own: dict[str, Scalar] = {}
+        own_columns: dict[str, Scalar] = {}
         pairs = zip(subquery.grouping.aggregate_output, subquery.grouping.aggregates, strict=True)
         for attribute, call in pairs:
             same = _with_columns(call, moved)
@@ -142,8 +142,8 @@ def _together(group: list[_Subquery]) -> Iterator[tuple[int, _Value]]:
                 known[text] = attribute
                 output.append(attribute)
                 calls.append(same)
-            own[attribute.id] = known[text].column()
-        values.append(_with_columns(subquery.value, own))
+            own_columns[attribute.id] = known[text].column()
+        values.append(_with_columns(subquery.value, own_columns))
     attributes = tuple(subquery.query.attributes[0] for subquery in group)
     grouping = Aggregate(first.grouping.input, (), (), tuple(output), tuple(calls))
     query = Project(grouping, attributes, tuple(values))
@@ -160,8 +160,8 @@ def _one_group(query: Relation) -> tuple[Aggregate | None, Scalar | None]:
     [attribute] = query.attributes
     value: Scalar = attribute.column()
     while isinstance(query, Project):
-        made = dict(zip((a.id for a in query.output), query.scalars, strict=True))
-        value = _with_columns(value, made)
+        scalars = dict(zip((a.id for a in query.output), query.scalars, strict=True))
+        value = _with_columns(value, scalars)
         query = query.input
     if not isinstance(query, Aggregate) or query.keys or query.sets is not None:
         return None, None

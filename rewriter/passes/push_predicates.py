@@ -67,28 +67,30 @@ def _depends(block: Block) -> bool:
 def _below(block: Block, reading: _Reading) -> _Reading:
     """Return the conditions on outputs that are conditions on members, or on rows of a union."""
     keys = dict(block.keys)
-    made = {}
+    scalars_of = {}
     for output in block.outputs:
         scalar = output.scalar
         if isinstance(scalar, exp.Column) and scalar.table == GROUP:
             scalar = keys.get(scalar.name, scalar)
         if isinstance(scalar, exp.Column | exp.Literal) and aliases(scalar) != {GROUP}:
-            made[output.name] = scalar
-    known = (c for c in reading if {column.name for column in c.find_all(exp.Column)} <= {*made})
-    return [_over(c, made) for c in known]
+            scalars_of[output.name] = scalar
+    known = (
+        c for c in reading if {column.name for column in c.find_all(exp.Column)} <= {*scalars_of}
+    )
+    return [_over(c, scalars_of) for c in known]
 
 
-def _over(condition: Scalar, made: Mapping[str, Scalar]) -> Scalar:
-    return rewrite_columns(condition, lambda column: made[column.name])
+def _over(condition: Scalar, scalars: Mapping[str, Scalar]) -> Scalar:
+    return rewrite_columns(condition, lambda column: scalars[column.name])
 
 
 def _read(
     block: Block, below: Sequence[_Reading], alike: Alike
 ) -> Iterator[tuple[Block, _Reading]]:
     """Yield the blocks that one reads, as often as it does, each with its conditions on them."""
-    for place, branch in enumerate(block.branches):
+    for number, branch in enumerate(block.branches):
         for reading in below:
-            yield branch, _of_branch(block, place, [*reading, *block.having], alike)
+            yield branch, _of_branch(block, number, [*reading, *block.having], alike)
     core = block.core
     decided = core is not None and core.once
     known = [] if decided else _known(block)
@@ -120,8 +122,8 @@ def _known(block: Block) -> list[Scalar]:
     if block.core is not None:
         conditions += block.core.predicates
         stored = (qualified(MEMBER, name) for name, _ in block.core.select)
-        made = (scalar for _, scalar in block.core.select)
-        conditions += [_equal(*pair) for pair in zip(stored, made, strict=True)]
+        scalars = (scalar for _, scalar in block.core.select)
+        conditions += [_equal(*pair) for pair in zip(stored, scalars, strict=True)]
     equal = [
         pair
         for c in conditions
@@ -180,32 +182,32 @@ def _of_outputs(condition: Scalar) -> Scalar:
     return rewrite_columns(condition, lambda column: attribute(column.name))
 
 
-def _of_branch(union: Block, place: int, reading: _Reading, alike: Alike) -> _Reading:
+def _of_branch(union: Block, branch_number: int, reading: _Reading, alike: Alike) -> _Reading:
     """Return the conditions on rows of a union that are conditions on the outputs of a branch."""
     columns = {output.name: number for number, output in enumerate(union.branches[0].outputs)}
-    outputs = union.branches[place].outputs
-    made = {name: attribute(outputs[number].name) for name, number in columns.items()}
+    outputs = union.branches[branch_number].outputs
+    scalars = {name: attribute(outputs[number].name) for name, number in columns.items()}
     known = (c for c in reading if aliases(c) <= {UNION} and not may_raise(c))
     return [
-        _over(c, made)
+        _over(c, scalars)
         for c in known
         if all(_is_alike(union, columns[read.name], alike) for read in c.find_all(exp.Column))
     ]
 
 
-def _is_alike(union: Block, place: int, alike: Alike) -> bool:
+def _is_alike(union: Block, number: int, alike: Alike) -> bool:
     """Whether a column of a union is that of each branch: all texts, or of one type."""
-    made = list(_of_union(union, place))
-    literals = [scalar for _, scalar in made if isinstance(scalar, exp.Literal)]
+    origins = list(_of_union(union, number))
+    literals = [scalar for _, scalar in origins if isinstance(scalar, exp.Literal)]
     if literals:
-        return len(literals) == len(made) and all(literal.is_string for literal in literals)
-    known = all(aliases(scalar) == {MEMBER} for _, scalar in made)
-    return known and alike([(block, scalar.name) for block, scalar in made])
+        return len(literals) == len(origins) and all(literal.is_string for literal in literals)
+    known = all(aliases(scalar) == {MEMBER} for _, scalar in origins)
+    return known and alike([(block, scalar.name) for block, scalar in origins])
 
 
-def _of_union(union: Block, place: int) -> Iterator[tuple[Block, Scalar]]:
+def _of_union(union: Block, number: int) -> Iterator[tuple[Block, Scalar]]:
     for branch in union.branches:
-        yield from _origins(branch, branch.outputs[place].name)
+        yield from _origins(branch, branch.outputs[number].name)
 
 
 def _origins(block: Block, output: str) -> Iterator[tuple[Block, Scalar]]:

@@ -44,7 +44,7 @@ def _block(block: Block) -> Iterator[str]:
     for token in block.tokens:
         yield f"  token: {token.relation} as {token.alias} in {', '.join(token.columns)}"
     for lookup in block.lookups:
-        on = ", ".join(f"{mine} <=> {its}" for mine, its in lookup.on)
+        on = ", ".join(f"{name} <=> {its}" for name, its in lookup.on)
         how = "scalar" if lookup.scalar else on or "free"
         yield f"  lookup: {lookup.block.name} as {lookup.alias}, {how}"
     for outer in block.outer_lookups:
@@ -101,8 +101,8 @@ def _generators(generators: Iterable[Generator]) -> Iterator[str]:
     for generator in generators:
         words = " outer" * generator.outer + " inline" * generator.inline
         words += " placed" * generator.placed
-        place = () if generator.position is None else (generator.position,)
-        columns = ", ".join((*place, *generator.columns))
+        position = () if generator.position is None else (generator.position,)
+        columns = ", ".join((*position, *generator.columns))
         yield f"  generate{words}: {text(generator.argument)} as {generator.alias}({columns})"
 
 

@@ -78,18 +78,18 @@ def with_arguments(call: Scalar, scalars: Sequence[Scalar]) -> Scalar:
     """Return the call of other arguments and sort keys, as many as :func:`arguments` gives."""
     copy = call.copy()
     keys = sort_keys(copy)
-    own = [scalar.copy() for scalar in scalars[: len(scalars) - len(keys)]]
-    for key, scalar in zip(keys, scalars[len(own) :], strict=True):
+    operands = [scalar.copy() for scalar in scalars[: len(scalars) - len(keys)]]
+    for key, scalar in zip(keys, scalars[len(operands) :], strict=True):
         key.set("this", scalar.copy())
     bare = called(copy)
     first = _first(bare)
     if isinstance(first, exp.Distinct):
-        first.set("expressions", own)
+        first.set("expressions", operands)
     elif isinstance(bare, exp.AnonymousAggFunc):
-        bare.set("expressions", own)
+        bare.set("expressions", operands)
     else:
-        bare.set("this", own[0])
-        bare.set("expressions", own[1:])
+        bare.set("this", operands[0])
+        bare.set("expressions", operands[1:])
     return copy
 
 
@@ -132,15 +132,15 @@ def in_order(call: Scalar, keys: Sequence[SortKey]) -> Scalar:
 def without_filter(call: Scalar) -> tuple[Scalar, Scalar | None]:
     """Return a copy of a call without FILTER, and the condition of that; None without it."""
     copy = call.copy()
-    found: Scalar = copy
-    while isinstance(found, WRAPPERS) and not isinstance(found, exp.Filter):
-        found = found.this
-    if not isinstance(found, exp.Filter):
+    node: Scalar = copy
+    while isinstance(node, WRAPPERS) and not isinstance(node, exp.Filter):
+        node = node.this
+    if not isinstance(node, exp.Filter):
         return copy, None
-    condition: Scalar = found.expression.this
-    if found is copy:
-        return found.this.pop(), condition
-    found.replace(found.this)
+    condition: Scalar = node.expression.this
+    if node is copy:
+        return node.this.pop(), condition
+    node.replace(node.this)
     return copy, condition
 
 
@@ -166,7 +166,7 @@ def compared_row(compared: Scalar, ties: Sequence[Scalar]) -> Scalar:
     Like the value itself it is NULL where that is, which leaves the row out.
     """
     constant = isinstance(compared, exp.Literal)
-    parts = [one.copy() for one in (*[compared] * (not constant), *ties)]
+    parts = [part.copy() for part in (*[compared] * (not constant), *ties)]
     row = exp.Anonymous(this="struct", expressions=parts)
     return row if constant else exp.Case().when(is_known(compared), row)
 
@@ -177,9 +177,9 @@ def compared_parts(row: Scalar) -> tuple[list[Scalar], bool]:
         return list(row.expressions), True
     if isinstance(row, exp.Case) and row.this is None and not row.args.get("default"):
         (branch, *more) = row.args["ifs"]
-        found = branch.args["true"]
-        if not more and _is_struct(found) and branch.this == is_known(found.expressions[0]):
-            return list(found.expressions), False
+        struct = branch.args["true"]
+        if not more and _is_struct(struct) and branch.this == is_known(struct.expressions[0]):
+            return list(struct.expressions), False
     return [row], False
 
 
@@ -196,10 +196,10 @@ def _first(bare: exp.Expr) -> exp.Expr | None:
 def _own_arguments(bare: exp.Expr) -> list[Scalar]:
     unnamed = isinstance(bare, (exp.Anonymous, exp.AnonymousAggFunc))
     written = list(bare.expressions) if unnamed else [bare.this, *bare.expressions]
-    found: list[Scalar] = []
+    scalars: list[Scalar] = []
     for part in written:
         if isinstance(part, exp.Distinct):
-            found += part.expressions
+            scalars += part.expressions
         elif part is not None:
-            found.append(part)
-    return found
+            scalars.append(part)
+    return scalars

@@ -67,5 +67,5 @@ def _decimal(name: str) -> tuple[int, int] | None:
     """Return precision and scale of an exact number."""
     if name in _DIGITS:
         return _DIGITS[name], 0
-    found = re.fullmatch(r"decimal\((\d+),(\d+)\)", name)
-    return (int(found[1]), int(found[2])) if found else None
+    digits = re.fullmatch(r"decimal\((\d+),(\d+)\)", name)
+    return (int(digits[1]), int(digits[2])) if digits else None

@@ -19,6 +19,6 @@ def as_aggregate(call: exp.Expr) -> exp.Expr:
     """Return the call of an aggregate function, which the parser takes for one of any function."""
     if not isinstance(call, exp.Anonymous):
         return call
-    found = exp.AnonymousAggFunc(this=str(call.this).lower(), expressions=call.expressions)
-    found.meta.update(call.meta)
-    return found
+    aggregate = exp.AnonymousAggFunc(this=str(call.this).lower(), expressions=call.expressions)
+    aggregate.meta.update(call.meta)
+    return aggregate

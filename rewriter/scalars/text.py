@@ -25,7 +25,7 @@ def _with_fields(node: Scalar) -> Scalar:
     if not isinstance(node, exp.Column) or len(node.parts) < 3:
         return node
     table, column, *fields = node.parts
-    found: Scalar = exp.Column(this=column, table=table)
+    nested: Scalar = exp.Column(this=column, table=table)
     for field in fields:
-        found = exp.Dot(this=found, expression=field)
-    return found
+        nested = exp.Dot(this=nested, expression=field)
+    return nested

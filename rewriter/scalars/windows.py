@@ -152,14 +152,14 @@ def ignores_nulls(window: exp.Window) -> bool:
 
 def operands(window: exp.Window) -> list[exp.Expr]:
     """Return what a window function reads: arguments, partition, order, and bounds of its frame."""
-    found: list[exp.Expr] = []
+    parts: list[exp.Expr] = []
 
     def keep(part: Scalar) -> Scalar:
-        found.append(part)
+        parts.append(part)
         return part
 
     changed(window, keep)
-    return found
+    return parts
 
 
 def changed(window: exp.Window, change: Callable[[Scalar], Scalar]) -> exp.Window:

@@ -34,7 +34,7 @@ def surviving(
         if token.relation not in deleted:
             continue
         gone, columns = deleted[token.relation]
-        mine = [qualified(MEMBER, name) for name in token.columns]
-        found = exists_in(gone, "d", columns, zip(columns, mine, strict=True))
-        members = members.where(exp.Not(this=found))
+        token_columns = [qualified(MEMBER, name) for name in token.columns]
+        deleted_token = exists_in(gone, "d", columns, zip(columns, token_columns, strict=True))
+        members = members.where(exp.Not(this=deleted_token))
     return members

@@ -41,15 +41,15 @@ def comparisons_sql(root: Block) -> tuple[ComparedColumns, ...]:
     tuples may be equal to one outer value, and neither a grouping subquery nor the annotation of
     the membership is right.
     """
-    found = []
+    compared = []
     for block in topological(root):
         places = tuple(
             (probe.span, number) for probe in block.probes for number in range(len(probe.pairs))
         )
         if places:
             sql = text(statement(block, comparisons(block, CTE_TABLES)))
-            found.append(ComparedColumns(sql, places))
-    return tuple(found)
+            compared.append(ComparedColumns(sql, places))
+    return tuple(compared)
 
 
 def partitions_sql(root: Block) -> tuple[str, ...]:

@@ -34,8 +34,8 @@ def potential_sql(block: Block) -> str | None:
     """
     if not block.potential_known:
         return None
-    one = exp.select(exp.Literal.number(1)).from_(table(CTE_TABLES.potential(block), "p"))
-    return text(statement(block, one.limit(1)))
+    first = exp.select(exp.Literal.number(1)).from_(table(CTE_TABLES.potential(block), "p"))
+    return text(statement(block, first.limit(1)))
 
 
 def answer_sql(root: Block, rows_view: str, extra: tuple[str, ...] = ()) -> str:
@@ -71,13 +71,13 @@ def hypothetical_sql(
 
 def concerned(root: Block, relations: Container[str]) -> frozenset[str]:
     """Return the names of the blocks whose rows deletions from some relations may change."""
-    found: set[str] = set()
+    changed: set[str] = set()
     for block in topological(root):
         if any(token.relation in relations for token in block.tokens) or any(
-            inner.name in found for inner in block.derived
+            inner.name in changed for inner in block.derived
         ):
-            found.add(block.name)
-    return frozenset(found)
+            changed.add(block.name)
+    return frozenset(changed)
 
 
 def contributions_sql(
@@ -93,15 +93,15 @@ def contributions_sql(
 
     ``rows`` gives views of captured rows, by the name of their block.
     """
-    found = contributions(block, CTE_TABLES, values, potential=potential, shown=shown)
-    query = statement(block, found.query, captured(views), captured_rows=rows or {})
-    return text(query), found
+    of_members = contributions(block, CTE_TABLES, values, potential=potential, shown=shown)
+    query = statement(block, of_members.query, captured(views), captured_rows=rows or {})
+    return text(query), of_members
 
 
 def extents_sql(
     block: Block, views: ViewOf, rows: Mapping[str, str]
 ) -> tuple[str, tuple[Extent, ...]]:
     """Return the statement of :func:`rewriter.emit.extents` over captured members and rows."""
-    found = extents(block, CTE_TABLES)
-    query = statement(block, found.query, captured(views), captured_rows=rows)
-    return text(query), found.extents
+    of_windows = extents(block, CTE_TABLES)
+    query = statement(block, of_windows.query, captured(views), captured_rows=rows)
+    return text(query), of_windows.extents
