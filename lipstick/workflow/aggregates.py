@@ -110,7 +110,7 @@ def aggregate_nodes(
         For an aggregated value that only Spark can compute.
     """
     rows, block = groups.rows, groups.rows.block
-    found: dict[str, Nodes] = {}
+    nodes_by_column: dict[str, Nodes] = {}
     aggregates: dict[str, Nodes] = {}
     scalars = [(output, interpret(output.scalar)) for output in block.outputs]
     named = {
@@ -129,26 +129,26 @@ def aggregate_nodes(
     for aggregate, call in rows.calls.items():
         if aggregate in used:
             suffix = f"{name}.{named.get(aggregate, aggregate)}"
-            own = call.text.partition("(")[0].lower()
-            label = call.function or called(call.text, functions) or own
+            call_name = call.text.partition("(")[0].lower()
+            label = call.function or called(call.text, functions) or call_name
             aggregates[aggregate] = _aggregate(trace, suffix, label, aggregate, call, groups)
 
     def inputs(scalar: Interpreted) -> list[Nodes]:
-        own = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]
-        return [*own, *scalars_of(scalar.columns)]
+        of_aggregates = [aggregates[c] for a, c in scalar.columns if a == GROUP and c in aggregates]
+        return [*of_aggregates, *scalars_of(scalar.columns)]
 
     for output, scalar in scalars:
         column = columns.get(output.name, output.name)
         if scalar.column is not None and scalar.column[1] in aggregates:
-            found[column] = aggregates[scalar.column[1]]
+            nodes_by_column[column] = aggregates[scalar.column[1]]
         elif made_of := inputs(scalar):
             text = expression_text(block, scalar)
             label = called(text, functions) or text
-            made = f"{name}.{column}"
-            found[column] = _computed(trace, made, label, output, made_of, groups)
+            pool_name = f"{name}.{column}"
+            nodes_by_column[column] = _computed(trace, pool_name, label, output, made_of, groups)
     conditions = [(f"[{_condition_text(rows, scalar)}]", inputs(scalar)) for scalar in having]
     return GroupValues(
-        found,
+        nodes_by_column,
         [(label, made_of) for label, made_of in conditions if made_of],
         [nodes for scalar in order for nodes in inputs(scalar)],
     )
@@ -158,7 +158,7 @@ def _condition_text(rows: GroupRows, scalar: Interpreted) -> str:
     """A condition as people read it, with the calls of its aggregates."""
     text = expression_text(rows.block, scalar)
     names = "|".join(map(re.escape, rows.calls))
-    return re.sub(rf"\b({names})\b", lambda found: _plain(rows.calls[found[0]].text), text)
+    return re.sub(rf"\b({names})\b", lambda match: _plain(rows.calls[match[0]].text), text)
 
 
 def _plain(call: str) -> str:
@@ -178,11 +178,11 @@ def _aggregate(
     read = groups.reading.inputs(sorted(arguments))
     if call.function is None or (call.distinct and read):
         # Which values are equal is not known once they may change.
-        made = made_by(label if call.function is None else _plain(call.text))
+        pool = made_by(label if call.function is None else _plain(call.text))
         for nodes in (groups.nodes, *read):
-            trace.edges(nodes, made, groups.owners)
-        return Nodes.of(made, groups.ranks)
-    made = made_by(label)
+            trace.edges(nodes, pool, groups.owners)
+        return Nodes.of(pool, groups.ranks)
+    pool = made_by(label)
     try:
         rows, constants = aggregated_values(trace, suffix, call, groups.members, groups.reading)
     except UninterpretableError as error:
@@ -194,8 +194,8 @@ def _aggregate(
     if call.distinct:
         nodes, owners, constants = _once(trace, suffix, nodes, owners, constants)
     tensors = tensor_nodes(trace, suffix, nodes, constants)
-    trace.edges(tensors, made, owners)
-    return Nodes.of(made, groups.ranks)
+    trace.edges(tensors, pool, owners)
+    return Nodes.of(pool, groups.ranks)
 
 
 def tensor_nodes(trace: Trace, suffix: str, nodes: Nodes, constants: Nodes) -> Nodes:
@@ -300,7 +300,7 @@ def _computed(
 ) -> Nodes:
     """A v-node per group for a value computed from aggregates, named by its expression."""
     values = groups.rows.base.take(output.name, groups.positions)
-    made = trace.pool(
+    pool = trace.pool(
         suffix,
         Kind.VALUE,
         label,
@@ -308,8 +308,8 @@ def _computed(
         values=_by_rank(values, groups.ranks),
     )
     for nodes in made_of:
-        trace.edges(nodes, made, groups.ranks)
-    return Nodes.of(made, groups.ranks)
+        trace.edges(nodes, pool, groups.ranks)
+    return Nodes.of(pool, groups.ranks)
 
 
 def _by_rank(values: pa.Array, ranks: Array) -> pa.Table:

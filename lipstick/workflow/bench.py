@@ -122,10 +122,10 @@ class Bench(Session):
                 before = True
                 for name in specification.state:
                     self._declare(f"{BEFORE}{name}", self.schemas[name])
-            found = self._understand(step)
-            self._check(step, found)
+            columns = self._understand(step)
+            self._check(step, columns)
             if step.role == "relation":
-                self._declare(step.name, found, self._keys(step))
+                self._declare(step.name, columns, self._keys(step))
 
     def _keys(self, step: Step) -> tuple[tuple[str, ...], ...]:
         """The columns that a query groups by, if it shows them all: unique in what it gives."""
@@ -133,7 +133,7 @@ class Bench(Session):
         places = None if frame is None else frame.root.key_outputs
         if frame is None or places is None:
             return ()
-        return (tuple(frame.schema.names[place] for place in places),)
+        return (tuple(frame.schema.names[index] for index in places),)
 
     def _declare(
         self, name: str, schema: StructType, unique: tuple[tuple[str, ...], ...] = ()
@@ -177,9 +177,9 @@ class Bench(Session):
         if not self.provenance:
             return plain_struct(self._written(step).schema)
         frame = self.sql(self._text(step))
-        found = problem(frame.root)
-        if found is not None:
-            raise place_error(self.specification, step, found)
+        refusal = problem(frame.root)
+        if refusal is not None:
+            raise place_error(self.specification, step, refusal)
         self._frames[step] = frame
         if volatile_calls(parse(frame.query)):
             self._volatile.add(step)
@@ -200,9 +200,9 @@ class Bench(Session):
         relation = self.specification.state[step.name]
         columns = [F.col(f"`{name}`") for name in relation.key or relation.names]
         try:
-            found = self.spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
-            found.schema  # noqa: B018 - Connect analyses here
-            return found
+            deleted = self.spark.table(f"`{step.name}`").where(step.query.sql).select(*columns)
+            deleted.schema  # noqa: B018 - Connect analyses here
+            return deleted
         except PySparkException as error:
             raise ModuleQueryError(
                 f"{self.specification.name}: {step.what} is no predicate over it: "
@@ -232,7 +232,7 @@ class Bench(Session):
                 f"{owner}: {step.query.reference} gives no data frame: {error}"
             ) from error
 
-    def _check(self, step: Step, found: StructType) -> None:
+    def _check(self, step: Step, columns: StructType) -> None:
         """Check the columns of a step against what is declared."""
         specification = self.specification
         if step.role == "relation":
@@ -244,7 +244,7 @@ class Bench(Session):
             key = specification.state[step.name].key
             if step.role == "delete" and key:
                 declared = StructType([declared[name] for name in key])
-        expected, given = _columns(declared), _columns(found)
+        expected, given = _columns(declared), _columns(columns)
         if expected != given:
             raise column_error(specification, step, expected, given)
 
@@ -379,10 +379,10 @@ def _rows_by_spark(capture: Capture, state: State) -> pa.Table:
 
 def sql_settings(spark: SparkSession) -> Mapping[str, str]:
     """The settings of a session that another one can be given."""
-    found = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
+    values = {row["key"]: row["value"] for row in spark.sql("SET").collect()}
     return {
         key: value
-        for key, value in found.items()
+        for key, value in values.items()
         if key.startswith("spark.sql.") and spark.conf.isModifiable(key)
     }
 

@@ -52,13 +52,13 @@ def table_function(block: Block, functions: Collection[str]) -> str | None:
 def computed_from(block: Block, scalar: Interpreted) -> tuple[Column, ...]:
     """The columns of sources that a scalar over a block's members is computed from, each once."""
     selected = dict(block.core.select) if block.core is not None else {}
-    found: dict[Column, None] = {}
+    columns: dict[Column, None] = {}
     for alias, name in scalar.columns:
         inner = selected.get(name) if alias == MEMBER else None
         read = ((alias, name),) if inner is None else interpret(inner).columns
         for column in read:
-            found.update(dict.fromkeys(_leaves(block, column)))
-    return tuple(found)
+            columns.update(dict.fromkeys(_leaves(block, column)))
+    return tuple(columns)
 
 
 def _leaves(block: Block, column: Column) -> Iterator[Column]:
@@ -113,19 +113,19 @@ def branch_outputs(block: Block, branch: Block) -> Iterator[tuple[str, str]]:
 
 def branch_columns(block: Block, column: Column) -> tuple[Column, ...]:
     """The columns of relations that a column of a block's sources is, in any branch of a union."""
-    found: dict[Column, None] = {}
+    columns: dict[Column, None] = {}
     waiting = [(block.core, column)]
     while waiting:
         core, (alias, name) = waiting.pop()
         union = None if core is None else _union(core, alias)
         if union is None:
-            found[alias, name] = None
+            columns[alias, name] = None
             continue
         for branch in union.branches:
             inner = _plain(dict(branch.select).get(name))
             if inner is not None:
                 waiting.append((branch, inner))
-    return tuple(found)
+    return tuple(columns)
 
 
 def _union(core: Core, alias: str) -> UnionSource | None:

@@ -127,40 +127,40 @@ def _check_connected(shape: Shape) -> None:
 
 def _check_relations(edge: Edge, shape: Shape, declared: Shape) -> None:
     source, target = shape.nodes[edge.source], shape.nodes[edge.target]
-    place = _place(edge, declared)
+    path = _place(edge, declared)
     carried = flows(shape, edge)
     if not carried:
         raise EdgeRelationError(
             f"The edge {edge} carries no relation.\n"
             f"{source.name} gives {', '.join(source.outputs) or 'nothing'}; {target.name} takes "
             f"{', '.join(target.inputs) or 'nothing'}. Name the relations of the edge.",
-            place,
+            path,
         )
     for output, taken in carried.items():
         if output not in source.outputs:
             raise EdgeRelationError(
                 f"The edge {edge} carries {output}, which is no output of {source.name}.\n"
                 f"Its outputs are: {', '.join(source.outputs) or 'none'}.",
-                place,
+                path,
             )
         if taken not in target.inputs:
             raise EdgeRelationError(
                 f"The edge {edge} leads to {taken}, which is no input of {target.name}.\n"
                 f"Its inputs are: {', '.join(target.inputs) or 'none'}.",
-                place,
+                path,
             )
         difference = target.inputs[taken].difference(source.outputs[output])
         if difference is not None:
             raise SchemaMismatchError(
                 f"The edge {edge} carries {output} of {source.name} to {taken} of {target.name}, "
                 f"but {difference}.\nGive both the same columns, in the same order.",
-                place,
+                path,
             )
-    _check_disjoint(edge, carried, shape, place)
+    _check_disjoint(edge, carried, shape, path)
 
 
 def _check_disjoint(
-    edge: Edge, carried: Mapping[str, str], shape: Shape, place: tuple[str | int, ...]
+    edge: Edge, carried: Mapping[str, str], shape: Shape, path: tuple[str | int, ...]
 ) -> None:
     target = shape.nodes[edge.target]
     brought = [(taken, edge) for taken in carried.values()]
@@ -175,7 +175,7 @@ def _check_disjoint(
                 f"Both {seen[taken]} and {bringer} bring {taken} to {target.name}.\n"
                 "Relations of edges into one node are disjoint, unless the relation is declared "
                 f"'union': declare {taken} so, or rename one.",
-                place,
+                path,
             )
         seen[taken] = bringer
 

@@ -133,8 +133,8 @@ class _Derivation:
                 return self._root(part, positions, target)
             inner = Target(f"{target.name}.{name}", every(len(part.positions)))
             if is_cut(self.reading, self.engine.rows(name)):
-                made = self._made(part, replace(inner, name=f"{inner.name}.all"))
-                tuples = self._shown(made.tuples, self._limits(part, made, inner.name), inner)
+                derived = self._made(part, replace(inner, name=f"{inner.name}.all"))
+                tuples = self._shown(derived.tuples, self._limits(part, derived, inner.name), inner)
             else:
                 tuples = self._made(part, inner).tuples
             self.reading.found[name] = part, tuples
@@ -150,14 +150,14 @@ class _Derivation:
         if shown and not is_cut(self.reading, rows):
             ranks = np.empty(len(positions), dtype=np.int64)
             ranks[places] = target.ranks
-            made = self._made(part, replace(target, ranks=ranks, columns=columns))
-            return made.tuples.take(places)
+            derived = self._made(part, replace(target, ranks=ranks, columns=columns))
+            return derived.tuples.take(places)
         # Tuples that are not shown decide about those that are.
         every_one = Target(f"{target.name}.all", every(len(part.positions)), columns=columns)
-        made = self._made(part, every_one)
-        single = self._limits(part, made, target.name)
-        copies = [nodes.take(places) for nodes in made.copies]
-        return self._shown(made.tuples.take(places), single, target, copies)
+        derived = self._made(part, every_one)
+        single = self._limits(part, derived, target.name)
+        copies = [nodes.take(places) for nodes in derived.copies]
+        return self._shown(derived.tuples.take(places), single, target, copies)
 
     def _made(self, part: Reached, target: Target) -> _Made:
         """Add the tuples of a block, and return them in the order of their positions."""
@@ -172,19 +172,19 @@ class _Derivation:
 
     # -- limits ----------------------------------------------------------------------------
 
-    def _limits(self, part: Reached, made: _Made, name: str) -> list[int]:
+    def _limits(self, part: Reached, derived: _Made, name: str) -> list[int]:
         """Pools of one node each, that decide which tuples LIMIT shows."""
-        block, found = part.block, []
-        if made.order:
-            found.append(settled(self.trace, f"{name}.order", "[ORDER BY]", made.order)[1])
+        block, pools = part.block, []
+        if derived.order:
+            pools.append(settled(self.trace, f"{name}.order", "[ORDER BY]", derived.order)[1])
         if block.offset:
             last = None if block.limit is None else block.offset + block.limit
             before = self.engine.base(block.name).sequence[:last]
             pool = self.trace.pool(f"{name}.offset", Kind.DERIVED, "[OFFSET]", 1)
-            nodes = made.tuples.nodes.take(part.place(before))
+            nodes = derived.tuples.nodes.take(part.place(before))
             self.trace.edges(nodes, pool, np.zeros(len(nodes), dtype=np.int64))
-            found.append(pool)
-        return found
+            pools.append(pool)
+        return pools
 
     def _shown(
         self,
@@ -217,17 +217,17 @@ class _Derivation:
         nodes = Nodes.none(count)
         values: dict[str, Nodes] = {}
         for number, branch in enumerate(part.block.branches):
-            mine = np.flatnonzero(branches == number)
-            found, tuples = self.reading.tuples(branch, inside[mine])
-            nodes.put(mine[found], tuples.nodes)
+            of_branch = np.flatnonzero(branches == number)
+            positions, tuples = self.reading.tuples(branch, inside[of_branch])
+            nodes.put(of_branch[positions], tuples.nodes)
             for column, its in branch_outputs(part.block, branch):
                 if its in tuples.values:
                     known = values.setdefault(column, Nodes.none(count))
-                    known.put(mine[found], tuples.values[its])
+                    known.put(of_branch[positions], tuples.values[its])
 
         def inputs(scalar: Interpreted) -> list[Nodes]:
-            own = [values[c] for alias, c in scalar.columns if alias == UNION and c in values]
-            return [*own, *self.reading.scalars(part.block, scalar.columns, count)]
+            of_union = [values[c] for alias, c in scalar.columns if alias == UNION and c in values]
+            return [*of_union, *self.reading.scalars(part.block, scalar.columns, count)]
 
         texts = [(expression_text(part.block, s), s) for s in map(interpret, part.block.having)]
         conditions = changing([(f"[{text}]", inputs(scalar)) for text, scalar in texts])
@@ -258,23 +258,23 @@ class _Derivation:
         factors = reading.factors()
         whole = keeps_all_columns(block, self.engine.manifest.relations)
         conditions = compared(reading)
-        nodes, own = factors.single, False
+        nodes, is_final = factors.single, False
         if nodes is None:
-            own = whole and not conditions
-            pool = self._pool(target, "" if own else ".join", "·", final=own)
+            is_final = whole and not conditions
+            pool = self._pool(target, "" if is_final else ".join", "·", final=is_final)
             self._multiply(factors, pool, target.ranks)
             nodes = Nodes.of(pool, target.ranks)
         if conditions:
-            own = whole
-            pool = self._pool(target, "" if own else ".where", "·", final=own)
+            is_final = whole
+            pool = self._pool(target, "" if is_final else ".where", "·", final=is_final)
             nodes = holding(self.trace, nodes, conditions, target.name, pool, target.ranks)
         values = columns_of(self.trace, rows, reading, nodes, target, self.functions)
         order = sorted_by(self.trace, rows, reading, nodes, target) if block.limited else []
         counts = [c for count in block.copies for c in computed_from(block, interpret(count))]
         copies = reading.inputs(dict.fromkeys(counts))
         if whole:
-            found = Tuples(nodes, values)
-            return _Made(found if own else self._passed_on(found, target), order, copies)
+            tuples = Tuples(nodes, values)
+            return _Made(tuples if is_final else self._passed_on(tuples, target), order, copies)
         label = table_function(block, self.functions) or "+"
         pool = self._pool(target, "", label, final=True)
         self.trace.edges(nodes, pool, target.ranks)
@@ -291,8 +291,8 @@ class _Derivation:
         nodes = self._member_nodes(factors.take(order), reading, target.name)
         together: list[int] = []
         if decided := reading.inputs(deciding_keys(block)):
-            nodes, one = grouped_by(self.trace, nodes, decided, target.name)
-            together = [one]
+            nodes, key_pool = grouped_by(self.trace, nodes, decided, target.name)
+            together = [key_pool]
         held = "·" if block.having or together else "+"
         group = None
         if not block.keys:
@@ -310,7 +310,7 @@ class _Derivation:
             self.trace.edges(nodes, pool, owners)
         depend(self.trace, pool, target.ranks, together)
         groups = Grouped(rows, part.positions, target.ranks, members, owners, nodes, reading)
-        made = aggregate_nodes(
+        values = aggregate_nodes(
             self.trace,
             target.name,
             target.columns,
@@ -318,7 +318,7 @@ class _Derivation:
             self.functions,
             lambda columns: self.reading.scalars(block, columns, len(target.ranks)),
         )
-        for number, (label, inputs) in enumerate(made.conditions, start=1):
+        for number, (label, inputs) in enumerate(values.conditions, start=1):
             condition = self._pool(target, f".condition{number}", label, final=False)
             if group is None:
                 self.trace.from_invocation(condition, len(target.ranks))
@@ -327,7 +327,7 @@ class _Derivation:
             for values_of in inputs:
                 self.trace.edges(values_of, condition, target.ranks)
             self.trace.edges(Nodes.of(condition, target.ranks), pool, target.ranks)
-        return _Made(Tuples(Nodes.of(pool, target.ranks), made.columns), made.order)
+        return _Made(Tuples(Nodes.of(pool, target.ranks), values.columns), values.order)
 
     def _difference(
         self, rows: GroupRows, members: Array, owners: Array, nodes: Nodes, target: Target
@@ -342,9 +342,9 @@ class _Derivation:
         for side, name in enumerate((".group", ".other")):
             if side and not rows.block.difference.common:
                 continue
-            mine = np.flatnonzero(sides_of == side)
+            of_side = np.flatnonzero(sides_of == side)
             pools.append(self._pool(target, name, "δ", final=False))
-            self.trace.edges(nodes.take(mine), pools[-1], owners[mine])
+            self.trace.edges(nodes.take(of_side), pools[-1], owners[of_side])
         pool = self._pool(target, "", "·", final=True)
         for each in pools:
             self.trace.edges(Nodes.of(each, target.ranks), pool, target.ranks)

@@ -58,11 +58,11 @@ class Entry:
                     )
         return self._checked(self.value, required)
 
-    def _checked(self, found: dict[str, Entry], required: Sequence[str]) -> dict[str, Entry]:
+    def _checked(self, entries: dict[str, Entry], required: Sequence[str]) -> dict[str, Entry]:
         for key in required:
-            if key not in found:
+            if key not in entries:
                 raise self.error(f"{self.name} lacks {key!r}.")
-        return found
+        return entries
 
     def sequence(self) -> list[Entry]:
         """The entry as a list."""
@@ -117,15 +117,15 @@ class Entry:
 
     def find(self, subject: Path_) -> Entry:
         """The entry at a path, or the last one on the way to it."""
-        found = self
+        entry = self
         for part in subject:
-            inner = found.value
+            inner = entry.value
             if isinstance(inner, list):
                 inner = dict(enumerate(inner))
             if not isinstance(inner, dict) or part not in inner:
                 break
-            found = inner[part]
-        return found
+            entry = inner[part]
+        return entry
 
 
 def load(path: Path) -> Entry:
@@ -172,18 +172,18 @@ def _entry(
     line: int,
 ) -> Entry:
     if isinstance(node, yaml.MappingNode):
-        found: dict[str, Entry] = {}
+        entries: dict[str, Entry] = {}
         for key, inner in node.value:
             name = str(key.value)
-            if name in found:
-                message = f"{name!r} is given twice, first in line {found[name].line}."
+            if name in entries:
+                message = f"{name!r} is given twice, first in line {entries[name].line}."
                 raise Entry(file, path, key.start_mark.line + 1, None).error(message)
-            found[name] = _entry(inner, file, (*path, name), construct, key.start_mark.line + 1)
-        return Entry(file, path, line, found)
+            entries[name] = _entry(inner, file, (*path, name), construct, key.start_mark.line + 1)
+        return Entry(file, path, line, entries)
     if isinstance(node, yaml.SequenceNode):
         items = [
-            _entry(inner, file, (*path, place), construct, inner.start_mark.line + 1)
-            for place, inner in enumerate(node.value)
+            _entry(inner, file, (*path, index), construct, inner.start_mark.line + 1)
+            for index, inner in enumerate(node.value)
         ]
         return Entry(file, path, line, items)
     return Entry(file, path, line, construct(node))
@@ -213,7 +213,7 @@ _Dumper.add_representer(str, _text)
 
 def dump(document: Mapping[str, Any]) -> str:
     """A document as YAML, in its order."""
-    found: str = yaml.dump(
+    text: str = yaml.dump(
         dict(document), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100
     )
-    return found
+    return text

@@ -56,8 +56,8 @@ def _places(shape: Shape, shown: tuple[str, ...]) -> dict[str, tuple[int, int]]:
     return places
 
 
-def _node(shape: Shape, node: str, place: tuple[int, int]) -> str:
-    x, y = place
+def _node(shape: Shape, node: str, at: tuple[int, int]) -> str:
+    x, y = at
     module = shape.nodes[node]
     label = node if node == module.name else f"{node}: {module.name}"
     parts = [
@@ -90,7 +90,8 @@ def _edges(shape: Shape, places: Mapping[str, tuple[int, int]]) -> str:
         (a, b), (c, d) = places[edge.source], places[edge.target]
         x1, y1, x2, y2 = a + _WIDTH, b + _HEIGHT // 2, c, d + _HEIGHT // 2
         label = ", ".join(
-            one if one == other else f"{one} → {other}" for one, other in flows(shape, edge).items()
+            output if output == other else f"{output} → {other}"
+            for output, other in flows(shape, edge).items()
         )
         middle = (x1 + x2) // 2
         parts.append(

@@ -35,8 +35,8 @@ def is_empty(block: Block, empty: Collection[str]) -> bool:
     if block.core is not None and _core_empty(block.core, empty):
         return True
     joined = (lookup.block for lookup in block.lookups if not lookup.scalar)
-    asked = (semi.block for semi in block.semis if not semi.negated and semi.guard is None)
-    return any(is_empty(inner, empty) for inner in (*joined, *asked))
+    memberships = (semi.block for semi in block.semis if not semi.negated and semi.guard is None)
+    return any(is_empty(inner, empty) for inner in (*joined, *memberships))
 
 
 def _core_empty(core: Core, empty: Collection[str]) -> bool:

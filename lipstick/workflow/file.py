@@ -127,34 +127,34 @@ def _functions(entry: Entry, imports: Imports) -> dict[str, str]:
 
 def _named(entry: Entry, imports: Imports) -> dict[str, Any]:
     """Queries by name: SQL, or where a function is defined."""
-    found: dict[str, Any] = {}
+    queries: dict[str, Any] = {}
     for name, query in entry.mapping().items():
         if not isinstance(query.value, dict):
-            found[name] = query.text()
+            queries[name] = query.text()
             continue
         reference = query.mapping(("function",), ())["function"]
         with reference.located():
-            found[name] = FrameFunction(place(reference.text(), imports))
-    return found
+            queries[name] = FrameFunction(place(reference.text(), imports))
+    return queries
 
 
 def _relations(entry: Entry) -> dict[str, Relation]:
-    found = {}
+    relations = {}
     for name, inner in entry.mapping().items():
         parts = inner.mapping(("columns",), ("key", "union", "optional"))
         columns = parts["columns"]
         with inner.located():
-            found[name] = Relation(
+            relations[name] = Relation(
                 columns.text() if isinstance(columns.value, str) else columns.named(),
                 parts["key"].texts() if "key" in parts else None,
                 union="union" in parts and parts["union"].flag(),
                 optional="optional" in parts and parts["optional"].flag(),
             )
-    return found
+    return relations
 
 
 def _modules(entry: Entry | None, specifications: dict[str, Specification]) -> dict[str, Module]:
-    found = {}
+    modules_by_name = {}
     for name, inner in (entry.mapping() if entry is not None else {}).items():
         kind = inner.text()
         if kind not in specifications:
@@ -163,8 +163,8 @@ def _modules(entry: Entry | None, specifications: dict[str, Specification]) -> d
                 f"The specifications are: {', '.join(specifications) or 'none'}."
             )
         with inner.located():
-            found[name] = Module(name, specifications[kind])
-    return found
+            modules_by_name[name] = Module(name, specifications[kind])
+    return modules_by_name
 
 
 def _nodes(
@@ -175,7 +175,7 @@ def _nodes(
         if isinstance(entry.value, list)
         else entry.mapping()
     )
-    found = {}
+    nodes = {}
     for node, inner in entries.items():
         name = inner.text()
         if name not in modules and name in specifications:
@@ -187,8 +187,8 @@ def _nodes(
                 f"Node {node} is of module {name!r}, which there is not.\n"
                 f"The modules are: {', '.join(known) or 'none'}."
             )
-        found[node] = modules[name]
-    return found
+        nodes[node] = modules[name]
+    return nodes
 
 
 def _edge(entry: Entry) -> Edge:
@@ -218,7 +218,7 @@ def text(workflow: Workflow) -> str:
 def document(workflow: Workflow) -> dict[str, Any]:
     """A workflow as a document of plain mappings, lists and texts."""
     specifications = {m.specification.name: m.specification for m in workflow.nodes.values()}
-    found: dict[str, Any] = {
+    record: dict[str, Any] = {
         "workflow": workflow.name,
         "specifications": {name: _specified(s) for name, s in specifications.items()},
         "modules": {name: m.specification.name for name, m in workflow.modules.items()},
@@ -226,28 +226,28 @@ def document(workflow: Workflow) -> dict[str, Any]:
         "edges": [_joined(edge) for edge in workflow.edges],
     }
     if workflow.loops:
-        found["loops"] = [
+        record["loops"] = [
             {"nodes": list(loop.nodes), "back": [*map(_joined, loop.back)], "times": loop.times}
             for loop in workflow.loops
         ]
-    return found | {"inputs": list(workflow.inputs), "outputs": list(workflow.outputs)}
+    return record | {"inputs": list(workflow.inputs), "outputs": list(workflow.outputs)}
 
 
 def _specified(specification: Specification) -> dict[str, Any]:
     query = specification.query_state
-    found: dict[str, Any] = {"input": _schema(specification.inputs)}
+    record: dict[str, Any] = {"input": _schema(specification.inputs)}
     if specification.state:
-        found["state"] = _schema(specification.state)
-    found["output"] = _schema(specification.outputs)
+        record["state"] = _schema(specification.state)
+    record["output"] = _schema(specification.outputs)
     if specification.functions:
-        found["functions"] = {name: str(at) for name, at in specification.functions.items()}
+        record["functions"] = {name: str(at) for name, at in specification.functions.items()}
     if query:
         parts = {part: getattr(query, part) for part in _CHANGES}
-        found["query_state"] = {
+        record["query_state"] = {
             part: _queries(queries) for part, queries in parts.items() if queries
         }
-    found["query_output"] = _queries(specification.query_output)
-    return found
+    record["query_output"] = _queries(specification.query_output)
+    return record
 
 
 def _queries(queries: Mapping[str, Query]) -> dict[str, Any]:
@@ -258,14 +258,14 @@ def _queries(queries: Mapping[str, Query]) -> dict[str, Any]:
 
 
 def _schema(relations: Any) -> dict[str, Any]:
-    found = {}
+    schemas = {}
     for name, relation in relations.items():
         entry: dict[str, Any] = {"columns": dict(relation.columns)}
         if relation.key:
             entry["key"] = list(relation.key)
         entry.update({flag: True for flag in ("union", "optional") if getattr(relation, flag)})
-        found[name] = entry
-    return found
+        schemas[name] = entry
+    return schemas
 
 
 def _joined(edge: Edge) -> dict[str, Any]:

@@ -92,8 +92,8 @@ def load(owner: str, name: str, reference: str) -> Any:
         When it is not there, or something else.
     """
     where = ("specifications", owner, "functions", name)
-    found = imported(owner, name, reference)
-    if not (callable(found) and hasattr(found, "evalType")):
+    function = imported(owner, name, reference)
+    if not (callable(function) and hasattr(function, "evalType")):
         raise ModuleQueryError(
             f"{owner}: the function {name} at {reference} has no type of its result.\n"
             "Make it with pyspark.sql.functions.udf, pandas_udf or udtf.",
@@ -102,7 +102,7 @@ def load(owner: str, name: str, reference: str) -> Any:
     # Workers need not have the module.
     module = import_module(reference.partition(":")[0])
     cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    return found
+    return function
 
 
 def imported(owner: str, name: str, reference: str) -> Any:

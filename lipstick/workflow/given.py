@@ -31,7 +31,7 @@ def given_input(
     RunError
         For several tuples of one key.
     """
-    found: dict[tuple[str, str], pa.Table] = {}
+    tables: dict[tuple[str, str], pa.Table] = {}
     rows = dict(_by_node(shape, execution, given))
     for node in shape.inputs:
         for name, declared in shape.nodes[node].inputs.items():
@@ -43,12 +43,12 @@ def given_input(
                         f"{where} is missing.\nGive its rows (there may be none: []), or "
                         "declare the relation 'optional'."
                     )
-                found[node, name] = schema.empty_table()
+                tables[node, name] = schema.empty_table()
                 continue
             table = from_elsewhere(spark, rows[node, name], declared, schema, where)
             check_key(table, declared.key, where, "Give every key once.")
-            found[node, name] = table
-    return found
+            tables[node, name] = table
+    return tables
 
 
 def from_elsewhere(
@@ -108,7 +108,7 @@ def given_state(
     RunError
         For several tuples of one key.
     """
-    found: dict[str, dict[str, pa.Table]] = {}
+    state_tables: dict[str, dict[str, pa.Table]] = {}
     for module, relations in state.items():
         if module not in modules:
             raise InputError(
@@ -126,5 +126,5 @@ def given_state(
             schema = arrow_of(struct_of(declared))
             table = from_elsewhere(spark, rows, declared, schema, where)
             check_key(table, declared.key, where, "Give every key once.")
-            found.setdefault(module, {})[name] = table
-    return found
+            state_tables.setdefault(module, {})[name] = table
+    return state_tables

@@ -34,14 +34,14 @@ def compared(reading: MemberReading) -> Compared:
         *block.conditions,
         *(generator.argument for generator in generators),
     ]
-    found = [
+    conditions = [
         (f"[{expression_text(block, scalar)}]", reading.inputs(computed_from(block, scalar)))
         for scalar in map(interpret, scalars)
     ]
-    for asked in block.factors:
-        texts = (expression_text(block, interpret(left)) for left, _ in asked.pairs)
-        found.append((f"[{', '.join(texts)} IN]", reading.inputs(sides(block, asked))))
-    return changing(found)
+    for membership in block.factors:
+        texts = (expression_text(block, interpret(left)) for left, _ in membership.pairs)
+        conditions.append((f"[{', '.join(texts)} IN]", reading.inputs(sides(block, membership))))
+    return changing(conditions)
 
 
 def deciding_keys(block: Block) -> list[Column]:
@@ -49,13 +49,13 @@ def deciding_keys(block: Block) -> list[Column]:
 
     A member with another value would have to pass these anew.
     """
-    asked = {
+    condition_columns = {
         column
         for scalar in (*predicates(block.core), *block.conditions)
         for column in computed_from(block, interpret(scalar))
     }
     keys = [column for _, key in block.keys for column in computed_from(block, interpret(key))]
-    return [column for column in dict.fromkeys(keys) if column not in asked]
+    return [column for column in dict.fromkeys(keys) if column not in condition_columns]
 
 
 def changing(conditions: Compared) -> Compared:
@@ -69,10 +69,10 @@ def holding(
     """Rows that have passed conditions, the nodes of a pool: products with the conditions."""
     trace.edges(nodes, pool, ranks)
     for number, (label, inputs) in enumerate(conditions, start=1):
-        made = trace.pool(f"{name}.condition{number}", Kind.DERIVED, label, len(ranks))
+        condition = trace.pool(f"{name}.condition{number}", Kind.DERIVED, label, len(ranks))
         for part in (nodes, *inputs):
-            trace.edges(part, made, ranks)
-        trace.edges(Nodes.of(made, ranks), pool, ranks)
+            trace.edges(part, condition, ranks)
+        trace.edges(Nodes.of(condition, ranks), pool, ranks)
     return Nodes.of(pool, ranks)
 
 
@@ -111,5 +111,5 @@ def grouped_by(trace: Trace, nodes: Nodes, keys: Sequence[Nodes], name: str) -> 
 
 def depend(trace: Trace, pool: int, ranks: Array, single: Sequence[int]) -> None:
     """Make nodes of a pool depend on pools of one node."""
-    for one in single:
-        trace.edges(Nodes.of(one, np.zeros_like(ranks)), pool, ranks)
+    for single_pool in single:
+        trace.edges(Nodes.of(single_pool, np.zeros_like(ranks)), pool, ranks)

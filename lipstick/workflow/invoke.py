@@ -214,7 +214,7 @@ class _Running:
         if self.trace is None:
             self._store(step.name, Kind.OUTPUT, table, relation)
             return Leaving(table)
-        made = self._derived(answer, order, Target(step.name + MADE, order, own=True))
+        leaving = self._derived(answer, order, Target(step.name + MADE, order, own=True))
         pool = self.trace.pool(
             step.name,
             Kind.OUTPUT,
@@ -224,10 +224,10 @@ class _Running:
             values=table,
             key=relation.key,
         )
-        self.trace.edges(made.nodes, pool, np.arange(len(order), dtype=np.int64))
+        self.trace.edges(leaving.nodes, pool, np.arange(len(order), dtype=np.int64))
         self.trace.from_invocation(pool, len(order))
-        self.tuples[step.name] = made
-        return Leaving(table, kept(self.trace, step.name, table, made.values, Kind.OUTPUT))
+        self.tuples[step.name] = leaving
+        return Leaving(table, kept(self.trace, step.name, table, leaving.values, Kind.OUTPUT))
 
     def _store(self, suffix: str, kind: Kind, table: pa.Table, relation: Relation) -> None:
         """Keep values without provenance."""
@@ -255,12 +255,12 @@ class _Running:
             if self.trace is not None:
                 self.tuples[f"{BEFORE}{name}"] = self.tuples[name]
         changed = self.module.specification.query_state.changed
-        found = {name: self._changed(name, parts[name]) for name in changed}
-        for name, (change, tuples) in found.items():
+        changes = {name: self._changed(name, parts[name]) for name in changed}
+        for name, (change, tuples) in changes.items():
             self.bench.bind(name, change.state.table)
             if tuples is not None:
                 self.tuples[name] = tuples
-        return {name: change for name, (change, _) in found.items()}
+        return {name: change for name, (change, _) in changes.items()}
 
     def _changed(self, name: str, parts: Mapping[str, Answer]) -> tuple[StateChange, Tuples | None]:
         """The change of a state relation, and the tuples it has then."""

@@ -70,12 +70,12 @@ def state_segment(module: str, relation: str) -> str:
 
 def types(workflow: Workflow) -> dict[str, Any]:
     """The record of the columns of a workflow's relations."""
-    found = {}
+    types_by_ddl = {}
     for module in workflow.modules.values():
         for relations in (module.inputs, module.state, module.outputs):
             for relation in relations.values():
-                found[relation.ddl] = json.loads(struct_of(relation).json())
-    return found
+                types_by_ddl[relation.ddl] = json.loads(struct_of(relation).json())
+    return types_by_ddl
 
 
 def put_tokens(
@@ -200,21 +200,21 @@ def stored_output(snapshot: Snapshot, invocation: Invocation, relation: str) -> 
 def stored_state(snapshot: Snapshot, module: Module, until: int) -> dict[str, StateRelation]:
     """A module's state after its invocations 1 to `until`, from their changes."""
     initial = snapshot.records[STATE].get(module.name, {})
-    found: dict[str, StateRelation] = {}
+    state_relations: dict[str, StateRelation] = {}
     for name, declared in module.state.items():
         segment = state_segment(module.name, name)
         table = stored_table(snapshot, segment, declared, initial.get(name, 0))
-        found[name] = StateRelation.empty(table.schema).plus(table, segment)
+        state_relations[name] = StateRelation.empty(table.schema).plus(table, segment)
     for number in range(1, until + 1):
         record = snapshot.records[f"{module.name}#{number}"]
         for name, change in record["changes"].items():
-            state, declared = found[name], module.state[name]
+            state, declared = state_relations[name], module.state[name]
             for segment, runs in change["left"].items():
                 state = state.without(state.rows_of(segment, spread(runs)))
             segment = f"{module.name}#{number}/{name}{CAME}"
             table = stored_table(snapshot, segment, declared, change["came"])
-            found[name] = state.plus(table, segment, _values(change["values"]))
-    return found
+            state_relations[name] = state.plus(table, segment, _values(change["values"]))
+    return state_relations
 
 
 def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> Arriving:
@@ -223,16 +223,19 @@ def arriving(declared: Relation, parts: Sequence[tuple[str, Leaving]]) -> Arrivi
     parts = [(segment, leaving) for segment, leaving in parts if leaving.table.num_rows]
     counts = [leaving.table.num_rows for _, leaving in parts]
     tables = [conform(leaving.table, schema) for _, leaving in parts]
-    found: list[dict[str, Origin]] = []
+    origins_by_part: list[dict[str, Origin]] = []
     for (_, leaving), count in zip(parts, counts, strict=True):
         names = dict(zip(leaving.table.column_names, declared.names, strict=True))
         known = origins(leaving.values, count)
-        found.append({names[column]: origin for column, origin in known.items()})
+        origins_by_part.append({names[column]: origin for column, origin in known.items()})
     values = {
         column: Origin.concatenated(
-            [part.get(column, Origin.none(n)) for part, n in zip(found, counts, strict=True)]
+            [
+                part.get(column, Origin.none(n))
+                for part, n in zip(origins_by_part, counts, strict=True)
+            ]
         )
-        for column in dict.fromkeys(name for part in found for name in part)
+        for column in dict.fromkeys(name for part in origins_by_part for name in part)
     }
     nodes = [Origin.of(segment, n) for (segment, _), n in zip(parts, counts, strict=True)]
     table = pa.concat_tables([schema.empty_table(), *tables]).combine_chunks()
@@ -247,10 +250,10 @@ def documents(snapshot: Snapshot) -> Mapping[str, Any]:
     RunError
         When the store holds no run.
     """
-    found: Mapping[str, Any] | None = snapshot.records.get(WORKFLOW)
-    if found is None:
+    record: Mapping[str, Any] | None = snapshot.records.get(WORKFLOW)
+    if record is None:
         raise RunError(
             f"{snapshot.root} holds no run of a workflow.\n"
             "Give the directory that was the store of workflow.run(...)."
         )
-    return found
+    return record

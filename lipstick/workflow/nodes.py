@@ -131,8 +131,8 @@ class Origin:
         if not len(there):
             return
         order = there[np.argsort(self.segments[there], kind="stable")]
-        found, starts = np.unique(self.segments[order], return_index=True)
-        for number, places in zip(found, np.split(order, starts[1:]), strict=True):
+        names_used, starts = np.unique(self.segments[order], return_index=True)
+        for number, places in zip(names_used, np.split(order, starts[1:]), strict=True):
             yield self.names[int(number)], places
 
 
@@ -252,14 +252,14 @@ class Trace:
             edges += self._entering(pool)
         for sources, target, targets, port in self._edges:
             for number in np.unique(sources.pools).tolist():
-                mine = np.flatnonzero(sources.pools == number)
+                of_pool = np.flatnonzero(sources.pools == number)
                 source, end = self.pools[number].segment, self.pools[target].segment
                 edges.append(
                     new_edges(
                         source,
                         end,
-                        _placed(places[number], sources.ordinals[mine]),
-                        _placed(places[target], targets[mine]),
+                        _placed(places[number], sources.ordinals[of_pool]),
+                        _placed(places[target], targets[of_pool]),
                         port,
                     )
                 )
@@ -284,8 +284,8 @@ class Trace:
         if pool.used is None:
             return None
         for sources, _, _, _ in self._edges:
-            mine = sources.pools == number
-            pool.used[sources.ordinals[mine]] = True
+            of_pool = sources.pools == number
+            pool.used[sources.ordinals[of_pool]] = True
         rows = np.flatnonzero(pool.used)
         places = np.cumsum(pool.used) - 1
         pool.segment = replace(pool.segment, count=len(rows))

@@ -83,11 +83,11 @@ def check_queries(specification: Specification) -> None:
             output = True
             old = {f"{BEFORE}{name}": r.names for name, r in specification.state.items()}
             visible |= old
-        found = _columns(specification, step, visible)
+        columns = _columns(specification, step, visible)
         if step.role == "relation":
             declared = specification.outputs.get(step.name)
-            visible[step.name] = declared.names if declared and not found else found
-        _check_columns(specification, step, found)
+            visible[step.name] = declared.names if declared and not columns else columns
+        _check_columns(specification, step, columns)
 
 
 class _Catalog:
@@ -103,14 +103,14 @@ class _Catalog:
         self.later = False
 
     def resolve(self, parts: tuple[str, ...]) -> TrackedRelation | None:
-        found = self._visible.get(".".join(parts).lower())
-        if found is None:
+        relation = self._visible.get(".".join(parts).lower())
+        if relation is None:
             self.unknown.append(".".join(parts))
             return None
-        if not found[1]:
+        if not relation[1]:
             self.later = True
             return None
-        return TrackedRelation(*found)
+        return TrackedRelation(*relation)
 
     def variable(self, parts: tuple[str, ...]) -> None:
         """None: a module has no variables, whose values are those of a session."""
@@ -180,23 +180,23 @@ def _check_reads(
             )
 
 
-def _check_columns(specification: Specification, step: Step, found: tuple[str, ...]) -> None:
+def _check_columns(specification: Specification, step: Step, columns: tuple[str, ...]) -> None:
     declared = specification.outputs.get(step.name) or specification.state.get(step.name)
-    if declared is None or not found:
+    if declared is None or not columns:
         return
     expected = declared.names
     if step.role == "delete":
         expected = declared.key or declared.names
-    if len(found) != len(expected):
-        raise column_error(specification, step, expected, found)
+    if len(columns) != len(expected):
+        raise column_error(specification, step, expected, columns)
 
 
 def column_error(
-    specification: Specification, step: Step, expected: tuple[str, ...], found: tuple[str, ...]
+    specification: Specification, step: Step, expected: tuple[str, ...], columns: tuple[str, ...]
 ) -> WorkflowError:
     """The error for a query whose columns are not those of its relation."""
     return ModuleQueryError(
-        f"{specification.name}: {step.what} gives the columns {', '.join(found)}.\n"
+        f"{specification.name}: {step.what} gives the columns {', '.join(columns)}.\n"
         f"It should give: {', '.join(expected)}.",
         ("specifications", specification.name, *_subject(step)),
     )

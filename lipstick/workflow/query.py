@@ -154,10 +154,10 @@ class FrameFunction(Query):
     def _found(self, owner: str) -> Callable[..., Any]:
         if self.function is not None:
             return self.function
-        found = imported(owner, "of a query", self.reference)
-        if not callable(found):
+        function = imported(owner, "of a query", self.reference)
+        if not callable(function):
             raise ModuleQueryError(f"{owner}: {self.reference} is no function.\nName one.")
-        return found  # type: ignore[no-any-return]
+        return function  # type: ignore[no-any-return]
 
 
 def _unindented(sql: str) -> str:
@@ -197,18 +197,18 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
     """
     if given is None or isinstance(given, Mapping):
         return given or {}
-    found: dict[str, str] = {}
+    changes: dict[str, str] = {}
     for text in [given] if isinstance(given, str) else given:
         match = statement.fullmatch(text.rstrip().rstrip(";"))
         if match is None:
             raise ModuleQueryError(f"{text.strip()!r} is no statement of the form: {example}.")
         name = match["name"].strip("`")
-        if name in found:
+        if name in changes:
             raise ModuleQueryError(
                 f"There are two statements about {name}.\nMake one of them: UNION ALL, or OR."
             )
-        found[name] = match["query"]
-    return found
+        changes[name] = match["query"]
+    return changes
 
 
 def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Query]:

@@ -84,7 +84,7 @@ class Reading:
 
     def scalars(self, block: Block, columns: Iterable[Column], count: int) -> list[Nodes]:
         """The nodes that scalar subqueries among some columns depend on, for `count` rows each."""
-        found = []
+        nodes = []
         for lookup in block.lookups:
             names = [name for alias, name in columns if lookup.scalar and alias == lookup.alias]
             if not names:
@@ -93,8 +93,8 @@ class Reading:
             parts = [tuples.values[name] for name in names if name in tuples.values]
             if not always_there(lookup.block):
                 parts.append(tuples.nodes)
-            found += [_spread(part, rows, count) for part in parts]
-        return found
+            nodes += [_spread(part, rows, count) for part in parts]
+        return nodes
 
 
 class MemberReading:
@@ -157,10 +157,10 @@ class MemberReading:
                 parts.append((rows, tuples.values[name]))
         if not parts:
             return None
-        found = Nodes.none(len(self.chosen))
+        value_nodes = Nodes.none(len(self.chosen))
         for rows, nodes in parts:
-            found.put(rows, nodes)
-        return found
+            value_nodes.put(rows, nodes)
+        return value_nodes
 
     def inputs(self, columns: Iterable[Column]) -> list[Nodes]:
         """The nodes that what is read of some columns depends on, beside the members themselves.
@@ -169,26 +169,26 @@ class MemberReading:
         another one, NULL.
         """
         columns = tuple(columns)
-        found = [self.values(*column) for column in columns]
-        found += self.decided(dict.fromkeys(alias for alias, _ in columns))
-        return [nodes for nodes in found if nodes is not None]
+        nodes_read = [self.values(*column) for column in columns]
+        nodes_read += self.decided(dict.fromkeys(alias for alias, _ in columns))
+        return [nodes for nodes in nodes_read if nodes is not None]
 
     def decided(self, aliases: Iterable[str]) -> list[Nodes]:
         """The tuples of which values are only looked up, and what decides which these are."""
-        found: list[Nodes] = []
+        deciding_nodes: list[Nodes] = []
         count = len(self.chosen)
         for alias in aliases:
             for lookup in self.block.lookups:
                 if lookup.alias == alias and lookup.scalar and not always_there(lookup.block):
                     positions = self._reading.single(lookup, count)
                     rows, tuples = self._reading.tuples(lookup.block, positions)
-                    found.append(_spread(tuples.nodes, rows, count))
+                    deciding_nodes.append(_spread(tuples.nodes, rows, count))
             for outer in self.block.outer_lookups:
                 if outer.alias == alias and not outer.factor:
                     rows, tuples = self._reading.tuples(outer.block, self._found(outer))
-                    found.append(_spread(tuples.nodes, rows, count))
-                    found += self.inputs(sides(self.block, outer))
-        return found
+                    deciding_nodes.append(_spread(tuples.nodes, rows, count))
+                    deciding_nodes += self.inputs(sides(self.block, outer))
+        return deciding_nodes
 
     def _looked_up(self, alias: str) -> Iterator[tuple[Block, Array]]:
         """Yield the block that is looked up under an alias, and its tuple for each member."""
@@ -206,10 +206,10 @@ class MemberReading:
         return membership.find(self.chosen, self.members.base)
 
 
-def sides(block: Block, asked: Semi | OuterLookup) -> tuple[Column, ...]:
+def sides(block: Block, finder: Semi | OuterLookup) -> tuple[Column, ...]:
     """The columns that decide for which tuple of another block members ask."""
-    scalars: list[Scalar] = [left for left, _ in asked.pairs]
-    scalars += [] if asked.guard is None else [asked.guard]
+    scalars: list[Scalar] = [left for left, _ in finder.pairs]
+    scalars += [] if finder.guard is None else [finder.guard]
     read = (column for scalar in scalars for column in computed_from(block, interpret(scalar)))
     return tuple(dict.fromkeys(read))
 
@@ -221,6 +221,6 @@ def always_there(block: Block) -> bool:
 
 def _spread(nodes: Nodes, rows: Array, count: int) -> Nodes:
     """Nodes at some of `count` places, and none elsewhere."""
-    found = Nodes.none(count)
-    found.put(rows, nodes)
-    return found
+    spread = Nodes.none(count)
+    spread.put(rows, nodes)
+    return spread

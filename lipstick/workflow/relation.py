@@ -56,8 +56,8 @@ class Relation:
         union: bool = False,
         optional: bool = False,
     ) -> None:
-        found = _columns(columns)
-        names = [name for name, _ in found]
+        parsed = _columns(columns)
+        names = [name for name, _ in parsed]
         keys = (key,) if isinstance(key, str) else tuple(key or ())
         if not names:
             raise RelationError("A relation has at least one column; none is given.")
@@ -70,7 +70,7 @@ class Relation:
                 f"The key ({', '.join(keys)}) has no column {unknown[0]!r} to be made of.\n"
                 f"The columns are: {', '.join(names)}."
             )
-        object.__setattr__(self, "columns", found)
+        object.__setattr__(self, "columns", parsed)
         object.__setattr__(self, "key", keys)
         object.__setattr__(self, "union", union)
         object.__setattr__(self, "optional", optional)
@@ -91,9 +91,11 @@ class Relation:
         Columns are compared by position; names and types as Spark reads them.
         """
         pairs = zip(source.columns, self.columns, strict=False)
-        for place, (its, mine) in enumerate(pairs, start=1):
-            if its[0].lower() != mine[0].lower() or _plain(its[1]) != _plain(mine[1]):
-                return f"column {place} is {its[0]} {its[1]} there and {mine[0]} {mine[1]} here"
+        for number, (its, column) in enumerate(pairs, start=1):
+            if its[0].lower() != column[0].lower() or _plain(its[1]) != _plain(column[1]):
+                return (
+                    f"column {number} is {its[0]} {its[1]} there and {column[0]} {column[1]} here"
+                )
         if len(source.columns) != len(self.columns):
             return f"there are {len(source.columns)} columns there and {len(self.columns)} here"
         return None
@@ -111,15 +113,15 @@ def _columns(
         return tuple((str(name), str(kind)) for name, kind in given.items())
     if not isinstance(given, str):
         return tuple((str(name), str(kind)) for name, kind in given)
-    found = []
+    columns = []
     for part in re.split(r",(?![^(<]*[)>])", given):
         name, _, kind = part.strip().partition(" ")
         if not name or not kind.strip():
             raise RelationError(
                 f"{part.strip()!r} is not a column: write a name and a type, as in 'CarId string'."
             )
-        found.append((name.strip("`"), kind.strip()))
-    return tuple(found)
+        columns.append((name.strip("`"), kind.strip()))
+    return tuple(columns)
 
 
 def _plain(kind: str) -> str:

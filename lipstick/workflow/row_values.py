@@ -64,19 +64,21 @@ def columns_of(
     a v-node of its own, named by its expression; that of a black box is named by the function,
     and made of all that its row is.
     """
-    found: dict[str, Nodes] = {}
+    nodes_by_column: dict[str, Nodes] = {}
     for output in rows.block.outputs:
         scalar = interpret(output.scalar)
         name = target.columns.get(output.name, output.name)
         if isinstance(rows, WindowRows) and output.name in rows.windowed:
-            found[name] = _windowed(trace, rows, output.name, reading, nodes, name, target)
+            nodes_by_column[name] = _windowed(
+                trace, rows, output.name, reading, nodes, name, target
+            )
             continue
         column = plain_source(rows.block, scalar)
         known = None
         if column is not None and not computes(rows.block, column):
             known = reading.values(*column)
         if known is not None:
-            found[name] = known
+            nodes_by_column[name] = known
             continue
         label = expression_text(rows.block, scalar)
         function = called(label, functions)
@@ -88,8 +90,8 @@ def columns_of(
         if function is not None or looked_up:
             inputs, label = [nodes, *inputs], function or label
         if inputs:
-            found[name] = computed(trace, name, label, inputs, target)
-    return found
+            nodes_by_column[name] = computed(trace, name, label, inputs, target)
+    return nodes_by_column
 
 
 def _windowed(
@@ -110,14 +112,14 @@ def sorted_by(
     trace: Trace, rows: MemberRows, reading: MemberReading, nodes: Nodes, target: Target
 ) -> list[Nodes]:
     """The nodes that the order of rows depends on."""
-    found = []
+    nodes_read = []
     for number, key in enumerate(rows.block.order):
         name = f"{SORT}{number}"
         if isinstance(rows, WindowRows) and name in rows.windowed:
-            found.append(_windowed(trace, rows, name, reading, nodes, name, target))
+            nodes_read.append(_windowed(trace, rows, name, reading, nodes, name, target))
         else:
-            found += reading.inputs(computed_from(rows.block, interpret(key.scalar)))
-    return found
+            nodes_read += reading.inputs(computed_from(rows.block, interpret(key.scalar)))
+    return nodes_read
 
 
 def computed(

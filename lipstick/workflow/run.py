@@ -93,8 +93,8 @@ class Run:
                 f"The workflow {self.workflow.name} has no node {node!r}.\n"
                 f"Its nodes are: {', '.join(self._shape.nodes)}."
             )
-        found = invocations(self._shape, execution)
-        return next(invocation for invocation in found if invocation.node == node)
+        in_execution = invocations(self._shape, execution)
+        return next(invocation for invocation in in_execution if invocation.node == node)
 
     def times(self, invocation: str) -> tuple[datetime, datetime]:
         """When an invocation started and ended, in UTC.
@@ -160,16 +160,16 @@ class Run:
         RunError
             For modules and relations that there are not, and executions that are not done.
         """
-        found = self.workflow.modules.get(module)
-        if found is None:
+        owner = self.workflow.modules.get(module)
+        if owner is None:
             raise RunError(
                 f"The workflow {self.workflow.name} has no module {module!r}.\n"
                 f"Its modules are: {', '.join(self.workflow.modules)}."
             )
-        if relation not in found.state:
+        if relation not in owner.state:
             raise RunError(
                 f"Module {module} has no state relation {relation!r}.\n"
-                f"Its state: {', '.join(found.state) or 'none'}."
+                f"Its state: {', '.join(owner.state) or 'none'}."
             )
         snapshot = self.snapshot
         per_execution = sum(m.name == module for m in self._shape.nodes.values())
@@ -184,7 +184,7 @@ class Run:
                     f"Execution {after} is not done for {module}.\n"
                     f"Whole executions so far: {self.executions}."
                 )
-        return self._tables.shown(stored_state(snapshot, found, until)[relation].table)
+        return self._tables.shown(stored_state(snapshot, owner, until)[relation].table)
 
     def graph(
         self,
@@ -202,12 +202,12 @@ class Run:
         """
         around = Around(modules, executions, relations)
         snapshot = self._with_provenance()
-        asked = bool(modules or executions or relations)
+        restricted = bool(modules or executions or relations)
         return ProvenanceGraph.build(
             snapshot.segments.values(),
             snapshot.edges,
             lambda file, column: snapshot.read(file, [column]).column(column),
-            around if asked else None,
+            around if restricted else None,
         )
 
     def spark_graph(self, folder: str | os.PathLike[str], **limits: int) -> SparkGraph:
@@ -282,10 +282,10 @@ def run(
 ) -> Run:
     """Run executions; see :meth:`Workflow.run`."""
     if session is None:
-        with open_session() as own:
-            made = run(
+        with open_session() as own_session:
+            finished = run(
                 workflow,
-                own,
+                own_session,
                 inputs,
                 store=store,
                 state=state,
@@ -293,7 +293,7 @@ def run(
                 tracked=tracked,
                 parallelism=parallelism,
             )
-            return Run(workflow, made._store)
+            return Run(workflow, finished._store)
     spark = session.spark if isinstance(session, Session) else session
     if parallelism < 1:
         raise RunError(f"parallelism is at least 1, not {parallelism}.")

@@ -300,13 +300,13 @@ class Runner:
             for output, name in flows(self._shape, edge).items():
                 leaving = self._output(source, output)
                 parts[name].append((f"{source.name}/{output}", leaving))
-        found = {}
+        arriving = {}
         for name, given in parts.items():
             declared = invocation.module.inputs[name]
-            found[name] = ledger.arriving(declared, given)
+            arriving[name] = ledger.arriving(declared, given)
             where = f"Input {name} of {invocation.name} (node {node})"
-            check_key(found[name].table, declared.key, where, "Declare another key for it.")
-        return found
+            check_key(arriving[name].table, declared.key, where, "Declare another key for it.")
+        return arriving
 
     def _output(self, source: Invocation, relation: str) -> Leaving:
         if (source.node, relation) not in self._outputs:

@@ -33,17 +33,17 @@ class Edge:
         target: str,
         relations: Mapping[str, str] | Iterable[str] | str | None = None,
     ) -> None:
-        found: Mapping[str, str] | None = None
+        carried: Mapping[str, str] | None = None
         if isinstance(relations, str):
-            found = {relations: relations}
+            carried = {relations: relations}
         elif isinstance(relations, Mapping):
-            found = dict(relations)
+            carried = dict(relations)
         elif relations is not None:
-            found = {name: name for name in relations}
+            carried = {name: name for name in relations}
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "target", target)
         object.__setattr__(
-            self, "relations", None if found is None else MappingProxyType(dict(found))
+            self, "relations", None if carried is None else MappingProxyType(dict(carried))
         )
 
     def __str__(self) -> str:
@@ -103,9 +103,9 @@ def _cycle(waiting: Mapping[str, set[str]]) -> list[str]:
     while True:
         before = next(node for node in waiting if node in waiting[path[-1]])
         if before in path:
-            found = path[path.index(before) :][::-1]
-            first = found.index(next(node for node in waiting if node in found))
-            return found[first:] + found[:first]
+            cycle = path[path.index(before) :][::-1]
+            first = cycle.index(next(node for node in waiting if node in cycle))
+            return cycle[first:] + cycle[:first]
         path.append(before)
 
 
@@ -115,7 +115,7 @@ def dependencies(shape: Shape) -> Mapping[str, frozenset[str]]:
     The keys are in :func:`execution_order`.
     """
     order = execution_order(shape)
-    found: dict[str, frozenset[str]] = {}
+    before_each: dict[str, frozenset[str]] = {}
     last: dict[str, str] = {}
     for node in order:
         before = {edge.source for edge in shape.incoming(node)}
@@ -123,17 +123,17 @@ def dependencies(shape: Shape) -> Mapping[str, frozenset[str]]:
         if module in last:
             before.add(last[module])
         last[module] = node
-        found[node] = frozenset(before)
-    return found
+        before_each[node] = frozenset(before)
+    return before_each
 
 
 def invocation_numbers(shape: Shape) -> Mapping[str, tuple[int, int]]:
     """Per node which invocation of its module it is in an execution, from 1, and of how many."""
     order = execution_order(shape)
     totals: dict[str, int] = {}
-    place: dict[str, int] = {}
+    number: dict[str, int] = {}
     for node in order:
         module = shape.nodes[node].name
         totals[module] = totals.get(module, 0) + 1
-        place[node] = totals[module]
-    return {node: (place[node], totals[shape.nodes[node].name]) for node in order}
+        number[node] = totals[module]
+    return {node: (number[node], totals[shape.nodes[node].name]) for node in order}

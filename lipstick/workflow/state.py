@@ -58,7 +58,7 @@ class StateRelation:
             return self
         before, after = self.table.num_rows, table.num_rows
         new = origins(values or {}, after)
-        found = {
+        values_of_both = {
             name: Origin.concatenated(
                 [
                     self.values.get(name, Origin.none(before)),
@@ -70,14 +70,14 @@ class StateRelation:
         return StateRelation(
             pa.concat_tables([self.table, table]).combine_chunks(),
             Origin.concatenated([self.origin, Origin.of(segment, after)]),
-            found,
+            values_of_both,
         )
 
     def rows_of(self, segment: str, ordinals: Array) -> Array:
         """The rows of some nodes of a segment, all of which are in the relation."""
-        mine = np.flatnonzero(self.origin.segments == self.origin.names.index(segment))
-        order = np.argsort(self.origin.ordinals[mine], kind="stable")
-        sorted_rows = mine[order]
+        of_segment = np.flatnonzero(self.origin.segments == self.origin.names.index(segment))
+        order = np.argsort(self.origin.ordinals[of_segment], kind="stable")
+        sorted_rows = of_segment[order]
         places = np.searchsorted(self.origin.ordinals[sorted_rows], ordinals)
         rows: Array = sorted_rows[places]
         return rows
@@ -103,9 +103,9 @@ def difference(old: pa.Table, new: pa.Table) -> tuple[Array, Array]:
     codes, _ = distinct(columns, both.num_rows)
     ranks = _among_equals(codes[: old.num_rows]), _among_equals(codes[old.num_rows :])
     width = max((int(rank.max()) + 1 for rank in ranks if len(rank)), default=1)
-    mine = codes[: old.num_rows] * width + ranks[0]
+    old_codes = codes[: old.num_rows] * width + ranks[0]
     its = codes[old.num_rows :] * width + ranks[1]
-    return np.flatnonzero(~np.isin(mine, its)), np.flatnonzero(~np.isin(its, mine))
+    return np.flatnonzero(~np.isin(old_codes, its)), np.flatnonzero(~np.isin(its, old_codes))
 
 
 def _among_equals(codes: Array) -> Array:
@@ -126,8 +126,8 @@ def ranges(ordinals: Array) -> list[list[int]]:
     breaks = np.flatnonzero(np.diff(ordinals) != 1)
     starts = ordinals[np.concatenate([[0], breaks + 1])]
     stops = ordinals[np.concatenate([breaks, [len(ordinals) - 1]])] + 1
-    found: list[list[int]] = np.stack([starts, stops], axis=1).tolist()
-    return found
+    runs: list[list[int]] = np.stack([starts, stops], axis=1).tolist()
+    return runs
 
 
 def spread(runs: Sequence[Sequence[int]]) -> Array:

@@ -16,9 +16,9 @@ def problem(root: Block) -> str | None:
     aggregated by as Spark does, and cannot do so of everything.
     """
     for block in topological(root):
-        for found in (_joins(block), _copies(block, root), _generators(block)):
-            if found is not None:
-                return found
+        for refusal in (_joins(block), _copies(block, root), _generators(block)):
+            if refusal is not None:
+                return refusal
         for text in (*_windows(block), *_aggregates(block)):
             return (
                 f"{text} reads what only Spark can compute, and its nodes are made of that.\n"

@@ -157,7 +157,7 @@ def _of_rows(rows: Sequence[Any], relation: Relation, schema: pa.Schema, where: 
                 f"{where}: {row!r} is not a row of {width} values ({', '.join(relation.names)})."
             )
     columns = [
-        pa.array([row[place] for row in rows], field.type) for place, field in enumerate(schema)
+        pa.array([row[index] for row in rows], field.type) for index, field in enumerate(schema)
     ]
     return pa.Table.from_arrays(columns, schema=schema)
 
@@ -210,12 +210,12 @@ def stable_order(table: pa.Table, key: Sequence[str]) -> Array:
         return np.arange(table.num_rows, dtype=np.int64)
     names = list(dict.fromkeys([*key, *table.column_names]))
     columns, used = [], []
-    for place, name in enumerate(names):
+    for number, name in enumerate(names):
         kind = table.schema.field(name).type
         if pa.types.is_nested(kind) or pa.types.is_null(kind):
             continue
         columns.append(table.column(name))
-        used.append(f"c{place}")
+        used.append(f"c{number}")
     if not used:
         return np.arange(table.num_rows, dtype=np.int64)
     sortable = pa.Table.from_arrays(columns, names=used)

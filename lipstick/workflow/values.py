@@ -25,7 +25,7 @@ def copies(
 
     There is one where the value has a v-node; of state, only where something uses it.
     """
-    found: dict[str, Nodes] = {}
+    nodes_by_column: dict[str, Nodes] = {}
     for column, origin in values.items():
         rows = origin.rows
         pool = trace.pool(
@@ -39,8 +39,8 @@ def copies(
         )
         nodes = Nodes.none(table.num_rows)
         nodes.put(rows, Nodes.of(pool, np.arange(len(rows), dtype=np.int64)))
-        found[column] = nodes
-    return found
+        nodes_by_column[column] = nodes
+    return nodes_by_column
 
 
 def kept(
@@ -51,7 +51,7 @@ def kept(
     A v-node for every tuple, in their order, is kept as it is.
     """
     declared = {column.lower(): column for column in table.column_names}
-    found: dict[str, tuple[str, Array]] = {}
+    kept_values: dict[str, tuple[str, Array]] = {}
     for given, nodes in values.items():
         column = declared[given.lower()]
         rows = np.flatnonzero(nodes.ordinals >= 0)
@@ -60,9 +60,9 @@ def kept(
         pools = np.unique(nodes.pools[rows])
         first = trace.pools[int(pools[0])]
         ordered = bool((nodes.ordinals[rows] == np.arange(len(rows))).all())
-        mine = first.used is None and first.segment.count == len(rows)
-        if kind is Kind.STATE and len(pools) == 1 and ordered and mine:
-            found[column] = first.segment.name, rows
+        whole = first.used is None and first.segment.count == len(rows)
+        if kind is Kind.STATE and len(pools) == 1 and ordered and whole:
+            kept_values[column] = first.segment.name, rows
             continue
         pool = trace.pool(
             f"{name}.{column}" if kind is Kind.OUTPUT else f"{name}.{column}.kept",
@@ -72,5 +72,5 @@ def kept(
             values=pa.table({VALUE_COLUMN: take(table, rows).column(column)}),
         )
         trace.edges(nodes.take(rows), pool, np.arange(len(rows), dtype=np.int64))
-        found[column] = trace.pools[pool].segment.name, rows
-    return found
+        kept_values[column] = trace.pools[pool].segment.name, rows
+    return kept_values

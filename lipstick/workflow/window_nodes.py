@@ -81,11 +81,11 @@ def window_nodes(trace: Trace, name: str, over: Over, output: str) -> Nodes:
     RunError
         Where only Spark knows which rows a window function sees.
     """
-    found = over.rows.windowed[output]
-    alone = found.scalar.column == (WINDOW, "0")
+    windowed = over.rows.windowed[output]
+    alone = windowed.scalar.column == (WINDOW, "0")
     table = pa.table({VALUE_COLUMN: over.rows.base.take(output, over.reading.chosen)})
     nodes = []
-    for number, call in enumerate(found.calls):
+    for number, call in enumerate(windowed.calls):
         suffix = name if alone else f"{name}.window{number}"
         window = _Window(trace, suffix, over, call, table if alone else None)
         nodes.append(window.nodes())
@@ -93,7 +93,7 @@ def window_nodes(trace: Trace, name: str, over: Over, output: str) -> Nodes:
         return nodes[0]
     block = over.rows.block
     label = plain_text(over.rows.outputs[output].text)
-    columns = [c for c in computed_from(block, found.scalar) if c[0] != WINDOW]
+    columns = [c for c in computed_from(block, windowed.scalar) if c[0] != WINDOW]
     return _one_each(trace, name, label, over, table, [*nodes, *over.reading.inputs(columns)])
 
 
@@ -130,8 +130,8 @@ class _Window:
         call, over = self._call, self._over
         members, chosen = over.reading.members, over.reading.chosen
         try:
-            place = placed(call, members.resolve(chosen, members.base), len(chosen))
-            sees = extent(call, place)
+            placement = placed(call, members.resolve(chosen, members.base), len(chosen))
+            sees = extent(call, placement)
         except NeedsSparkError as error:
             raise RunError(
                 f"Only Spark knows which rows {plain_text(call.text)} sees, and its nodes are made "
@@ -141,10 +141,10 @@ class _Window:
         keys = self._read((*call.partition, *(key.scalar for key in call.order)))
         aggregate = _COUNTING if call.function in _COUNTED else call.aggregate
         if aggregate is not None and not keys and not self._counted:
-            made = self._aggregated(aggregate, place, sees)
-            if made is not None:
-                return made
-        return self._opaque(place, sees, keys)
+            nodes_of_sums = self._aggregated(aggregate, placement, sees)
+            if nodes_of_sums is not None:
+                return nodes_of_sums
+        return self._opaque(placement, sees, keys)
 
     @property
     def _counted(self) -> bool:
@@ -165,12 +165,14 @@ class _Window:
 
     # -- aggregates ------------------------------------------------------------------------
 
-    def _aggregated(self, aggregate: AggregateCall, place: Placed, sees: Ranges) -> Nodes | None:
+    def _aggregated(
+        self, aggregate: AggregateCall, placement: Placed, sees: Ranges
+    ) -> Nodes | None:
         """A v-node per frame; None where there would be too many edges, or values are Spark's."""
         ranked = self._call.function == "rank"
         if ranked:
             # Rows that tie are not counted, but for the row itself: it is the last of the range.
-            sees = Ranges(sees.start, place.peers()[1] + 1)
+            sees = Ranges(sees.start, placement.peers()[1] + 1)
         different, number = (sees, every(len(sees.start))) if ranked else sees.distinct()
         if int(different.sizes.sum()) > _MOST:
             return None
@@ -185,12 +187,12 @@ class _Window:
         there = np.full(len(chosen), -1, dtype=np.int64)
         there[rows] = every(len(rows))
         places, offsets = different.expanded()
-        seen = place.rows[places]
+        seen = placement.rows[places]
         if ranked:
-            seen[offsets[1:] - 1] = place.rows
+            seen[offsets[1:] - 1] = placement.rows
         owners = np.repeat(every(len(different.start)), different.sizes)
         valued = np.flatnonzero(there[seen] >= 0)
-        frame = number[place.place]
+        frame = number[placement.place]
         values = None
         if self._table is not None:
             example = np.empty(len(different.start), dtype=np.int64)
@@ -198,29 +200,29 @@ class _Window:
             values = self._table.take(pa.array(example))
         label = aggregate.function
         assert label is not None
-        made = self._trace.pool(self._name, Kind.VALUE, label, len(different.start), values=values)
-        self._trace.edges(tensors.take(there[seen[valued]]), made, owners[valued])
-        return Nodes.of(made, frame)
+        pool = self._trace.pool(self._name, Kind.VALUE, label, len(different.start), values=values)
+        self._trace.edges(tensors.take(there[seen[valued]]), pool, owners[valued])
+        return Nodes.of(pool, frame)
 
     # -- black boxes -----------------------------------------------------------------------
 
-    def _opaque(self, place: Placed, sees: Ranges, keys: Sequence[Nodes]) -> Nodes:
+    def _opaque(self, placement: Placed, sees: Ranges, keys: Sequence[Nodes]) -> Nodes:
         """A v-node per row, of the rows between it and the ends of what it sees."""
         over, count = self._over, len(self._over.ranks)
-        made = _one_each(
+        row_nodes = _one_each(
             self._trace, self._name, f"{self._call.function.upper()} OVER", over, self._table, []
         )
-        pool = int(made.pools[0]) if count else 0
+        pool = int(row_nodes.pools[0]) if count else 0
         sees = Ranges(np.minimum(sees.start, every(count)), np.maximum(sees.stop, every(count) + 1))
         for nodes in (over.nodes, *self._read(self._arguments)):
-            self._cover(nodes.take(place.rows), sees, pool, over.ranks[place.rows])
+            self._cover(nodes.take(placement.rows), sees, pool, over.ranks[placement.rows])
         if keys:
             _, together = settled(
                 self._trace, f"{self._name}.key", "[PARTITION BY, ORDER BY]", keys
             )
             zeros = np.zeros(count, dtype=np.int64)
             self._trace.edges(Nodes.of(together, zeros), pool, over.ranks)
-        return made
+        return row_nodes
 
     @property
     def _arguments(self) -> Sequence[Interpreted]:
@@ -235,8 +237,8 @@ class _Window:
             return
         level, label = nodes, f"{self._call.function.upper()} OVER"
         for number, (starts, stops) in enumerate(_halves(sees)):
-            for at, mine in (starts, stops):
-                self._trace.edges(level.take(at), pool, ranks[mine])
+            for at, owners in (starts, stops):
+                self._trace.edges(level.take(at), pool, ranks[owners])
             pairs = len(level) // 2
             if not pairs:
                 break

@@ -71,10 +71,10 @@ class Workflow:
         outputs: str | Iterable[str],
         loops: Iterable[Loop] = (),
     ) -> None:
-        made = tuple(edge if isinstance(edge, Edge) else Edge(*edge) for edge in edges)
+        edge_list = tuple(edge if isinstance(edge, Edge) else Edge(*edge) for edge in edges)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "nodes", MappingProxyType(dict(nodes)))
-        object.__setattr__(self, "edges", made)
+        object.__setattr__(self, "edges", edge_list)
         object.__setattr__(self, "inputs", _names(inputs))
         object.__setattr__(self, "outputs", _names(outputs))
         object.__setattr__(self, "loops", tuple(loops))
