@@ -118,8 +118,8 @@ class Capture(Analyses):
             for token in block.tokens:
                 names = self.manifest.relations[token.relation].token
                 fields = [
-                    pa.field(its, stored.field(mine).type)
-                    for mine, its in zip(token.columns, names, strict=True)
+                    pa.field(its, stored.field(name).type)
+                    for name, its in zip(token.columns, names, strict=True)
                 ]
                 types[token.relation] = pa.schema(fields)
         return types
@@ -197,16 +197,16 @@ class Capture(Analyses):
         """
         if potential:
             rows = self.memory.potential_rows(limit)
-            found = [
+            annotated = [
                 (dict(zip(self.manifest.names, r.shown, strict=True)), r.annotation) for r in rows
             ]
         else:
-            found = self._engine.annotations(limit)
-        return self._expanded(found, values=False) if expand else found
+            annotated = self._engine.annotations(limit)
+        return self._expanded(annotated, values=False) if expand else annotated
 
-    def _expanded(self, found: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
-        made = expanded(self, [one for _, one in found], values=values)
-        return [(row, one) for (row, _), one in zip(found, made, strict=True)]
+    def _expanded(self, rows: list[tuple[Row, A]], *, values: bool) -> list[tuple[Row, A]]:
+        formal = expanded(self, [k for _, k in rows], values=values)
+        return [(row, k) for (row, _), k in zip(rows, formal, strict=True)]
 
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
@@ -216,8 +216,8 @@ class Capture(Analyses):
         Where a deletion may change what is aggregated, other formal values stand for tensors.
         ``expand`` as in :meth:`polynomials`.
         """
-        found = self.memory.tensors(column, limit)
-        return self._expanded(found, values=True) if expand else found
+        tensors = self.memory.tensors(column, limit)
+        return self._expanded(tensors, values=True) if expand else tensors
 
     def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame | pa.Table]:
         """The input rows that the selected rows of the answer were made from, per relation.
@@ -295,8 +295,8 @@ class Capture(Analyses):
     def token_weights(self, weights: Any, default: Any) -> Callable[[Sequence[Token]], list[float]]:
         """Return the probabilities of tokens, from a valuation by numbers from 0 to 1."""
         relations = self.manifest.relations
-        found = compile_valuations(Viterbi(), weights, default, relations, self._engine.spark)
-        return token_weights(found, relations, self.token_types())
+        valuations = compile_valuations(Viterbi(), weights, default, relations, self._engine.spark)
+        return token_weights(valuations, relations, self.token_types())
 
     # -- hypothetical answers --------------------------------------------------------------
 
@@ -340,10 +340,10 @@ class Capture(Analyses):
         A query of one block costs what the scenarios touch, whatever their number; a predicate
         costs a Spark job each, so list keys, or tabulate them, where there are many.
         """
-        found = resolve_scenarios(
+        resolved = resolve_scenarios(
             scenarios, self.manifest.relations, self.token_types(), self.memory, self._engine.spark
         )
-        return self.memory.what_if_many(found)
+        return self.memory.what_if_many(resolved)
 
     def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
         """Return what the answer would be had some inputs had other values, computed in memory.
@@ -363,10 +363,10 @@ class Capture(Analyses):
         TrackingError
             For relations that the query does not read, and expressions without Spark.
         """
-        found = resolve_update(
+        tables = resolve_update(
             self.manifest.relations, self.token_types(), update, self._engine.spark
         )
-        return self.memory.what_if_updated(found)
+        return self.memory.what_if_updated(tables)
 
     def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
         """Return what the answer would be had inputs had other values, in each of many scenarios.
@@ -385,8 +385,8 @@ class Capture(Analyses):
             As :meth:`what_if_updated`. All are computed together, and cost what they touch.
         """
         relations, types = self.manifest.relations, self.token_types()
-        found = resolve_updates(scenarios, relations, types, self._engine.spark)
-        return self.memory.what_if_updated_many(found)
+        updates = resolve_updates(scenarios, relations, types, self._engine.spark)
+        return self.memory.what_if_updated_many(updates)
 
 
 def open_capture(path: str | os.PathLike[str], spark: SparkSession | None = None) -> Capture:

@@ -106,16 +106,16 @@ class Contents:
         """
         path = self.root / folder
         if self.files is None:
-            found = self._present(folder)
-            if not found:
+            files = self._present(folder)
+            if not files:
                 raise damaged(self.root, [Fault(path, "It has no Parquet files.")])
-            self.verified.once(path, "", lambda: self._check_types(found))
-            return found
-        mine = self._of(folder)
-        if not mine:
+            self.verified.once(path, "", lambda: self._check_types(files))
+            return files
+        stored = self._of(folder)
+        if not stored:
             raise damaged(self.root, [Fault(path, "It has no files.")])
-        self.verified.once(path, mine[0].sha256, lambda: self._verify(folder, mine))
-        return [self.root / file.name for file in mine]
+        self.verified.once(path, stored[0].sha256, lambda: self._verify(folder, stored))
+        return [self.root / file.name for file in stored]
 
     def _present(self, folder: str) -> list[Path]:
         files = (self.root / folder).glob("*.parquet")
@@ -151,8 +151,8 @@ class Contents:
 
     def _of(self, folder: str) -> list[StoredFile]:
         assert self.files is not None
-        mine = (file for file in self.files if file.name.startswith(f"{folder}/"))
-        return sorted(mine, key=lambda file: file.name)
+        stored = (file for file in self.files if file.name.startswith(f"{folder}/"))
+        return sorted(stored, key=lambda file: file.name)
 
     def _verify(self, folder: str, files: Sequence[StoredFile]) -> None:
         faults = list(self._foreign(folder))
@@ -229,15 +229,15 @@ def damaged(root: Path, faults: Sequence[Fault]) -> CaptureDamagedError:
 
 def _size_fault(path: Path, file: StoredFile) -> str | None:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except FileNotFoundError:
         return "The file is missing."
     except OSError as error:
         return f"The file cannot be read: {error}."
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return "It is no file."
-    if found.st_size != file.size:
-        return f"The file has {found.st_size} bytes, not {file.size}."
+    if status.st_size != file.size:
+        return f"The file has {status.st_size} bytes, not {file.size}."
     return None
 
 
@@ -251,10 +251,10 @@ def _row_fault(path: Path, file: StoredFile) -> str | None:
 
 def _checksum_fault(path: Path, file: StoredFile) -> str | None:
     try:
-        found = checksum(path)
+        actual = checksum(path)
     except OSError as error:
         return f"The file cannot be read: {error}."
-    return None if found == file.sha256 else "The file was altered: its checksum is another one."
+    return None if actual == file.sha256 else "The file was altered: its checksum is another one."
 
 
 def _below(root: Path, folder: str) -> Iterator[tuple[str, bool]]:

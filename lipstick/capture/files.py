@@ -108,5 +108,5 @@ def in_arrow(kind: DataType) -> bool:
 
 def arrow_of(schema: StructType) -> pa.Schema:
     """A schema as Arrow has it, instants in UTC."""
-    found: pa.Schema = to_arrow_schema(schema, **_UTC)
-    return found
+    arrow_schema: pa.Schema = to_arrow_schema(schema, **_UTC)
+    return arrow_schema

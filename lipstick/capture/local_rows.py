@@ -92,11 +92,11 @@ class LocalRows:
         """Some columns of the members of a block; None where Spark is to write them."""
         return self._of_schema(block, schema, self._chosen)
 
-    def _of_schema(self, block: Block, schema: StructType, made: Made) -> pa.Table | None:
+    def _of_schema(self, block: Block, schema: StructType, compute: Made) -> pa.Table | None:
         if not (self._alike and in_arrow(schema)) or self._size(block) > MOST:
             return None
         try:
-            return _as_spark_has(made(block, schema.names), arrow_of(schema))
+            return _as_spark_has(compute(block, schema.names), arrow_of(schema))
         except LEFT_TO_SPARK:
             return None
 

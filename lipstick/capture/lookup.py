@@ -55,19 +55,19 @@ class ValueLookup:
             record = self._relations[token.relation]
             rows = self._spark.table(record.view)
             match = [
-                rows[f"`{its}`"].eqNullSafe(wanted[f"`{mine}`"])
-                for its, mine in zip(record.token, token.columns, strict=True)
+                rows[f"`{its}`"].eqNullSafe(wanted[f"`{column}`"])
+                for its, column in zip(record.token, token.columns, strict=True)
             ]
             few = rows.join(wanted, reduce(and_, match), "left_semi")
             narrowed[token.alias] = self._view(few, token.alias)
-        found = self._spark.sql(lookup_sql(block, columns, view, narrowed)).toArrow()
-        if found.num_rows != tokens.num_rows:
+        members = self._spark.sql(lookup_sql(block, columns, view, narrowed)).toArrow()
+        if members.num_rows != tokens.num_rows:
             raise CaptureError(
                 f"{tokens.num_rows} members of block {block.name} were looked up in the sources "
-                f"and {found.num_rows} found.\nThe sources are not those of the capture; save it "
+                f"and {members.num_rows} found.\nThe sources are not those of the capture; save it "
                 "again, or with values='copy'."
             )
-        return found.sort_by(POSITION).select(list(columns))
+        return members.sort_by(POSITION).select(list(columns))
 
     def _check(self, block: Block) -> None:
         assert block.core is not None

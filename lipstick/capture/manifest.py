@@ -167,14 +167,14 @@ class Manifest:
             raise altered(path)
         sealed = unseal(path, data, _KIND, FORMAT)
         try:
-            found = cls._of(sealed.content)
+            manifest = cls._of(sealed.content)
         except Exception as error:  # whatever a parser makes of what somebody wrote
             raise CaptureDamagedError(
                 f"The manifest {path} cannot be understood: {type(error).__name__}: {error}\n"
                 "It was altered, or something else wrote it."
             ) from error
-        check_harmless(path, found.root, found.values)
-        check_types(path, [json.loads(found.schema), dict(found.schemas)])
+        check_harmless(path, manifest.root, manifest.values)
+        check_types(path, [json.loads(manifest.schema), dict(manifest.schemas)])
         if sealed.version == 1:
             warnings.warn(
                 f"{directory} is a capture of format 1, which says nothing of its files: whether "
@@ -182,7 +182,7 @@ class Manifest:
                 UncheckedWarning,
                 stacklevel=3,
             )
-        return found
+        return manifest
 
     @classmethod
     def _of(cls, document: Mapping[str, Any]) -> Manifest:
@@ -209,11 +209,11 @@ class Manifest:
 
 def _by_dataset(document: Any, kind: type) -> dict[str, dict[str, Any]]:
     """What is said of each dataset of each block."""
-    found = {block: dict(datasets.items()) for block, datasets in document.items()}
-    others = [each for datasets in found.values() for each in datasets.values()]
-    if not all(isinstance(each, kind) for each in others):
-        raise TypeError(f"of a dataset it says {others[0]!r}")
-    return found
+    described = {block: dict(datasets.items()) for block, datasets in document.items()}
+    entries = [each for datasets in described.values() for each in datasets.values()]
+    if not all(isinstance(each, kind) for each in entries):
+        raise TypeError(f"of a dataset it says {entries[0]!r}")
+    return described
 
 
 def _relation(record: Mapping[str, Any]) -> RelationRecord:

@@ -159,9 +159,9 @@ class CaptureWriter:
         reduction = self._plan.reductions.get(block.name)
         if reduction is None or self._here.count(reduction.reader, "members") > _FEW:
             return None
-        asked = self._spark.sql(asked_groups_sql(reduction, self._members_view))
+        asked_keys = self._spark.sql(asked_groups_sql(reduction, self._members_view))
         keys = tuple(key for _, key in reduction.pairs)
-        return Groups(self._view(f"{block.name}_asked", asked), keys, reduction.null_safe)
+        return Groups(self._view(f"{block.name}_asked", asked_keys), keys, reduction.null_safe)
 
     def _kept_groups(self, block: Block) -> Groups | None:
         """Write the groups that a monotone HAVING keeps; None where members must all be kept."""

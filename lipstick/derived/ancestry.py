@@ -46,12 +46,12 @@ class Ancestry:
     @cached_property
     def records(self) -> Records:
         """All of them by name: of the versions of one that was added to, the last."""
-        found: dict[str, RelationRecord] = {}
+        latest: dict[str, RelationRecord] = {}
         for record in self._all(self.relations):
-            known = found.setdefault(record.name, record)
+            known = latest.setdefault(record.name, record)
             if len(self._parts(record)) > len(self._parts(known)):
-                found[record.name] = record
-        return found
+                latest[record.name] = record
+        return latest
 
     @cached_property
     def ambiguous(self) -> frozenset[str]:

@@ -86,9 +86,9 @@ def check_kept(spark: SparkSession, derivation: Derivation, table: DataFrame) ->
     CaptureError
         When its format, or something else that writes it, made other values of them.
     """
-    expected, found = schema_of(derivation), table.schema
-    if _types(expected) != _types(found):
-        raise _other(derivation, f"its columns are {_shown(found)} in place of {_shown(expected)}")
+    expected, actual = schema_of(derivation), table.schema
+    if _types(expected) != _types(actual):
+        raise _other(derivation, f"its columns are {_shown(actual)} in place of {_shown(expected)}")
     before, after = (
         _checksum(frame, expected) for frame in (relation_rows(spark, derivation), table)
     )
@@ -100,8 +100,8 @@ def _checksum(frame: DataFrame, schema: StructType) -> Row:
     """The number of rows and a checksum of them, in whatever order."""
     values = [comparable(F.col(f"`{field.name}`"), field.dataType) for field in schema]
     row: Column = F.xxhash64(*values).cast("decimal(20, 0)")
-    [found] = frame.agg(F.count(F.lit(1)), F.sum(row)).collect()
-    return found
+    [checksum] = frame.agg(F.count(F.lit(1)), F.sum(row)).collect()
+    return checksum
 
 
 def _types(schema: StructType) -> set[tuple[str, str]]:

@@ -63,14 +63,14 @@ def goals(
         there = listed if into.columns is not None else f"{name!r} has {len(wanted)} columns"
         raise TrackingError(f"{there}, the answer has {len(answer)}.")
     places = {field.name.lower(): field for field in table}
-    found = [_goal(name, column, places, table) for column in called]
-    for field, given in zip(found, answer, strict=True):
+    fields = [_goal(name, column, places, table) for column in called]
+    for field, given in zip(fields, answer, strict=True):
         _check_type(name, field, given)
-    if len({field.name for field in found}) != len(found):
+    if len({field.name for field in fields}) != len(fields):
         raise TrackingError("The answer has two columns of one name.\nName them apart: AS.")
     for column, _ in into.partition:
         _goal(name, column, places, table)
-    return tuple(field.name for field in found)
+    return tuple(field.name for field in fields)
 
 
 def _goal(name: str, column: str, places: dict[str, StructField], table: StructType) -> StructField:
@@ -85,11 +85,11 @@ def _check_type(name: str, field: StructField, given: StructField) -> None:
     if isinstance(given.dataType, NullType):
         return
     wanted = field.metadata.get(_VARCHAR, field.dataType.simpleString())
-    found = given.metadata.get(_VARCHAR, given.dataType.simpleString())
+    actual = given.metadata.get(_VARCHAR, given.dataType.simpleString())
     wider = _VARCHAR not in field.metadata and _holds(field.dataType, given.dataType)
-    if wanted != found and not wider:
+    if wanted != actual and not wider:
         raise TrackingError(
-            f"The column {field.name} of {name!r} is {wanted}, the answer's is {found}: values "
+            f"The column {field.name} of {name!r} is {wanted}, the answer's is {actual}: values "
             "could change when they are written.\n"
             f"Convert them in the query: CAST(... AS {field.dataType.simpleString()})."
         )

@@ -55,12 +55,12 @@ class Comparison:
         before = [F.col(f"{TUPLE}.i{number}") for number in range(len(root.identity))]
         after = [F.col(f"`{name}`") for name in root.identity]
         self._alone = identifies_rows(root)
-        mine = self._side(old, "old", before, {name: F.col(f"`{name}`") for name in outputs})
+        left = self._side(old, "old", before, {name: F.col(f"`{name}`") for name in outputs})
         its = self._side(new, "new", after, outputs)
-        keys = [name for name in mine.columns if name.startswith("k")]
-        match: Column = reduce(and_, (mine[key].eqNullSafe(its[key]) for key in keys))
-        joined = mine.join(its, match, "full_outer")
-        sides = [mine["old"], its["new"], *(its[key] for key in keys)]
+        keys = [name for name in left.columns if name.startswith("k")]
+        match: Column = reduce(and_, (left[key].eqNullSafe(its[key]) for key in keys))
+        joined = left.join(its, match, "full_outer")
+        sides = [left["old"], its["new"], *(its[key] for key in keys)]
         # Read by what follows more than once.
         self._joined = joined.select(*sides).persist()
         self._keys = keys

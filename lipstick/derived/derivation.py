@@ -223,8 +223,8 @@ def read_announced(directory: Path) -> Derivation | None:
     CaptureDamagedError
         When it is not what was written.
     """
-    found = [path for path in directory.glob("announced-*.json") if _ANNOUNCED.fullmatch(path.name)]
-    newest = max(found, default=None)
+    files = [path for path in directory.glob("announced-*.json") if _ANNOUNCED.fullmatch(path.name)]
+    newest = max(files, default=None)
     if newest is None or int(newest.stem[-6:]) <= latest_version(directory):
         return None
     return read_version(newest)
@@ -257,9 +257,9 @@ def read_latest(directory: Path) -> Derivation:
     if missing:
         lost = version_path(directory, max(missing))
         raise damaged(directory, [Fault(lost, "The version is missing.")])
-    found = read_version(version_path(directory, version))
-    found.check()
-    return found
+    derivation = read_version(version_path(directory, version))
+    derivation.check()
+    return derivation
 
 
 def read_version(path: Path, expected: str | None = None) -> Derivation:
@@ -294,8 +294,8 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
         raise altered(path)
     sealed = unseal(path, data, _KIND, FORMAT)
     try:
-        found = _derivation(path, sealed.content)
-        schemas = [json.loads(each) for each in (found.schema, *(p.schema for p in found.parts))]
+        record = _derivation(path, sealed.content)
+        schemas = [json.loads(each) for each in (record.schema, *(p.schema for p in record.parts))]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         raise CaptureDamagedError(
             f"The derivation {path} cannot be understood: {error!r}.\n"
@@ -304,12 +304,12 @@ def read_version(path: Path, expected: str | None = None) -> Derivation:
     check_types(path, schemas)
     if sealed.version == 1:
         warnings.warn(
-            f"{path} is of format 1, which says nothing of the files of {found.name!r}: whether "
+            f"{path} is of format 1, which says nothing of the files of {record.name!r}: whether "
             "they are whole cannot be checked. Write the table anew to have that.",
             UncheckedWarning,
             stacklevel=3,
         )
-    return found
+    return record
 
 
 def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
@@ -328,6 +328,6 @@ def _derivation(path: Path, document: Mapping[str, Any]) -> Derivation:
     )
 
 
-def shared_files(one: Sequence[FileState], other: Sequence[FileState]) -> bool:
+def shared_files(fingerprint: Sequence[FileState], other: Sequence[FileState]) -> bool:
     """Whether two fingerprints have a file in common."""
-    return not {state[0] for state in one}.isdisjoint(state[0] for state in other)
+    return not {state[0] for state in fingerprint}.isdisjoint(state[0] for state in other)

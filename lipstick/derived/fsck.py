@@ -52,11 +52,11 @@ def check_capture(path: Path) -> list[Damage]:
     UncheckedWarning
         When it is of format 1: that files are there with their rows is all that is checked.
     """
-    found = list(_capture(path, None))
+    damages = list(_capture(path, None))
     for left in sorted(path.absolute().parent.glob(f".{path.absolute().name}.*{INCOMPLETE}")):
         what = "A save was interrupted, or is at work."
-        found.append(Damage(what, str(left), _REMOVE, garbage=True))
-    return found
+        damages.append(Damage(what, str(left), _REMOVE, garbage=True))
+    return damages
 
 
 def _capture(path: Path, expected: str | None) -> Iterator[Damage]:
@@ -104,7 +104,7 @@ def check_derivation(path: Path) -> list[Damage]:
     last = max([latest_version(path), *kept.values()])
     if not last:
         return [Damage("There is no version.", str(path), "Write the table again.")]
-    found: list[Damage] = []
+    damages: list[Damage] = []
     versions: list[Derivation] = []
     for number in range(1, last + 1):
         file = version_path(path, number)
@@ -112,20 +112,20 @@ def check_derivation(path: Path) -> list[Damage]:
             versions.append(read_version(file))
         except CaptureDamagedError as error:
             what = "The version is missing." if not file.exists() else None
-            found.append(Damage(what, str(file), _RESTORE) if what else _told(file, error))
+            damages.append(Damage(what, str(file), _RESTORE) if what else _told(file, error))
     looked: set[tuple[str, str]] = set()
     for version in versions:
         for part in version.parts:
             if (part.name, part.folder) not in looked:
-                found += _part(version, part, again=any(part.name == name for name, _ in looked))
+                damages += _part(version, part, again=any(part.name == name for name, _ in looked))
                 looked.add((part.name, part.folder))
     for copy, number in kept.items():
         file = version_path(path, number)
         if copy.is_symlink() or (file.exists() and copy.read_bytes() != file.read_bytes()):
-            found.append(Damage(f"It is not what {file.name} is.", str(copy), _RESTORE))
+            damages.append(Damage(f"It is not what {file.name} is.", str(copy), _RESTORE))
     if len(versions) == last:  # else what the others name would seem left over
-        found += _left_over(path, versions)
-    return found
+        damages += _left_over(path, versions)
+    return damages
 
 
 def _part(version: Derivation, part: Part, *, again: bool) -> Iterator[Damage]:
@@ -154,8 +154,8 @@ def _left_over(path: Path, versions: list[Derivation]) -> Iterator[Damage]:
         yield Damage(what, str(file), remedy, garbage=True)
     known = {version.path for version in versions} | kept_versions(path).keys()
     for file in sorted([*path.glob("*"), *(path / "parts").glob("*/*")]):
-        ours = file in known or file.name.startswith((".", "announced-"))
-        if file.is_file() and not ours:
+        is_ours = file in known or file.name.startswith((".", "announced-"))
+        if file.is_file() and not is_ours:
             yield Damage("It is no file of the table's provenance.", str(file), "Remove it.", True)
 
 

@@ -93,17 +93,17 @@ class Hypothesis:
         """Return the rows of a query over what is left: its outputs and its identity."""
         gone = reduced.deletion.views(self._spark)
         if not reduced.replaced and not self._rerun:
-            found = capture.cluster.hypothetical(gone)
+            rows = capture.cluster.hypothetical(gone)
         else:
             check_runs_again(capture.manifest, reduced)
-            found = self._run_again(capture, reduced, gone)
-        drop_once_read(found, (view for view, _ in gone.values()))
-        return found
+            rows = self._run_again(capture, reduced, gone)
+        drop_once_read(rows, (view for view, _ in gone.values()))
+        return rows
 
     def _run_again(
         self, capture: Capture, reduced: Reduced, gone: Mapping[str, tuple[str, tuple[str, ...]]]
     ) -> DataFrame:
-        views, made = {}, []
+        views, views_left = {}, []
         for name, record in capture.manifest.relations.items():
             view = reduced.replaced.get(name)
             if view is None:
@@ -112,11 +112,11 @@ class Hypothesis:
                 view = known.view
             if name in gone:
                 view = without(self._spark, view, *gone[name])
-                made.append(view)
+                views_left.append(view)
             views[record.view] = view
-        found = self._spark.sql(plain_sql(capture.manifest.root, views, identity=True))
-        drop_once_read(found, made)
-        return found
+        rows = self._spark.sql(plain_sql(capture.manifest.root, views, identity=True))
+        drop_once_read(rows, views_left)
+        return rows
 
     def _fate(self, capture: Capture, record: RelationRecord) -> Fate | None:
         """What becomes of a derived relation by deletions above it; None: nothing."""

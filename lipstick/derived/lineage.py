@@ -27,7 +27,7 @@ def with_origins(
     tokens
         By relation that the query of the capture reads, the columns of its token.
     """
-    found = {name: [frame] for name, frame in tokens.items()}
+    frames_by_relation = {name: [frame] for name, frame in tokens.items()}
     for name, frame in tokens.items():
         record = capture.manifest.relations[name]
         if record.derived is None:
@@ -40,8 +40,11 @@ def with_origins(
             rows = _tuples(spark, made_by, derivation, part, frame.toDF(*record.token))
             inner = with_origins(spark, made_by, made_by.cluster.tokens_of(rows))
             for origin, its in inner.items():
-                found.setdefault(origin, []).append(its)
-    return {name: reduce(DataFrame.unionAll, frames).distinct() for name, frames in found.items()}
+                frames_by_relation.setdefault(origin, []).append(its)
+    return {
+        name: reduce(DataFrame.unionAll, frames).distinct()
+        for name, frames in frames_by_relation.items()
+    }
 
 
 def _tuples(

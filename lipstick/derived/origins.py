@@ -40,7 +40,7 @@ _ADVICE = (
 )
 
 
-def expanded(capture: Capture, found: Sequence[A], *, values: bool) -> list[A]:
+def expanded(capture: Capture, formal: Sequence[A], *, values: bool) -> list[A]:
     """Return annotations or tensors with the annotations of derived rows for their tokens.
 
     Parameters
@@ -54,35 +54,35 @@ def expanded(capture: Capture, found: Sequence[A], *, values: bool) -> list[A]:
         When a deletion may make rows of a derived relation appear, or change values that decide
         rows of the answer: the tokens' annotations do not say so.
     """
-    tokens = frozenset[Token]().union(*(annotation.tokens for annotation in found))
+    tokens = frozenset[Token]().union(*(annotation.tokens for annotation in formal))
     known: dict[Token, Annotation] = {}
     for name, record in capture.manifest.relations.items():
-        mine = sorted(token for token in tokens if token.relation == name)
+        tokens_of_relation = sorted(token for token in tokens if token.relation == name)
         if record.derived is not None:
             problem = _problem(capture, record, values=values)
             if problem is not None:
                 raise CapabilityError(f"{problem}\n{_ADVICE.format(name=name)}")
-            known.update(_annotations(capture, record, mine))
+            known.update(_annotations(capture, record, tokens_of_relation))
 
     def annotation_of(token: Token) -> Annotation:
         return known.get(token, Polynomial.token(token))
 
     algebra = Expressions()
-    return [one.evaluate(algebra, annotation_of) for one in found]
+    return [value.evaluate(algebra, annotation_of) for value in formal]
 
 
 def _annotations(
     capture: Capture, record: RelationRecord, tokens: Sequence[Token]
 ) -> dict[Token, Annotation]:
     derivation = capture.ancestry.derivation(record)
-    found: dict[Token, Annotation] = {}
+    by_token: dict[Token, Annotation] = {}
     keys = _keys(capture, record, tokens)
-    for part, asked, identity in located(derivation, keys):
+    for part, wanted, identity in located(derivation, keys):
         made_by = capture.made(derivation, part)
-        annotations = made_by.memory.annotations_of(identity, len(asked))
-        made = expanded(made_by, annotations, values=False)
-        found.update(zip((tokens[place] for place in asked), made, strict=True))
-    return found
+        annotations = made_by.memory.annotations_of(identity, len(wanted))
+        expanded_annotations = expanded(made_by, annotations, values=False)
+        by_token.update(zip((tokens[index] for index in wanted), expanded_annotations, strict=True))
+    return by_token
 
 
 def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
@@ -90,18 +90,18 @@ def origins_of(capture: Capture, tokens: Mapping[str, pa.Table]) -> dict[str, pa
 
     As :func:`lipstick.derived.lineage.with_origins`, in memory.
     """
-    found = {name: [table] for name, table in tokens.items()}
+    tables_by_relation = {name: [table] for name, table in tokens.items()}
     for name, table in tokens.items():
         record = capture.manifest.relations[name]
         if record.derived is None:
             continue
         derivation = capture.ancestry.derivation(record)
-        for part, asked, identity in located(derivation, table):
+        for part, wanted, identity in located(derivation, table):
             made_by = capture.made(derivation, part)
-            inner = origins_of(made_by, made_by.memory.lineage_of(identity, len(asked)))
+            inner = origins_of(made_by, made_by.memory.lineage_of(identity, len(wanted)))
             for origin, its in inner.items():
-                found.setdefault(origin, []).append(its)
-    return {name: _distinct(tables) for name, tables in found.items()}
+                tables_by_relation.setdefault(origin, []).append(its)
+    return {name: _distinct(tables) for name, tables in tables_by_relation.items()}
 
 
 def _distinct(tables: Sequence[pa.Table]) -> pa.Table:
@@ -135,11 +135,11 @@ def located(
         if part.captured:
             rows = _rows_of(derivation, part)
             places = _places(derivation, part, rows, tokens)
-            asked = np.flatnonzero(places >= 0)
-            if len(asked):
+            wanted = np.flatnonzero(places >= 0)
+            if len(wanted):
                 tuples = pa.concat_tables(rows).column(TUPLE).combine_chunks()
-                taken = tuples.take(pa.array(places[asked]))
-                yield part, asked, [taken.field(at) for at in range(taken.type.num_fields)]
+                taken = tuples.take(pa.array(places[wanted]))
+                yield part, wanted, [taken.field(at) for at in range(taken.type.num_fields)]
 
 
 def _rows_of(derivation: Derivation, part: Part) -> list[pa.Table]:
@@ -166,9 +166,9 @@ def _places(
     file = (packed >> ROW_BITS) - derivation.first_file(part)
     inside = (file >= 0) & (file < len(rows))
     starts = np.concatenate([[0], np.cumsum([table.num_rows for table in rows])[:-1]])
-    place = starts[np.where(inside, file, 0)] + (packed & ((1 << ROW_BITS) - 1))
-    found: Array = np.where(inside, place, -1)
-    return found
+    row = starts[np.where(inside, file, 0)] + (packed & ((1 << ROW_BITS) - 1))
+    rows_of_tokens: Array = np.where(inside, row, -1)
+    return rows_of_tokens
 
 
 def _flat(table: pa.Table, name: str) -> pa.Array:
@@ -191,16 +191,16 @@ def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str |
     changes = changing(capture, record)
     if not changes.isdisjoint(_partitions(capture.ancestry.derivation(record))):
         return f"A deletion may change which rows of {name!r} were overwritten with a partition."
-    found = follow(capture.manifest.root, name, changes)
-    if found.decides or (values and found.aggregated):
+    followed = follow(capture.manifest.root, name, changes)
+    if followed.decides or (values and followed.aggregated):
         return f"The query compares or aggregates values of {name!r} that a deletion may change."
     return None
 
 
 def _partitions(derivation: Derivation) -> frozenset[str]:
     """The columns whose values tell which rows were overwritten."""
-    replaced = (one for part in derivation.parts for one in part.replaced)
-    return frozenset(column for one in replaced for column in one.columns)
+    replaced = (overwritten for part in derivation.parts for overwritten in part.replaced)
+    return frozenset(column for overwritten in replaced for column in overwritten.columns)
 
 
 def _appear(root: Block) -> bool:
@@ -213,14 +213,14 @@ def changing(capture: Capture, record: RelationRecord) -> frozenset[str]:
     if record.derived is None:
         return frozenset()
     derivation = capture.ancestry.derivation(record)
-    found: set[str] = set()
+    changing_columns: set[str] = set()
     for part in derivation.parts:
         if not part.captured:
             continue
         made_by = capture.made(derivation, part)
         root = made_by.manifest.root
-        places = {place for place, output in enumerate(root.outputs) if not output.stable}
+        places = {index for index, output in enumerate(root.outputs) if not output.stable}
         for inner in made_by.manifest.relations.values():
             places |= follow(root, inner.name, changing(made_by, inner)).outputs
-        found |= {part.columns[place] for place in places}
-    return frozenset(found)
+        changing_columns |= {part.columns[index] for index in places}
+    return frozenset(changing_columns)

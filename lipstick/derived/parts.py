@@ -88,11 +88,11 @@ def part_of(document: Mapping[str, Any]) -> Part:
 
 def document_of(part: Part) -> dict[str, Any]:
     """Return what a version keeps of a part."""
-    found = asdict(part)
-    found["stored"] = _listed(part.stored)
-    for document, replaced in zip(found["replaced"], part.replaced, strict=True):
+    record = asdict(part)
+    record["stored"] = _listed(part.stored)
+    for document, replaced in zip(record["replaced"], part.replaced, strict=True):
         document["stored"] = _listed(replaced.stored)
-    return found
+    return record
 
 
 def _listed(stored: tuple[StoredFile, ...] | None) -> list[Any] | None:

@@ -27,9 +27,11 @@ def readable(
         view = f"_lipstick_derived_{uuid.uuid4().hex[:8]}"
         relation_rows(spark, ancestry.derivation(record)).createOrReplaceTempView(view)
         return replace(record, view=view)
-    mine = next((t for t in tracked.values() if t.name.lower() == record.name.lower()), None)
-    if mine is not None and _same(mine, record):
-        return replace(record, view=mine.view)
+    tracked_relation = next(
+        (t for t in tracked.values() if t.name.lower() == record.name.lower()), None
+    )
+    if tracked_relation is not None and _same(tracked_relation, record):
+        return replace(record, view=tracked_relation.view)
     return record
 
 

@@ -97,14 +97,16 @@ def table_columns(
         The table's.
     """
     outputs = {name: output.name for name, output in zip(columns, root.outputs, strict=True)}
-    found = {}
+    columns_of_table = {}
     for field in schema:
         if field.name in outputs:
             name = outputs[field.name]
-            found[field.name] = written_as(F.col(f"`{name}`"), answer[name].dataType, field)
+            columns_of_table[field.name] = written_as(
+                F.col(f"`{name}`"), answer[name].dataType, field
+            )
         else:
-            found[field.name] = F.col(f"{FILLED}.`{field.name}`")
-    return found
+            columns_of_table[field.name] = F.col(f"{FILLED}.`{field.name}`")
+    return columns_of_table
 
 
 def part_rows(spark: SparkSession, derivation: Derivation, part: Part) -> DataFrame:
@@ -136,10 +138,12 @@ def not_replaced(
     values
         Of columns of the table, over the rows.
     """
-    for one in replaced:
-        filled = spark.read.parquet(str(derivation.replacing(one))).select(FILLED)
+    for partition in replaced:
+        filled = spark.read.parquet(str(derivation.replacing(partition))).select(FILLED)
         rows = rows.crossJoin(F.broadcast(filled.withColumnRenamed(FILLED, _PARTITION)))
-        inside = [values[name].eqNullSafe(F.col(f"{_PARTITION}.`{name}`")) for name in one.columns]
+        inside = [
+            values[name].eqNullSafe(F.col(f"{_PARTITION}.`{name}`")) for name in partition.columns
+        ]
         rows = rows.where(~reduce(and_, inside)).drop(_PARTITION)
     return rows
 

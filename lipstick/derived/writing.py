@@ -114,13 +114,13 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
     spark = session.spark
     plan = _planned(session, frame, target)
     plan.parts.mkdir(parents=True, exist_ok=True)
-    made: list[Path] = []
+    paths: list[Path] = []
     try:
-        capture, part = _captured(spark, plan, made)
-        parts = _kept_parts(spark, plan, part, made)
+        capture, part = _captured(spark, plan, paths)
+        parts = _kept_parts(spark, plan, part, paths)
         derivation = _named(spark, plan, (*parts, part))
         rows = part_rows(spark, derivation, part)
-        made.append(derivation.announcement)
+        paths.append(derivation.announcement)
         derivation.announce()
         emit(rows.select(*(f"`{name}`" for name in schema_of(derivation).names)))
         written = target.read(spark)
@@ -130,7 +130,7 @@ def write_answer(session: Session, frame: AnnotatedFrame, target: Target, emit: 
         )
         derivation.write()
     except BaseException:
-        for path in made:
+        for path in paths:
             if path.is_file():
                 path.unlink()
             shutil.rmtree(path, ignore_errors=True)
@@ -196,7 +196,7 @@ def _check_current(spark: SparkSession, plan: _Plan) -> None:
         )
 
 
-def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, made: list[Path]) -> tuple[Part, ...]:
+def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, paths: list[Path]) -> tuple[Part, ...]:
     """The parts that are there already; rows of a base relation are copied once.
 
     Parameters
@@ -211,17 +211,17 @@ def _kept_parts(spark: SparkSession, plan: _Plan, new: Part, made: list[Path]) -
         assert plan.existing is not None
         there = plan.existing.frame
         frame = not_replaced(spark, _version(plan), replaced, there, _columns(there))
-        part = write_part(frame, frame.columns, _fresh(plan, made), captured=False)
+        part = write_part(frame, frame.columns, _fresh(plan, paths), captured=False)
         return (part,) if part.files else ()
     parts = plan.earlier.parts
-    for one in replaced:
-        left = (_left(spark, plan, part, one, made) for part in parts)
+    for partition in replaced:
+        left = (_left(spark, plan, part, partition, paths) for part in parts)
         parts = tuple(part for part in left if part is not None)
     return parts
 
 
 def _left(
-    spark: SparkSession, plan: _Plan, part: Part, replaced: Replaced, made: list[Path]
+    spark: SparkSession, plan: _Plan, part: Part, replaced: Replaced, paths: list[Path]
 ) -> Part | None:
     """What is left of a part when a partition is overwritten; None: all of it was in there."""
     version = _version(plan)
@@ -234,9 +234,9 @@ def _left(
     since = replace(part, replaced=(*part.replaced, replaced))
     if rows.count() == left.count():
         return since
-    made.append(plan.parts / part.name / f"{ROWS}-{uuid.uuid4().hex}")
-    left.write.parquet(str(made[-1]))
-    since = described(replace(since, folder=made[-1].name), made[-1].parent)
+    paths.append(plan.parts / part.name / f"{ROWS}-{uuid.uuid4().hex}")
+    left.write.parquet(str(paths[-1]))
+    since = described(replace(since, folder=paths[-1].name), paths[-1].parent)
     return since if since.files or since.captured else None
 
 
@@ -244,24 +244,24 @@ def _columns(rows: DataFrame) -> dict[str, Column]:
     return {name: F.col(f"`{name}`") for name in rows.columns}
 
 
-def _captured(spark: SparkSession, plan: _Plan, made: list[Path]) -> tuple[Capture, Part]:
-    place = _fresh(plan, made)
-    capture = plan.frame.save(place / CAPTURE)
+def _captured(spark: SparkSession, plan: _Plan, paths: list[Path]) -> tuple[Capture, Part]:
+    folder = _fresh(plan, paths)
+    capture = plan.frame.save(folder / CAPTURE)
     schema = _schema(plan)
     filled = filling(spark, plan.target.into, plan.columns, schema)
     if filled is not None:
         # Once, as a default may be another value the next time.
-        path = str(place / FILLED_FILES)
+        path = str(folder / FILLED_FILES)
         filled.write.parquet(path)
         filled = spark.read.schema(filled.schema).parquet(path)
     rows = captured_rows(capture, plan.columns, schema, filled)
-    part = write_part(rows, plan.columns, place, captured=True)
-    return capture, replace(part, manifest=checksum(place / CAPTURE / MANIFEST))
+    part = write_part(rows, plan.columns, folder, captured=True)
+    return capture, replace(part, manifest=checksum(folder / CAPTURE / MANIFEST))
 
 
-def _fresh(plan: _Plan, made: list[Path]) -> Path:
-    made.append(plan.parts / uuid.uuid4().hex)
-    return made[-1]
+def _fresh(plan: _Plan, paths: list[Path]) -> Path:
+    paths.append(plan.parts / uuid.uuid4().hex)
+    return paths[-1]
 
 
 def _named(spark: SparkSession, plan: _Plan, parts: tuple[Part, ...]) -> Derivation:
@@ -310,4 +310,4 @@ def _key(plan: _Plan) -> tuple[Key, bool]:
         tracked = plan.known is not None and plan.known.naming is Naming.KEY
         return (plan.known.token, True) if plan.known is not None and tracked else ((), False)
     places = plan.frame.root.key_outputs
-    return tuple(plan.columns[place] for place in places or ()), False
+    return tuple(plan.columns[index] for index in places or ()), False

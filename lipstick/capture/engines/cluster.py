@@ -149,8 +149,8 @@ class SparkEngine:
                 deleted[name] = (view, self._manifest.relations[name].token)
         left = self.hypothetical(deleted) if deleted else None
         rows = root_rows(self._spark, root, self._rows_views(), self._members_view)
-        found = in_world(self._spark, root, rows, left, semiring)
-        return found.toDF(*self._manifest.names, "_value")
+        values = in_world(self._spark, root, rows, left, semiring)
+        return values.toDF(*self._manifest.names, "_value")
 
     def shown(self, table: pa.Table) -> DataFrame:
         """An answer with its annotations, computed in memory, as a data frame."""
@@ -197,10 +197,10 @@ class SparkEngine:
 
     def _lasting(self, reached: Container[str]) -> dict[str, Lasting]:
         """The captured rows of groupings from which a deletion only takes members of their own."""
-        found = {}
+        lasting = {}
         for block in topological(self._manifest.root):
-            own = block.kind is Kind.GROUP and not (block.sets or block.difference)
-            if not own or any(inner.name in reached for inner in block.derived):
+            plain_group = block.kind is Kind.GROUP and not (block.sets or block.difference)
+            if not plain_group or any(inner.name in reached for inner in block.derived):
                 continue
             fields = self._manifest.schemas[block.name]["rows"]["fields"]
             names = {name for name, _ in block.aggregates}
@@ -210,8 +210,8 @@ class SparkEngine:
                 if field["name"] in names and field["type"] in ("float", "double")
             }
             if rounded:
-                found[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
-        return found
+                lasting[block.name] = Lasting(self._dataset_view(block, "rows"), frozenset(rounded))
+        return lasting
 
     def present(self) -> DataFrame:
         """Return the answer's rows as captured, with the columns that tell them apart."""
