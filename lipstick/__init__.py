@@ -90,11 +90,11 @@ def __getattr__(name: str) -> Any:
     if name not in _ORIGINS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, attribute = _ORIGINS[name]
-    found: Any = import_module(module)
+    value: Any = import_module(module)
     if attribute:
-        found = getattr(found, attribute)
-    globals()[name] = found
-    return found
+        value = getattr(value, attribute)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

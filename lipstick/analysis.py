@@ -158,7 +158,7 @@ class Analyses(ABC):
         ExactnessError
             Where a row is too hard.
         """
-        return [(row, banzhaf(found)) for row, found in self._asked.polynomials(limit)]
+        return [(row, banzhaf(annotation)) for row, annotation in self._asked.polynomials(limit)]
 
     def witnesses(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
         """The minimal sets of input tuples that suffice for each row.
@@ -168,7 +168,7 @@ class Analyses(ABC):
         CapabilityError
             Where the absence of tuples, or a comparison of aggregates, takes part.
         """
-        return [(row, witnesses(found)) for row, found in self._asked.polynomials(limit)]
+        return [(row, witnesses(annotation)) for row, annotation in self._asked.polynomials(limit)]
 
     def repairs(self, limit: int | None = 20) -> list[tuple[Row, list[Tokens]]]:
         """The smallest deletions of input tuples that remove each row.
@@ -178,7 +178,7 @@ class Analyses(ABC):
         ExactnessError
             Where too many sets would have to be tried.
         """
-        return [(row, repairs(found)) for row, found in self._asked.polynomials(limit)]
+        return [(row, repairs(annotation)) for row, annotation in self._asked.polynomials(limit)]
 
     def responsibility(self, limit: int | None = 20) -> list[tuple[Row, dict[Token, float]]]:
         """How responsible every input tuple is for each row: 1 where the row depends on it alone.
@@ -188,7 +188,9 @@ class Analyses(ABC):
         ExactnessError
             Where too many sets would have to be tried.
         """
-        return [(row, responsibility(found)) for row, found in self._asked.polynomials(limit)]
+        return [
+            (row, responsibility(annotation)) for row, annotation in self._asked.polynomials(limit)
+        ]
 
 
 def _answered(

@@ -18,10 +18,10 @@ def with_names(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     if len(set(names)) == len(names):
         return frame.toDF(*names)
     columns = []
-    for place, (own, name) in enumerate(zip(frame.columns, names, strict=True)):
-        column = F.col(f"`{own}`")
-        if name in names[:place]:
-            metadata = frame.schema.fields[place].metadata
+    for index, (column_name, name) in enumerate(zip(frame.columns, names, strict=True)):
+        column = F.col(f"`{column_name}`")
+        if name in names[:index]:
+            metadata = frame.schema.fields[index].metadata
             column = F.array_repeat(column, 1)[0].alias(name, metadata=metadata)
         else:
             column = column.alias(name)

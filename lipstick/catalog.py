@@ -44,10 +44,10 @@ class SessionCatalog:
             For a view of a data frame that reads tracked relations and has no text.
         """
         name = ".".join(parts)
-        found = self._tracked.get(name.lower())
-        if found is not None:
-            self.columns.update(found.columns)
-            return TrackedRelation(found.name, found.columns, found.marks)
+        tracked = self._tracked.get(name.lower())
+        if tracked is not None:
+            self.columns.update(tracked.columns)
+            return TrackedRelation(tracked.name, tracked.columns, tracked.marks)
         if name.lower() not in self._views:
             self._views[name.lower()] = self._view(name)
         return self._views[name.lower()]

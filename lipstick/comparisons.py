@@ -83,17 +83,17 @@ def _pairs(spark: SparkSession, root: Block, sql: str) -> list[Pair]:
                 next((span for span, _ in compared.places if span is not None), None),
             ) from error
         sides = zip(schema.fields[::2], schema.fields[1::2], compared.places, strict=True)
-        pairs += [_pair(outer, inner, place) for outer, inner, place in sides]
+        pairs += [_pair(outer, inner, compared_at) for outer, inner, compared_at in sides]
     return pairs
 
 
-def _pair(outer: StructField, inner: StructField, place: tuple[Span | None, int]) -> Pair:
-    lengths = {found for found in map(fixed_length, (outer, inner)) if found is not None}
+def _pair(outer: StructField, inner: StructField, compared_at: tuple[Span | None, int]) -> Pair:
+    lengths = {length for length in map(fixed_length, (outer, inner)) if length is not None}
     return Pair(
         outer.dataType.simpleString(),
         inner.dataType.simpleString(),
         tuple(sorted(lengths)) if len(lengths) > 1 else (),
-        place,
+        compared_at,
     )
 
 
@@ -104,7 +104,7 @@ def _conversions(
 
     Without ANSI mode, ``=`` converts otherwise than set operations do.
     """
-    found: dict[Span, dict[int, str]] = {}
+    conversions: dict[Span, dict[int, str]] = {}
     for pair in pairs:
         span, number = pair.place
         if span is None or pair.outer == pair.inner:
@@ -113,8 +113,8 @@ def _conversions(
         if span in differences or (not exact and _is_ansi(spark)):
             name = _common(spark, pair)
             if name is not None:
-                found.setdefault(span, {})[number] = name
-    return found
+                conversions.setdefault(span, {})[number] = name
+    return conversions
 
 
 def _is_ansi(spark: SparkSession) -> bool:

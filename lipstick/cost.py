@@ -53,8 +53,8 @@ def estimate_cost(spark: SparkSession, root: Block) -> Cost:
 def _statistics(spark: SparkSession, sql: str) -> tuple[int, int | None]:
     """Return size in bytes and, if Spark knows it, number of rows of a query's result."""
     plan = str((spark.sql(f"EXPLAIN COST {sql}").head() or ("",))[0])
-    found = _SIZE.search(plan)
-    if found is None:
+    match = _SIZE.search(plan)
+    if match is None:
         return 0, None
-    size = int(float(found[1]) * 1024 ** _UNITS[found[2]])
-    return size, None if found[3] is None else int(float(found[3]))
+    size = int(float(match[1]) * 1024 ** _UNITS[match[2]])
+    return size, None if match[3] is None else int(float(match[3]))

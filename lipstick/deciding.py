@@ -35,8 +35,8 @@ def with_deciding(
     keys = selected.toDF(*(f"_s{number}" for number in range(len(names))))
     same = [rows[name].eqNullSafe(keys[f"_s{number}"]) for number, name in enumerate(names)]
     chosen = rows.join(keys, reduce(and_, same), "left_semi")
-    found = [_read_at(rows, chosen, extent, names) for extent in extents]
-    return reduce(DataFrame.union, [selected, *found]).distinct()
+    read_rows = [_read_at(rows, chosen, extent, names) for extent in extents]
+    return reduce(DataFrame.union, [selected, *read_rows]).distinct()
 
 
 def _read_at(rows: DataFrame, chosen: DataFrame, extent: Extent, identity: list[str]) -> DataFrame:
@@ -44,19 +44,21 @@ def _read_at(rows: DataFrame, chosen: DataFrame, extent: Extent, identity: list[
     partition = [F.col(f"`{name}`") for name in extent.partition]
     columns = [F.col(name) for name in identity]
     at = F.col(f"`{extent.at}`").alias("_at")
-    own = rows.select(*columns, *partition, at, F.lit(0).alias("_begun"), F.lit(True).alias("_own"))
+    own_events = rows.select(
+        *columns, *partition, at, F.lit(0).alias("_begun"), F.lit(True).alias("_own")
+    )
     ends = (F.col(f"`{extent.start}`"), 1), (F.col(f"`{extent.stop}`") + 1, -1)
     events = [
-        chosen.where(place.isNotNull()).select(
+        chosen.where(end.isNotNull()).select(
             *columns,
             *partition,
-            place.alias("_at"),
+            end.alias("_at"),
             F.lit(change).alias("_begun"),
             F.lit(False).alias("_own"),
         )
-        for place, change in ends
+        for end, change in ends
     ]
     order = Window.partitionBy(*partition).orderBy("_at")
     open_ = F.sum("_begun").over(order.rangeBetween(Window.unboundedPreceding, 0))
-    counted = reduce(DataFrame.union, [own, *events]).withColumn("_open", open_)
+    counted = reduce(DataFrame.union, [own_events, *events]).withColumn("_open", open_)
     return counted.where("_own AND _open > 0").select(*columns)

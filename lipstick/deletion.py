@@ -75,7 +75,7 @@ def resolve_deletion(
         names = [columns] if isinstance(columns, str) else list(columns)
         gone = frames[above.name].toDF(*(f"_p{i}" for i in range(len(above.token))))
         rows = spark.table(record.view)
-        match = [rows[f"`{mine}`"] == gone[f"_p{number}"] for number, mine in enumerate(names)]
+        match = [rows[f"`{column}`"] == gone[f"_p{number}"] for number, column in enumerate(names)]
         lost = rows.join(gone, match, "left_semi").select(*_columns(record.token))
         known = frames.get(record.name)
         frames[record.name] = lost if known is None else known.union(lost).distinct()

@@ -115,8 +115,8 @@ class Evaluation:
         if self._root.copies:
             # One annotation is that of all copies of a row.
             rows = rows.dropDuplicates(list(self._root.identity))
-        mine = values[self._root.name]
-        return _ordered(self._spark, self._root, _joined(self._root, rows, mine, "inner"))
+        root_values = values[self._root.name]
+        return _ordered(self._spark, self._root, _joined(self._root, rows, root_values, "inner"))
 
     def _values_view(self, block: Block) -> str:
         return f"_lipstick_values_{self._id}_{block.name}"
@@ -129,7 +129,7 @@ class Evaluation:
         if block.kind is Kind.GROUP and not block.keys:
             ones = self._passes.ones(shown)
             return self._spark.range(1).mapInArrow(ones, self._schema([], shown))
-        sql, found = contributions_sql(
+        sql, terms = contributions_sql(
             block,
             self._members_view,
             self._values_view,
@@ -141,10 +141,10 @@ class Evaluation:
         keys = [frame.schema[name] for name in block.identity]
         sides = [] if block.difference is None else [frame.schema[SIDE]]
         grouped = block.kind is Kind.GROUP
-        factors = [Factor(r.columns[0], r.optional, r.negated, r.either) for r in found.references]
+        factors = [Factor(r.columns[0], r.optional, r.negated, r.either) for r in terms.references]
         names = [key.name for key in (*keys, *sides)]
         kind = None if grouped else shown
-        members = self._passes.members(names, found.tokens, factors, kind, grouped=grouped)
+        members = self._passes.members(names, terms.tokens, factors, kind, grouped=grouped)
         partial = frame.mapInArrow(members, self._schema([*keys, *sides], kind))
         if not grouped:
             return partial
@@ -222,20 +222,20 @@ def in_world(
     """
     if root.copies:
         rows = rows.dropDuplicates(list(root.identity))
-    zero, one = semiring.to_arrow(semiring.pack([semiring.zero, semiring.one])).to_pylist()
+    zero, unit = semiring.to_arrow(semiring.pack([semiring.zero, semiring.one])).to_pylist()
     kind = _TYPES.get(semiring.arrow_type, StringType())
     keys = [F.col(f"`{name}`") for name in root.identity]
     if left is None and not root.copies:
-        return _ordered(spark, root, rows.withColumn(VALUE, F.lit(one).cast(kind)))
+        return _ordered(spark, root, rows.withColumn(VALUE, F.lit(unit).cast(kind)))
     left = rows.where(F.col(PRESENT)) if left is None else left
     count: Column = F.count(F.lit(1))
     if semiring.idempotent or not root.copies:
         # Rows with one identity are equal, each annotated on its own.
-        count = F.when(count > 0, F.lit(one)).otherwise(F.lit(zero))
-    mine = left.groupBy(*keys).agg(count.cast(kind).alias(VALUE))
-    found = _joined(root, rows, mine, "left")
+        count = F.when(count > 0, F.lit(unit)).otherwise(F.lit(zero))
+    counts = left.groupBy(*keys).agg(count.cast(kind).alias(VALUE))
+    joined = _joined(root, rows, counts, "left")
     there = F.coalesce(F.col(VALUE), F.lit(zero).cast(kind))
-    return _ordered(spark, root, found.withColumn(VALUE, there))
+    return _ordered(spark, root, joined.withColumn(VALUE, there))
 
 
 def valued_frame(spark: SparkSession, table: pa.Table, answer: StructType) -> DataFrame:
@@ -251,11 +251,11 @@ def valued_frame(spark: SparkSession, table: pa.Table, answer: StructType) -> Da
 def _joined(root: Block, rows: DataFrame, values: DataFrame, how: str) -> DataFrame:
     """Rows with the annotations that values has for what tells them apart."""
     keys = [f"`{name}`" for name in root.identity]
-    mine = values.toDF(*(f"_k{number}" for number in range(len(keys))), VALUE)
+    keyed = values.toDF(*(f"_k{number}" for number in range(len(keys))), VALUE)
     match: Column = F.lit(True)
     for number, key in enumerate(keys):
         match = match & F.col(key).eqNullSafe(F.col(f"_k{number}"))
-    return rows.join(mine, match, how)
+    return rows.join(keyed, match, how)
 
 
 def _ordered(spark: SparkSession, root: Block, rows: DataFrame) -> DataFrame:

@@ -319,14 +319,14 @@ class AnnotatedFrame(Analyses):
         delete = self._concerning(delete)
         if method == "rerun":
             return self._rerun(delete, cascade)
-        found = self.capture.what_if(delete, cascade)
-        assert isinstance(found, WhatIf)
-        return found
+        answer = self.capture.what_if(delete, cascade)
+        assert isinstance(answer, WhatIf)
+        return answer
 
     def _concerning(self, delete: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a deletion without the tracked relations that the query does not read."""
-        others = {name.lower() for name in self._session.tracked} - self.ancestry.names
-        return {name: what for name, what in delete.items() if name.lower() not in others}
+        other_relations = {name.lower() for name in self._session.tracked} - self.ancestry.names
+        return {name: what for name, what in delete.items() if name.lower() not in other_relations}
 
     def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
         """See :meth:`lipstick.Capture.what_if_updated`."""
@@ -349,13 +349,13 @@ class AnnotatedFrame(Analyses):
             )
         self._check_sources()
         spark = self._session.spark
-        asked = Capture(self._session.store, self.manifest("copy"), spark, self._known)
-        asked.ancestry.check_unambiguous(delete)
-        deletion = resolve_deletion(spark, asked.cluster.readable, delete, cascade)
+        capture = Capture(self._session.store, self.manifest("copy"), spark, self._known)
+        capture.ancestry.check_unambiguous(delete)
+        deletion = resolve_deletion(spark, capture.cluster.readable, delete, cascade)
         hypothesis = Hypothesis(spark, deletion, rerun=True)
-        new = hypothesis.rows(asked, hypothesis.reduced(asked))
+        new = hypothesis.rows(capture, hypothesis.reduced(capture))
         old = spark.sql(plain_sql(self.root, identity=True))
-        return WhatIf(spark, asked.manifest, new, old, "rerun")
+        return WhatIf(spark, capture.manifest, new, old, "rerun")
 
     # -- how it looks ----------------------------------------------------------------------
 

@@ -158,21 +158,21 @@ def check_understood(
     analysed_schema(spark, sql, args)
     emitted = dialect.emit(expression, grouped=True)
     with settings(spark, _SETTINGS):
-        theirs = _plans(_explain(spark, sql, args))
+        written_plans = _plans(_explain(spark, sql, args))
         try:
-            ours = _plans(_explain(spark, emitted, args))
+            emitted_plans = _plans(_explain(spark, emitted, args))
         except PySparkException as error:
             reason = str(error).strip().splitlines()[0]
             raise _refusal(sql, "a query", f"an error: {reason}", None) from error
-    if theirs != ours:
-        raise _difference(sql, theirs, ours)
+    if written_plans != emitted_plans:
+        raise _difference(sql, written_plans, emitted_plans)
     written, read = dialect.literals(sql), dialect.literals(emitted)
     if written != read:
         theirs_only = [" ".join(part).strip() for part in (written - read)]
         ours_only = [" ".join(part).strip() for part in (read - written)]
-        place = _find(sql, [part[1] for part in (written - read)])
+        span = _find(sql, [part[1] for part in (written - read)])
         raise _refusal(
-            sql, ", ".join(theirs_only) or _NOTHING, ", ".join(ours_only) or _NOTHING, place
+            sql, ", ".join(theirs_only) or _NOTHING, ", ".join(ours_only) or _NOTHING, span
         )
 
 
@@ -241,8 +241,8 @@ def _renumber(pattern: re.Pattern[str], text: str) -> str:
     numbers: dict[str, int] = {}
 
     def number(match: re.Match[str]) -> str:
-        found = match[match.re.groups]
-        return match[0][: -len(found)] + str(numbers.setdefault(found, len(numbers)))
+        digits = match[match.re.groups]
+        return match[0][: -len(digits)] + str(numbers.setdefault(digits, len(numbers)))
 
     return pattern.sub(number, text)
 
@@ -265,25 +265,25 @@ def _setting(spark: SparkSession, key: str) -> str:
     return str(row[1]) if row else "<undefined>"
 
 
-def _difference(sql: str, theirs: _Plans, ours: _Plans) -> NotUnderstoodError:
-    left = [*theirs.relations, *theirs.analysed.splitlines()]
-    right = [*ours.relations, *ours.analysed.splitlines()]
+def _difference(sql: str, written_plans: _Plans, emitted_plans: _Plans) -> NotUnderstoodError:
+    left = [*written_plans.relations, *written_plans.analysed.splitlines()]
+    right = [*emitted_plans.relations, *emitted_plans.analysed.splitlines()]
     size = max(len(left), len(right))
     left, right = (lines + [_NOTHING] * (size - len(lines)) for lines in (left, right))
-    mine, other = next(pair for pair in zip(left, right, strict=True) if pair[0] != pair[1])
+    written_line, other = next(pair for pair in zip(left, right, strict=True) if pair[0] != pair[1])
     known = set(_WORD.findall(other))
-    place = _find(sql, [word for word in _WORD.findall(mine) if word not in known])
-    return _refusal(sql, *_excerpts(mine, other), place)
+    span = _find(sql, [word for word in _WORD.findall(written_line) if word not in known])
+    return _refusal(sql, *_excerpts(written_line, other), span)
 
 
-def _excerpts(mine: str, other: str, width: int = 160) -> tuple[str, str]:
+def _excerpts(line: str, other: str, width: int = 160) -> tuple[str, str]:
     """Cut two lines to where they begin to differ."""
     same = next(
-        (i for i, pair in enumerate(zip(mine, other, strict=False)) if pair[0] != pair[1]),
-        min(len(mine), len(other)),
+        (i for i, pair in enumerate(zip(line, other, strict=False)) if pair[0] != pair[1]),
+        min(len(line), len(other)),
     )
     start = max(0, same - 40)
-    return mine[start : start + width].strip(), other[start : start + width].strip()
+    return line[start : start + width].strip(), other[start : start + width].strip()
 
 
 def _find(sql: str, words: list[str]) -> Span | None:
@@ -295,6 +295,6 @@ def _find(sql: str, words: list[str]) -> Span | None:
     return None
 
 
-def _refusal(sql: str, theirs: str, ours: str, place: Span | None) -> NotUnderstoodError:
-    problem = f"This query is not understood: Spark reads\n  {theirs}\nand we read\n  {ours}\n"
-    return NotUnderstoodError(problem + "The difference stands", _ADVICE, sql, place)
+def _refusal(sql: str, wanted: str, given: str, span: Span | None) -> NotUnderstoodError:
+    problem = f"This query is not understood: Spark reads\n  {wanted}\nand we read\n  {given}\n"
+    return NotUnderstoodError(problem + "The difference stands", _ADVICE, sql, span)

@@ -96,24 +96,24 @@ def _block(
             whole.update(branch.name for branch in block.branches)
             return
         for number, branch in enumerate(block.branches):
-            mine = selected.where(F.col("_branch") == number)
+            of_branch = selected.where(F.col("_branch") == number)
             columns = [F.col(f"`_{number}_{name}`").alias(name) for name in branch.identity]
             wanted.setdefault(branch.name, []).append(
-                _identified(mine.select(*columns) if columns else mine, branch.identity)
+                _identified(of_branch.select(*columns) if columns else of_branch, branch.identity)
             )
         return
-    sql, found = contributions_sql(block, members_view, rows=rows_views)
+    sql, contributions = contributions_sql(block, members_view, rows=rows_views)
     members = spark.sql(sql)
     if block.difference is not None and not block.difference.common:
         # A row of EXCEPT ALL was made from the left side alone.
         members = members.where(F.col(SIDE) == 0)
     if selected is not None:
         members = _matching(members, selected, block.identity)
-    for relation, names in found.tokens:
+    for relation, names in contributions.tokens:
         taken = members.select(*_columns(names))
         absent = reduce(and_, (F.col(name).isNull() for name in names))
         tokens.setdefault(relation, []).append(taken.where(~absent))
-    for reference in found.references:
+    for reference in contributions.references:
         inner = next(b for b in block.derived if b.name == reference.block)
         pairs = list(zip(reference.columns, inner.identity, strict=True))
         referred = members.select(*(F.col(c).alias(i) for c, i in pairs)) if pairs else members
@@ -145,11 +145,11 @@ def lineage_rows(
     sources: Mapping[str, tuple[str, tuple[str, ...], tuple[str, ...]]],
 ) -> dict[str, DataFrame]:
     """Return the rows that tokens name; ``sources`` gives view, token and own columns."""
-    found = {}
+    rows_by_relation = {}
     for relation, frame in tokens.items():
         view, token, columns = sources[relation]
         named = frame.toDF(*(f"_k{i}" for i in range(len(token))))
         rows = spark.table(view)
         match = [rows[f"`{name}`"].eqNullSafe(named[f"_k{i}"]) for i, name in enumerate(token)]
-        found[relation] = rows.join(named, match, "left_semi").select(*_columns(columns))
-    return found
+        rows_by_relation[relation] = rows.join(named, match, "left_semi").select(*_columns(columns))
+    return rows_by_relation

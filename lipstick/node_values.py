@@ -29,17 +29,17 @@ def node_rows(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[s
     """
     ids = np.asarray(ids, dtype=np.int64)
     rows: list[dict[str, Any]] = Selection(graph, ids).to_table().to_pylist()
-    found, stale = values(graph, ids)
+    values_by_node, stale = values(graph, ids)
     for row in rows:
         node = row.pop("id")
-        row["value"] = found.get(node)
+        row["value"] = values_by_node.get(node)
         row["stale"] = True if node in stale else None
     return rows
 
 
 def values(graph: ProvenanceGraph, ids: Array) -> tuple[dict[int, Any], set[int]]:
     """The values of those of some nodes that have one, and the nodes of which it is not known."""
-    found: dict[int, Any] = {}
+    known: dict[int, Any] = {}
     unknown: set[int] = set()
     marks = effects(graph)
     stored = ids[ids < graph.storage.count]
@@ -53,10 +53,10 @@ def values(graph: ProvenanceGraph, ids: Array) -> tuple[dict[int, Any], set[int]
             # An aggregate whose tensors do not tell it: the rest of the list can still be shown.
             unknown.update(chosen.tolist())
             continue
-        found.update(zip(chosen.tolist(), column, strict=True))
+        known.update(zip(chosen.tolist(), column, strict=True))
     if marks is not None:
         unknown.update(ids[marks.stale[ids]].tolist())
-    return {node: value for node, value in found.items() if node not in unknown}, unknown
+    return {node: value for node, value in known.items() if node not in unknown}, unknown
 
 
 def changed(before: ProvenanceGraph, after: ProvenanceGraph) -> Array:

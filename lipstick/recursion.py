@@ -36,8 +36,8 @@ def unfolded(
     """
     levels: dict[str, int] = {}
     query = bind(levels)
-    while found := [item for item in query.recursions.items() if item[0] not in levels]:
-        key, recursion = found[0]
+    while recursions := [item for item in query.recursions.items() if item[0] not in levels]:
+        key, recursion = recursions[0]
         levels[key] = _depth(_Levels(spark, recursion, tokens, query.sql))
         query = bind(levels)
     return query
@@ -94,9 +94,9 @@ class _Levels:
             self._spark.sql(plain_sql(lower_query(level, self._tokens, self._sql))).schema
             for level in self.recursion.levels[:2]
         )
-        for one, other in zip(first, second, strict=True):
-            if one.dataType.simpleString() != other.dataType.simpleString():
-                types = f"{one.dataType.simpleString()} and {other.dataType.simpleString()}"
+        for field, other in zip(first, second, strict=True):
+            if field.dataType.simpleString() != other.dataType.simpleString():
+                types = f"{field.dataType.simpleString()} and {other.dataType.simpleString()}"
                 raise self.refusal(
                     f"{self.recursion.name} begins and goes on with columns of types {types}",
                     "Cast the column in the recursive query.",

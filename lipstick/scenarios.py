@@ -99,10 +99,10 @@ def resolve_scenarios(
             parts.setdefault(name, []).append(Deleted(table.cast(types[name]), owners))
     deleted = {
         name: Deleted(
-            pa.concat_tables([part.tokens for part in found]).combine_chunks(),
-            np.concatenate([part.scenarios for part in found]),
+            pa.concat_tables([part.tokens for part in deleted_parts]).combine_chunks(),
+            np.concatenate([part.scenarios for part in deleted_parts]),
         )
-        for name, found in parts.items()
+        for name, deleted_parts in parts.items()
     }
     return Scenarios(pa.array(labels), deleted)
 
@@ -126,10 +126,10 @@ def numbered(given: Given, verb: str, example: str) -> tuple[list[Any], list[Map
     named = isinstance(given, Mapping)
     labels = list(given) if named else list(range(len(given)))
     listed = list(given.values()) if isinstance(given, Mapping) else list(given)
-    for label, one in zip(labels, listed, strict=True):
-        if not isinstance(one, Mapping):
+    for label, spec in zip(labels, listed, strict=True):
+        if not isinstance(spec, Mapping):
             raise TrackingError(
-                f"Scenario {label!r} says per relation what it {verb}, as {example}, not {one!r}."
+                f"Scenario {label!r} says per relation what it {verb}, as {example}, not {spec!r}."
             )
     return labels, listed
 
@@ -161,10 +161,11 @@ def tables_by_scenario(
     codes, first = distinct([every], len(every))
     ends = np.cumsum([len(label) for label in labels])
     numbers = np.split(codes, ends[:-1])
-    found = {
-        name: (table, mine) for (name, table), mine in zip(tables.items(), numbers, strict=True)
+    by_relation = {
+        name: (table, scenario_numbers)
+        for (name, table), scenario_numbers in zip(tables.items(), numbers, strict=True)
     }
-    return every.take(pa.array(first)), found
+    return every.take(pa.array(first)), by_relation
 
 
 def _tabulated(

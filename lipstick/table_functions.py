@@ -42,20 +42,20 @@ def register_function(spark: SparkSession, name: str, function: Any) -> TableFun
         spark.udf.register(name, function)
         return None
     spark.udtf.register(name, function)
-    made = _columns(function)
-    if function.evalType not in _OF_ROWS or made is None:
+    returned = _columns(function)
+    if function.evalType not in _OF_ROWS or returned is None:
         return None
     carrier = f"{name}_of_rows"
-    place = StructField(_PLACE, IntegerType())
+    index_field = StructField(_PLACE, IntegerType())
     carried = type(function)(
         _carrying(function.func),
-        returnType=StructType([place, *made.fields]),
+        returnType=StructType([index_field, *returned.fields]),
         name=carrier,
         evalType=function.evalType,
         deterministic=True,
     )
     spark.udtf.register(carrier, carried)
-    return TableFunction(carrier, tuple(made.names))
+    return TableFunction(carrier, tuple(returned.names))
 
 
 def _columns(function: Any) -> StructType | None:
@@ -63,10 +63,10 @@ def _columns(function: Any) -> StructType | None:
 
     Over Spark Connect it may still be text.
     """
-    made = function.returnType
-    if made is not None and not isinstance(made, StructType):
-        made = StructType.fromDDL(made.data_type_string)
-    return cast("StructType | None", made)
+    returned = function.returnType
+    if returned is not None and not isinstance(returned, StructType):
+        returned = StructType.fromDDL(returned.data_type_string)
+    return cast("StructType | None", returned)
 
 
 def check_partitions(spark: SparkSession, root: Block, query: str) -> None:
@@ -99,37 +99,39 @@ def _carrying(handler: type) -> type:
     class Carrier:
         def eval(self, rows: list[Any], place: Any, *arguments: Any, **named: Any) -> Iterator[Any]:
             function = handler()
-            for at, made in enumerate(run(function, rows, place, arguments, named)):
-                yield with_place(at, made)
+            for at, row in enumerate(run(function, rows, place, arguments, named)):
+                yield with_place(at, row)
             if hasattr(function, "cleanup"):
                 function.cleanup()
 
     def run(
         function: Any,
         rows: list[Any],
-        place: Any,
+        argument: Any,
         arguments: tuple[Any, ...],
         named: dict[str, Any],
     ) -> Iterator[Any]:
         try:
             for row in rows:
-                if isinstance(place, str):
-                    found = function.eval(*arguments, **{**named, place: row})
+                if isinstance(argument, str):
+                    results = function.eval(*arguments, **{**named, argument: row})
                 else:
-                    found = function.eval(*arguments[:place], row, *arguments[place:], **named)
-                yield from nothing_or(found)
+                    results = function.eval(
+                        *arguments[:argument], row, *arguments[argument:], **named
+                    )
+                yield from nothing_or(results)
         except skip:
             pass
         if hasattr(function, "terminate"):
             yield from nothing_or(function.terminate())
 
-    def nothing_or(found: Iterable[Any] | None) -> Iterable[Any]:
-        return () if found is None else found
+    def nothing_or(results: Iterable[Any] | None) -> Iterable[Any]:
+        return () if results is None else results
 
-    def with_place(at: int, made: Any) -> Any:
-        if isinstance(made, (tuple, list)):
-            return (at, *made)
-        fields = made if isinstance(made, dict) else vars(made)
+    def with_place(at: int, row: Any) -> Any:
+        if isinstance(row, (tuple, list)):
+            return (at, *row)
+        fields = row if isinstance(row, dict) else vars(row)
         return {place_name: at, **fields}
 
     return Carrier

@@ -56,13 +56,13 @@ _OF_LENGTH = "__CHAR_VARCHAR_TYPE_STRING"
 
 def fixed_length(column: StructField) -> str | None:
     """Return the type of a text of a fixed length, CHAR(n); None if a column is none."""
-    found = str(column.metadata.get(_OF_LENGTH, ""))
-    return found if found.startswith("char(") else None
+    kind = str(column.metadata.get(_OF_LENGTH, ""))
+    return kind if kind.startswith("char(") else None
 
 
 def mark_of(column: StructField) -> str | None:
     """Return what Spark knows of a column beyond its type, as the rewriter calls it."""
-    windows = (own for key, own in _OF_WINDOWS.items() if column.metadata.get(key))
+    windows = (mark for key, mark in _OF_WINDOWS.items() if column.metadata.get(key))
     return next(windows, None) or fixed_length(column)
 
 
@@ -95,7 +95,7 @@ class Tracked:
     @property
     def marks(self) -> Mapping[str, str]:
         """What Spark knows of columns beyond their types, as the rewriter calls it."""
-        marks = {one.name: mark_of(one) for one in self.schema}
+        marks = {field.name: mark_of(field) for field in self.schema}
         return {name: mark for name, mark in marks.items() if mark is not None}
 
     @property

@@ -39,7 +39,7 @@ def resolve_update(
         For relations that the query does not read, columns they do not have, and expressions that
         Spark refuses or that there is no Spark for.
     """
-    found = {}
+    tables = {}
     for name, what in update.items():
         record = record_of(relations, name)
         if isinstance(what, pa.Table):
@@ -51,8 +51,8 @@ def resolve_update(
                 f"New values of {record.name!r} are an Arrow table of its key and the columns that "
                 f"change, or, with Spark, expressions by column: {_WITH_SPARK}"
             )
-        found[record.name] = _checked(record, table, types)
-    return found
+        tables[record.name] = _checked(record, table, types)
+    return tables
 
 
 def resolve_updates(
@@ -119,9 +119,9 @@ def _checked(record: RelationRecord, table: pa.Table, types: Mapping[str, pa.Sch
         problem = f"has no column {unknown[0]!r}" if unknown else f"needs its key {missing[0]!r}"
         raise TrackingError(f"{record.name!r} {problem}; it has {', '.join(record.columns)}.")
     keys = table.select(list(record.token)).cast(types[record.name])
-    for place, column in enumerate(record.token):
+    for index, column in enumerate(record.token):
         at = table.schema.get_field_index(column)
-        table = table.set_column(at, column, keys.column(place))
+        table = table.set_column(at, column, keys.column(index))
     return table
 
 

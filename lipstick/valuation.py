@@ -100,17 +100,17 @@ def token_weights(
     """
 
     def values(tokens: Sequence[Token]) -> list[float]:
-        found: dict[Token, float] = {}
+        values_by_token: dict[Token, float] = {}
         for name in {token.relation for token in tokens}:
-            mine = [token for token in tokens if token.relation == name]
-            keys = [stored_key(relations[name].naming, token.key) for token in mine]
+            of_relation = [token for token in tokens if token.relation == name]
+            keys = [stored_key(relations[name].naming, token.key) for token in of_relation]
             columns = [
-                pa.array([key[place] for key in keys], field.type)
-                for place, field in enumerate(types[name])
+                pa.array([key[index] for key in keys], field.type)
+                for index, field in enumerate(types[name])
             ]
-            looked = valuations[name].lookup(columns, len(mine)).tolist()
-            found.update(zip(mine, looked, strict=True))
-        return [found[token] for token in tokens]
+            looked = valuations[name].lookup(columns, len(of_relation)).tolist()
+            values_by_token.update(zip(of_relation, looked, strict=True))
+        return [values_by_token[token] for token in tokens]
 
     return values
 
@@ -153,11 +153,11 @@ def _by_row(frame: DataFrame, record: RelationRecord, spec: OfRow) -> dict[tuple
         )
     names = dict.fromkeys([*record.token, *(spec.columns or frame.columns)])
     rows = frame.select(*(F.col(f"`{name}`") for name in names)).toArrow()
-    found = {}
+    values_by_key = {}
     for batch in rows.to_batches():
         for row in batch.to_pylist():
-            found[tuple(row[name] for name in record.token)] = spec.function(row)
-    return found
+            values_by_key[tuple(row[name] for name in record.token)] = spec.function(row)
+    return values_by_key
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -107,13 +107,13 @@ class Views:
     def _uncover(self, name: str, kept: str | None) -> None:
         catalog, owners = self._spark.catalog, _OWNERS[self._spark][name]
         replaced = self.is_replaced(name)
-        place = owners.index(self)
+        position = owners.index(self)
         owners.remove(self)
-        if place < len(owners):
-            above = owners[place]._covered
-            ours, above[name] = above[name], kept
-            if ours is not None:
-                catalog.dropTempView(ours)
+        if position < len(owners):
+            above = owners[position]._covered
+            own_view, above[name] = above[name], kept
+            if own_view is not None:
+                catalog.dropTempView(own_view)
         elif replaced:
             if kept is not None:
                 catalog.dropTempView(kept)

@@ -118,7 +118,7 @@ class WorkerPasses:
                 there = [column.is_valid() for column in given]
                 received = [column.filter(mask) for column, mask in zip(given, there, strict=True)]
                 columns = self.travel.columns(sources, dict(enumerate(received)))
-                found = [columns.tokens(number) for number in sources]
+                factor_values = [columns.tokens(number) for number in sources]
                 for number, (factor, mask) in enumerate(zip(factors, there, strict=True)):
                     values = columns.received(number)
                     if factor.optional:
@@ -126,8 +126,8 @@ class WorkerPasses:
                         if factor.either:
                             values = columns.or_absent(values, int(present.sum()))
                         values = columns.factors(values, present, negated=factor.negated)
-                    found.append(values)
-                values = columns.product(found, size)
+                    factor_values.append(values)
+                values = columns.product(factor_values, size)
                 keys = batch.select(list(identity))
                 if grouped and size and not any(pa.types.is_nested(key.type) for key in keys):
                     keys, order, offsets = _groups(keys)
@@ -144,8 +144,8 @@ class WorkerPasses:
                 offsets, members = list_layout(batch.column(batch.num_columns - 1))
                 columns = self.travel.columns({}, {VALUE: members})
                 values = columns.delta(columns.fold(columns.received(VALUE), offsets))
-                found = _end(columns, values, shown)
-                yield _batch(batch.schema.names[:-1], batch.columns[:-1], found)
+                values_shown = _end(columns, values, shown)
+                yield _batch(batch.schema.names[:-1], batch.columns[:-1], values_shown)
 
         return run
 
@@ -182,8 +182,8 @@ class WorkerPasses:
         def run(batches: Batches) -> Batches:
             for batch in batches:
                 columns = self.travel.columns({}, {VALUE: batch.column(batch.num_columns - 1)})
-                found = _end(columns, columns.received(VALUE), shown)
-                yield _batch(batch.schema.names[:-1], batch.columns[:-1], found)
+                values_shown = _end(columns, columns.received(VALUE), shown)
+                yield _batch(batch.schema.names[:-1], batch.columns[:-1], values_shown)
 
         return run
 

@@ -101,11 +101,11 @@ class AnnotatedWriter:
                 "Spark guesses the types of columns that files are partitioned by.\n"
                 "Write a table: partitionBy(...).saveAsTable(name)."
             )
-        place = os.fspath(path)
-        called = name or Path(place).name.split(".")[0]
+        location = os.fspath(path)
+        called = name or Path(location).name.split(".")[0]
         format = self._format or "parquet"
-        target = self._target(called, place, format=format)
-        return self._write(target, lambda writer: writer.save(place, format=format))
+        target = self._target(called, location, format=format)
+        return self._write(target, lambda writer: writer.save(location, format=format))
 
     def saveAsTable(self, name: str) -> Tracked:  # noqa: N802 - as Spark has it
         """Write a table. Columns of one that is there are found by name."""

@@ -43,12 +43,12 @@ def conditions(texts: Iterable[str]) -> dict[str, tuple[str, Any]]:
     click.BadParameter
         For text of another form, and for two conditions on one column.
     """
-    found: dict[str, tuple[str, Any]] = {}
+    comparisons: dict[str, tuple[str, Any]] = {}
     for text in texts:
         column, comparison = condition(text)
-        if column in found:
+        if column in comparisons:
             raise click.BadParameter(
                 f"There are two conditions on {column}.\nGive one, and choose among what it leaves."
             )
-        found[column] = comparison
-    return found
+        comparisons[column] = comparison
+    return comparisons

@@ -60,16 +60,16 @@ class Executions(Sequence[Mapping[str, Any]]):
         return len(self._read)
 
     @overload
-    def __getitem__(self, place: int) -> Mapping[str, Any]: ...
+    def __getitem__(self, key: int) -> Mapping[str, Any]: ...
 
     @overload
-    def __getitem__(self, place: slice) -> Executions: ...
+    def __getitem__(self, key: slice) -> Executions: ...
 
-    def __getitem__(self, place: int | slice) -> Mapping[str, Any] | Executions:
-        if isinstance(place, slice):
-            first = self.first + (place.indices(len(self))[0])
-            return Executions(first, self._read[place], self._begin)
-        return self._read[place]()
+    def __getitem__(self, key: int | slice) -> Mapping[str, Any] | Executions:
+        if isinstance(key, slice):
+            first = self.first + (key.indices(len(self))[0])
+            return Executions(first, self._read[key], self._begin)
+        return self._read[key]()
 
     def __iter__(self) -> Iterator[Mapping[str, Any]]:
         for number, read in enumerate(self._read, start=self.first):
@@ -155,13 +155,15 @@ def _document(path: Path) -> Any:
 
 def _resolved(given: Mapping[str, Any], path: Path) -> dict[str, Any]:
     """Rows by relation, or by node or module and relation, files in place of their paths."""
-    found: dict[str, Any] = {}
+    rows_by_name: dict[str, Any] = {}
     for name, rows in given.items():
         if isinstance(rows, dict):
-            found[str(name)] = _resolved(rows, path)
+            rows_by_name[str(name)] = _resolved(rows, path)
         else:
-            found[str(name)] = read_table(path.parent / rows) if isinstance(rows, str) else rows
-    return found
+            rows_by_name[str(name)] = (
+                read_table(path.parent / rows) if isinstance(rows, str) else rows
+            )
+    return rows_by_name
 
 
 # -- folders -----------------------------------------------------------------------------------
@@ -198,14 +200,14 @@ def _execution(folder: Path) -> dict[str, Any]:
 
 def _relations(folder: Path, among: Sequence[str] | Mapping[str, Any] = ()) -> dict[str, Any]:
     """The relations whose files are in a folder; `among` are folders that are no files."""
-    found: dict[str, Any] = {}
+    relations: dict[str, Any] = {}
     for path in sorted(folder.iterdir()):
         if path.name in among or path.name.startswith("."):
             continue
-        if path.stem in found:
+        if path.stem in relations:
             raise InputError(f"{folder} has two files of the relation {path.stem}.\nLeave one.")
-        found[path.stem] = read_table(path)
-    return found
+        relations[path.stem] = read_table(path)
+    return relations
 
 
 def _folders(path: Path) -> list[Path]:

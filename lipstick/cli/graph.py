@@ -101,13 +101,13 @@ def _counted(
     help="Whose values meet this: 'Model=Civic', 'value>=2'; may be repeated.",
 )
 def show(
-    opened: Opened, answer: Answer, nodes: tuple[str, ...], where: tuple[str, ...], **asked: Any
+    opened: Opened, answer: Answer, nodes: tuple[str, ...], where: tuple[str, ...], **options: Any
 ) -> None:
     """The nodes that meet all conditions; of NODEs also what they are made of.
 
     Without any, the whole graph, also as a picture.
     """
-    given = {name: values for name, values in asked.items() if values}
+    given = {name: values for name, values in options.items() if values}
     if where:
         given["where"] = conditions(where)
     from lipstick.cli.nodes import send_graph, told
@@ -118,8 +118,8 @@ def show(
         return
     if answer.format in (SVG, HTML):
         raise Failure("A picture is of a graph, not of some of its nodes: use graph subgraph.")
-    found = opened.graph.select(within=nodes or None, **given)
-    shown = found.ids[: answer.rows]
+    selection = opened.graph.select(within=nodes or None, **given)
+    shown = selection.ids[: answer.rows]
     rows = node_rows(opened.graph, shown)
     if nodes:
         for row, node in zip(rows, shown, strict=True):
@@ -131,8 +131,8 @@ def show(
         for row in rows:
             answer.table(_details(row))
     else:
-        answer.table(told(rows), len(found))
-        answer.say(counted(len(found), "node"))
+        answer.table(told(rows), len(selection))
+        answer.say(counted(len(selection), "node"))
     answer.send_table()
 
 
@@ -255,12 +255,12 @@ def _changes(
 def depends(opened: Opened, answer: Answer, node: str, others: tuple[str, ...]) -> None:
     """Whether NODE would be gone without the OTHERs, taken together."""
     opened.check_deletable()
-    found = opened.graph.depends(node, others)
+    verdict = opened.graph.depends(node, others)
     if answer.format == JSON:
-        answer.send_json({"node": node, "on": list(others), "depends": found})
+        answer.send_json({"node": node, "on": list(others), "depends": verdict})
         return
     without = f"without {' and '.join(others)}"
-    answer.say(f"yes: {without}, {node} is gone" if found else f"no: {node} is there {without}")
+    answer.say(f"yes: {without}, {node} is gone" if verdict else f"no: {node} is there {without}")
     answer.send_table()
 
 
@@ -282,8 +282,8 @@ def subgraph(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
 def path(opened: Opened, answer: Answer, source: str, target: str, longest: int | None) -> None:
     """Paths from SOURCE to TARGET, the shortest first; 10 unless --limit says otherwise."""
     limit = 10 if answer.limit is None else answer.limit
-    found = opened.graph.paths(source, target, limit, longest)
-    names = [opened.graph.names(each) for each in found]
+    paths = opened.graph.paths(source, target, limit, longest)
+    names = [opened.graph.names(each) for each in paths]
     if answer.format == JSON:
         answer.send_json(names)
         return
@@ -308,12 +308,12 @@ def inputs(opened: Opened, answer: Answer, nodes: tuple[str, ...]) -> None:
 @click.argument("right", type=int)
 def difference(opened: Opened, answer: Answer, left: int, right: int) -> None:
     """What execution LEFT has and execution RIGHT has not, and the other way round."""
-    found = opened.graph.difference(left, right)
-    rows = found.summary.to_pylist()
+    sides = opened.graph.difference(left, right)
+    rows = sides.summary.to_pylist()
     if answer.format == TABLE:
         _send_rows(answer, rows)
         return
-    alone = {"only_left": found.only_left.names(), "only_right": found.only_right.names()}
+    alone = {"only_left": sides.only_left.names(), "only_right": sides.only_right.names()}
     answer.send_json({"summary": rows} | alone)
 
 

@@ -70,15 +70,15 @@ def edges(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[str, 
     """The edges among some ascending nodes, by name; `port` says which operand of the target."""
     among = np.asarray(ids, dtype=np.int64)
     names = dict(zip(among.tolist(), graph.names(among), strict=True))
-    found = graph.outgoing(among, ports=True)
-    sources = np.repeat(among, found.degrees)
-    inside = np.isin(found.nodes, among)
-    ports = np.zeros(len(sources), np.uint8) if found.ports is None else found.ports
+    adjacency = graph.outgoing(among, ports=True)
+    sources = np.repeat(among, adjacency.degrees)
+    inside = np.isin(adjacency.nodes, among)
+    ports = np.zeros(len(sources), np.uint8) if adjacency.ports is None else adjacency.ports
     return [
         {"source": names[source], "target": names[target], "port": port}
         for source, target, port in zip(
             sources[inside].tolist(),
-            found.nodes[inside].tolist(),
+            adjacency.nodes[inside].tolist(),
             ports[inside].tolist(),
             strict=True,
         )

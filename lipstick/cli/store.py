@@ -49,7 +49,7 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
     """
     told = answer(format, output, limit, (TABLE, JSON))
     with reported():
-        found = sorted(_damages(path), key=lambda damage: damage.garbage)
+        damages = sorted(_damages(path), key=lambda damage: damage.garbage)
         rows = [
             {
                 "where": each.where,
@@ -57,14 +57,16 @@ def fsck(path: Path, format: str | None, output: Path | None, limit: int | None)
                 "remedy": each.remedy,
                 "damage": "left over" if each.garbage else "damaged",
             }
-            for each in found
+            for each in damages
         ]
-        damaged = sum(not each.garbage for each in found)
+        damaged = sum(not each.garbage for each in damages)
         if told.format == JSON:
             told.send_json(rows[: told.rows])
         else:
             told.table(rows[: told.rows], len(rows))
-            told.say(f"{damaged} damaged, {len(found) - damaged} left over" if found else "sound")
+            told.say(
+                f"{damaged} damaged, {len(damages) - damaged} left over" if damages else "sound"
+            )
             told.send_table()
     if damaged:
         sys.exit(DAMAGED)
@@ -95,10 +97,10 @@ def _damages(path: Path) -> list[Damage]:
 
         if is_capture(path) or is_derivation(path):
             with told_quietly() as warned:
-                found = (check_capture if is_capture(path) else check_derivation)(path)
+                damages = (check_capture if is_capture(path) else check_derivation)(path)
             for each in warned:
                 click.echo(str(each.message), err=True)
-            return found
+            return damages
         if path.is_dir():
             raise Failure(
                 f"{path} is not a store: it has no {FORMAT_FILE}. Nor is it a capture or the "

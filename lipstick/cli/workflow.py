@@ -48,12 +48,16 @@ def validate(file: Path, imports: tuple[str, ...]) -> None:
     from lipstick.workflow.document import load
 
     with reported():
-        found = Workflow.read(file, imports=imports)
+        definition = Workflow.read(file, imports=imports)
         with load(file).located():
-            found.validate()
-    parts = {"node": found.shape.nodes, "module": found.modules, "edge": found.shape.edges}
+            definition.validate()
+    parts = {
+        "node": definition.shape.nodes,
+        "module": definition.modules,
+        "edge": definition.shape.edges,
+    }
     sizes = ", ".join(counted(len(part), noun) for noun, part in parts.items())
-    click.echo(f"{found.name}: {sizes}: valid")
+    click.echo(f"{definition.name}: {sizes}: valid")
 
 
 @workflow.command()
@@ -190,9 +194,9 @@ def show_output(
     from lipstick.workflow import open_run
 
     with reported():
-        found = open_run(store)
-        last = max(found.executions - 1, 0)
-        rows = found.output(last if execution is None else execution, node, relation)
+        finished = open_run(store)
+        last = max(finished.executions - 1, 0)
+        rows = finished.output(last if execution is None else execution, node, relation)
         _send_rows(answer(format, output, limit, _FORMATS), rows)
 
 

@@ -54,7 +54,7 @@ def check(
     """
     for name, frame in reduced.items():
         frame.createOrReplaceTempView(name)
-    mine, answered = timed(what_if.df.collect)
-    theirs, rerun = timed(spark.sql(sql).collect)
-    answer: Counter[tuple[Any, ...]] = Counter(map(tuple, theirs))
-    return Check(Counter(map(tuple, mine)) == answer, answer, started + answered, rerun)
+    answered_rows, answered = timed(what_if.df.collect)
+    rerun_rows, rerun = timed(spark.sql(sql).collect)
+    answer: Counter[tuple[Any, ...]] = Counter(map(tuple, rerun_rows))
+    return Check(Counter(map(tuple, answered_rows)) == answer, answer, started + answered, rerun)

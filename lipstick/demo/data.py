@@ -37,15 +37,15 @@ def find_tables(folder: Path) -> dict[str, Path] | None:
     if not folder.is_dir() or not any(folder.iterdir()):
         return None
     paths = {name: _table(folder, name) for name in KEYS}
-    found = {name: path for name, path in paths.items() if path is not None}
-    missing = [name for name in KEYS if name not in found]
+    present = {name: path for name, path in paths.items() if path is not None}
+    missing = [name for name in KEYS if name not in present]
     if missing:
         raise DemoError(
             f"{folder} lacks {', '.join(f'{name}.parquet' for name in missing)}.\n"
             "Give --data a folder with all eight tables, or one that does not exist yet: they are "
             "generated there."
         )
-    return found
+    return present
 
 
 def _table(folder: Path, name: str) -> Path | None:
@@ -96,8 +96,8 @@ def generate(folder: Path, scale: float) -> None:
 
 def _generator() -> Path | None:
     beside = Path(sysconfig.get_path("scripts")) / GENERATOR
-    found = str(beside) if beside.is_file() else shutil.which(GENERATOR)
-    return Path(found) if found else None
+    program = str(beside) if beside.is_file() else shutil.which(GENERATOR)
+    return Path(program) if program else None
 
 
 def _move(unfinished: Path, folder: Path) -> None:

@@ -48,9 +48,9 @@ def dealer(spark: SparkSession, ls: Session, screen: Screen) -> list[Check]:
     for name, text in CHAIN:
         with screen.working(f"capturing {name}"):
             frames[name] = ls.sql(chain(name))
-            found = frames[name].polynomials(None)
-        shown = "\n".join(", ".join(map(display.cell, row.values())) for row, _ in found)
-        annotations = "\n".join(str(annotation) for _, annotation in found)
+            annotated = frames[name].polynomials(None)
+        shown = "\n".join(", ".join(map(display.cell, row.values())) for row, _ in annotated)
+        annotations = "\n".join(str(annotation) for _, annotation in annotated)
         table.append((name, _folded(text), Text(shown or "no rows"), Text(annotations)))
     screen.table(("relation", "over those before it", "rows", "annotations"), table)
 
@@ -71,13 +71,13 @@ def _deletion(
     spark: SparkSession, frame: AnnotatedFrame, delete: Mapping[str, list[Any]], screen: Screen
 ) -> Check:
     with screen.working("deleting"):
-        asked, started = timed(lambda: frame.what_if(delete=delete))
-        told = display.summary(asked)
+        hypothetical, started = timed(lambda: frame.what_if(delete=delete))
+        told = display.summary(hypothetical)
     screen.put(display.whatif_table(told))
     with screen.working("running the query again, to compare"):
         other = spark.newSession()
-        outcome = check(other, asked, chain(_BID), _reduced(other, delete), started)
-    outcome.show(screen, asked.method)
+        outcome = check(other, hypothetical, chain(_BID), _reduced(other, delete), started)
+    outcome.show(screen, hypothetical.method)
     return outcome
 
 

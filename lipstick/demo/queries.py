@@ -145,6 +145,6 @@ the count joined.
 def chain(name: str) -> str:
     """Return the text of a relation of the chain, after those before it."""
     names = [other for other, _ in CHAIN]
-    place = names.index(name)
-    before = ",\n".join(f"{other} AS ({text})" for other, text in CHAIN[:place])
-    return f"WITH {before}\n{CHAIN[place][1]}" if before else CHAIN[place][1]
+    number = names.index(name)
+    before = ",\n".join(f"{other} AS ({text})" for other, text in CHAIN[:number])
+    return f"WITH {before}\n{CHAIN[number][1]}" if before else CHAIN[number][1]

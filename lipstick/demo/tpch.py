@@ -108,11 +108,11 @@ def explained(ls: Session, frame: AnnotatedFrame, answer: list[Row], screen: Scr
         pairs = frame.polynomials(len(answer))
         tensors = frame.tensors("revenue", len(answer))
     contributed = {row["l_orderkey"]: tensor for row, tensor in tensors}
-    place = _readable([annotation for _, annotation in pairs])
-    key = pairs[place][0]["l_orderkey"]
+    number = _readable([annotation for _, annotation in pairs])
+    key = pairs[number][0]["l_orderkey"]
     relations = list(frame.relations)
     screen.label(f"how order {key} came to be in the answer: its annotation, δ for the group")
-    screen.formula(pairs[place][1].truncated(_TERMS), relations)
+    screen.formula(pairs[number][1].truncated(_TERMS), relations)
     screen.say("  The last factor is LIMIT: fewer than ten orders come before it.", "dim")
     screen.label("and its revenue: what each derivation contributes, a tensor of N[X] ⊗ SUM")
     screen.formula(str(contributed[key]), relations)
@@ -125,14 +125,14 @@ def _readable(annotations: list[Any]) -> int:
     # The group itself, and not what LIMIT compares it with.
     groups = [annotation.children[0] for annotation in annotations]
     sizes = [len(group.tokens) for group in groups]
-    rich = [place for place, size in enumerate(sizes) if size > len(_SHOWN)]
-    return min(rich, key=lambda place: sizes[place], default=0)
+    rich = [index for index, size in enumerate(sizes) if size > len(_SHOWN)]
+    return min(rich, key=lambda index: sizes[index], default=0)
 
 
 def _evaluated(ls: Session, frame: AnnotatedFrame, key: Any, screen: Screen) -> None:
     # LIMIT asks which tuples are there, and costs say more: they are asked of all orders.
     whole = ls.sql(Q3.sql.partition("LIMIT")[0])
-    asked = (
+    evaluations = (
         (frame, semirings.Counting(), None, "how many rows it stands for"),
         (
             frame,
@@ -148,7 +148,7 @@ def _evaluated(ls: Session, frame: AnnotatedFrame, key: Any, screen: Screen) -> 
         ),
     )
     rows = []
-    for of, semiring, valuation, question in asked:
+    for of, semiring, valuation, question in evaluations:
         with screen.working(f"evaluating in {semiring.name}"):
             valued = of.evaluate(semiring, valuation)
             row = valued.where(f"l_orderkey = {key}").first()
@@ -160,14 +160,14 @@ def _evaluated(ls: Session, frame: AnnotatedFrame, key: Any, screen: Screen) -> 
 
 def _lineage(frame: AnnotatedFrame, key: Any, screen: Screen) -> None:
     with screen.working("looking up the lineage"):
-        found = {
+        lineage = {
             name: rows.select(*_SHOWN[name]).orderBy(*KEYS[name]).collect()
             for name, rows in frame.lineage(where=f"l_orderkey = {key}").items()
         }
     screen.label(f"its lineage: the input rows that order {key} was made from")
     for name, columns in _SHOWN.items():
         screen.say(f"  {name}", "dim")
-        screen.table(columns, found[name])
+        screen.table(columns, lineage[name])
 
 
 def what_if(
@@ -177,16 +177,16 @@ def what_if(
     screen.heading("What if nothing had been sent by truck?")
     screen.sql(f"""q.what_if(delete={{"lineitem": "{_TRUCK}"}})""")
     with screen.working("the answer without them, from the annotations"):
-        asked, started = timed(lambda: frame.what_if(delete={"lineitem": _TRUCK}))
-        told = display.summary(asked, limit=20)
+        hypothetical, started = timed(lambda: frame.what_if(delete={"lineitem": _TRUCK}))
+        told = display.summary(hypothetical, limit=20)
     screen.say(f"  {told.sentence}")
     screen.put(display.whatif_table(told))
     with screen.working("the same query on the reduced tables, to compare"):
         other = spark.newSession()
         reduced = {name: other.read.parquet(str(tables[name])) for name in frame.relations}
         reduced["lineitem"] = reduced["lineitem"].where(f"NOT ({_TRUCK})")
-        outcome = check(other, asked, Q3.sql, reduced, started)
-    outcome.show(screen, asked.method)
+        outcome = check(other, hypothetical, Q3.sql, reduced, started)
+    outcome.show(screen, hypothetical.method)
     return [outcome, _in_memory(spark, frame, outcome, screen)]
 
 
@@ -201,8 +201,8 @@ def _in_memory(spark: SparkSession, frame: AnnotatedFrame, outcome: Check, scree
 
         answer, first = timed(asked)
         _, again = timed(asked)
-        found = Counter(tuple(row.values()) for row in answer.to_pylist())
-    equal = found == outcome.answer
+        counted = Counter(tuple(row.values()) for row in answer.to_pylist())
+    equal = counted == outcome.answer
     if equal:
         screen.say(
             f"  ✓ equal again without Spark, from the capture's files and the {keys.num_rows:,} "
@@ -211,4 +211,4 @@ def _in_memory(spark: SparkSession, frame: AnnotatedFrame, outcome: Check, scree
         )
     else:
         screen.say("  ✗ NOT equal when answered without Spark", "bold red")
-    return Check(equal, found, first, outcome.rerun)
+    return Check(equal, counted, first, outcome.rerun)

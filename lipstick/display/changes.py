@@ -42,8 +42,8 @@ class Summary:
     @property
     def sentence(self) -> str:
         """The counts in words."""
-        said = [f"{self.counts[kind]:,} {kind}" for kind in CHANGES if self.counts.get(kind)]
-        return ", ".join(said) or "no rows"
+        parts = [f"{self.counts[kind]:,} {kind}" for kind in CHANGES if self.counts.get(kind)]
+        return ", ".join(parts) or "no rows"
 
     @property
     def hidden(self) -> int:
@@ -70,7 +70,7 @@ def summary(what_if: Any, limit: int = CHANGED_ROWS) -> Summary:
         changed = changes.filter(pc.not_equal(kinds, "unchanged")).slice(0, limit)
         schema = changes.schema.field("old").type
         names = tuple(schema.field(i).name for i in range(schema.num_fields))
-        found = [
+        changed_rows = [
             (kind.as_py(), _struct(old), _struct(new))
             for kind, old, new in zip(
                 changed.column("_change"), changed.column("old"), changed.column("new"), strict=True
@@ -82,9 +82,9 @@ def summary(what_if: Any, limit: int = CHANGED_ROWS) -> Summary:
         }
         names = tuple(changes.schema["old"].dataType.names)
         rows = changes.where("_change <> 'unchanged'").limit(limit).collect()
-        found = [(row[0], _tuple(row[1]), _tuple(row[2])) for row in rows]
-    found.sort(key=lambda row: CHANGES.index(row[0]))
-    return Summary(what_if.method, names, counts, tuple(found))
+        changed_rows = [(row[0], _tuple(row[1]), _tuple(row[2])) for row in rows]
+    changed_rows.sort(key=lambda row: CHANGES.index(row[0]))
+    return Summary(what_if.method, names, counts, tuple(changed_rows))
 
 
 def _told(what_if: Any) -> Summary:
