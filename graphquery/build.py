@@ -144,8 +144,8 @@ def _nothing_meant(segments: tuple[Segment, ...], around: Around) -> str:
         ("execution", around.executions, {segment.execution for segment in segments}),
         ("relation", around.relations, {segment.relation for segment in segments}),
     ]
-    for what, asked, there in conditions:
-        for name in asked:
+    for what, wanted, there in conditions:
+        for name in wanted:
             if name not in there:
                 known = (str(item) for item in there if item is not None)
                 return f"The graph has no {what} {name!r}.\n{closest(str(name), known)}"

@@ -50,9 +50,9 @@ def equals(left: ProvenanceGraph, right: ProvenanceGraph) -> bool:
         return False
     if left.storage is right.storage:
         return np.array_equal(left.ids, right.ids) and _same_edges(left, right, None, None)
-    names, others = left.names(left.ids), right.names(right.ids)
-    order, other = np.argsort(np.array(names)), np.argsort(np.array(others))
-    if [names[i] for i in order] != [others[i] for i in other]:
+    names, right_names = left.names(left.ids), right.names(right.ids)
+    order, other = np.argsort(np.array(names)), np.argsort(np.array(right_names))
+    if [names[i] for i in order] != [right_names[i] for i in other]:
         return False
     if _attributes(left, left.ids[order]) != _attributes(right, right.ids[other]):
         return False
@@ -60,10 +60,10 @@ def equals(left: ProvenanceGraph, right: ProvenanceGraph) -> bool:
 
 
 def _attributes(graph: ProvenanceGraph, ids: Array) -> list[tuple[object, ...]]:
-    found: list[tuple[object, ...]] = []
+    attributes: list[tuple[object, ...]] = []
     for node in ids.tolist():
         segment = graph.segment(node)
-        found.append(
+        attributes.append(
             (
                 segment.kind,
                 segment.label,
@@ -73,7 +73,7 @@ def _attributes(graph: ProvenanceGraph, ids: Array) -> list[tuple[object, ...]]:
                 segment.relation,
             )
         )
-    return found
+    return attributes
 
 
 def _ranks(graph: ProvenanceGraph, order: Array) -> Array:
@@ -84,9 +84,9 @@ def _ranks(graph: ProvenanceGraph, order: Array) -> Array:
 
 
 def _same_edges(
-    left: ProvenanceGraph, right: ProvenanceGraph, ranks: Array | None, others: Array | None
+    left: ProvenanceGraph, right: ProvenanceGraph, ranks: Array | None, right_ranks: Array | None
 ) -> bool:
-    a, b = _edge_rows(left, ranks), _edge_rows(right, others)
+    a, b = _edge_rows(left, ranks), _edge_rows(right, right_ranks)
     return a.shape == b.shape and bool((a == b).all())
 
 

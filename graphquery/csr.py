@@ -140,8 +140,8 @@ def _runs(blocks: list[Block]) -> Iterator[tuple[list[Block], bool]]:
     count = 0
     for _, group in groupby((block for block in blocks if block.count), lambda block: block.own):
         same = list(group)
-        others = {block.other for block in same}
-        aligned = len(others) == len(same) and all(
+        other_ranges = {block.other for block in same}
+        aligned = len(other_ranges) == len(same) and all(
             block.own_ordinals is None and block.count == same[0].count for block in same
         )
         if run and (aligned or count >= _CHUNK):
@@ -159,26 +159,26 @@ def _runs(blocks: list[Block]) -> Iterator[tuple[list[Block], bool]]:
 def _align(run: list[Block], nodes: Array, ports: Array | None, degrees: Array) -> None:
     """Write the edges of sets that all have one at every node of a range."""
     degrees[: run[0].count] = len(run)
-    for place, block in enumerate(run):
-        _fill(nodes[place :: len(run)], block.other, block.other_ordinals)
+    for offset, block in enumerate(run):
+        _fill(nodes[offset :: len(run)], block.other, block.other_ordinals)
         if ports is not None:
-            ports[place :: len(run)] = block.port
+            ports[offset :: len(run)] = block.port
 
 
 def _gather(run: list[Block], nodes: Array, ports: Array | None, degrees: Array) -> None:
     """Write the edges of any sets, and sort them."""
-    own = np.empty(len(nodes), dtype=np.int64)
+    owners = np.empty(len(nodes), dtype=np.int64)
     start = 0
     for block in run:
         stop = start + block.count
-        _fill(own[start:stop], block.own - run[0].own, block.own_ordinals)
+        _fill(owners[start:stop], block.own - run[0].own, block.own_ordinals)
         _fill(nodes[start:stop], block.other, block.other_ordinals)
         if ports is not None:
             ports[start:stop] = block.port
         start = stop
-    counts = np.bincount(own)
+    counts = np.bincount(owners)
     degrees[: len(counts)] = counts
-    _sort(own, nodes, ports)
+    _sort(owners, nodes, ports)
 
 
 def _fill(target: Array, base: int, ordinals: Array | int | None) -> None:
@@ -190,19 +190,19 @@ def _fill(target: Array, base: int, ordinals: Array | int | None) -> None:
         np.add(ordinals, base, out=target, dtype=target.dtype, casting="unsafe")
 
 
-def _sort(own: Array, nodes: Array, ports: Array | None) -> None:
+def _sort(owners: Array, nodes: Array, ports: Array | None) -> None:
     """Sort a chunk in place by own end, neighbour and port."""
-    if _is_sorted(own, nodes, ports):
+    if _is_sorted(owners, nodes, ports):
         return
-    if int(own.max()) >= 1 << 29 or int(nodes.max()) >= 1 << _OTHER_BITS:
-        keys = (nodes, own) if ports is None else (ports, nodes, own)
+    if int(owners.max()) >= 1 << 29 or int(nodes.max()) >= 1 << _OTHER_BITS:
+        keys = (nodes, owners) if ports is None else (ports, nodes, owners)
         order = np.lexsort(keys)
         nodes[:] = nodes[order]
         if ports is not None:
             ports[:] = ports[order]
         return
     # One sort of packed keys is several times faster than sorting positions.
-    packed = own
+    packed = owners
     packed <<= _OTHER_BITS
     packed |= nodes
     if ports is not None:
@@ -215,12 +215,12 @@ def _sort(own: Array, nodes: Array, ports: Array | None) -> None:
     np.bitwise_and(packed, (1 << _OTHER_BITS) - 1, out=nodes, casting="unsafe")
 
 
-def _is_sorted(own: Array, nodes: Array, ports: Array | None) -> bool:
+def _is_sorted(owners: Array, nodes: Array, ports: Array | None) -> bool:
     if ports is not None and bool(ports.any()):
         return False
     # A look at the beginning settles it for edges in no order.
-    for stop in (min(1024, len(own)), len(own)):
-        step = own[1:stop] - own[: stop - 1]
+    for stop in (min(1024, len(owners)), len(owners)):
+        step = owners[1:stop] - owners[: stop - 1]
         ascending = nodes[1:stop] >= nodes[: stop - 1]
         if not bool(((step > 0) | ((step == 0) & ascending)).all()):
             return False

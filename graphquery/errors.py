@@ -50,9 +50,9 @@ class StaleValueError(ValuesError):
 def closest(name: str, known: Iterable[str]) -> str:
     """A hint for an unknown name: the known ones most like it, or some of all."""
     names = sorted(known)
-    found = get_close_matches(name, names, n=3, cutoff=0.6)
-    if found:
-        return f"Did you mean {_either(found)}?"
+    likely = get_close_matches(name, names, n=3, cutoff=0.6)
+    if likely:
+        return f"Did you mean {_either(likely)}?"
     if not names:
         return "There are none."
     more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""

@@ -165,9 +165,9 @@ class ProvenanceGraph:
         NotInGraphError
             The node is stored, but not in this graph.
         """
-        found = naming.find(self.storage, name)
-        self._check(np.array([found], dtype=np.int64))
-        return found
+        number = naming.find(self.storage, name)
+        self._check(np.array([number], dtype=np.int64))
+        return number
 
     def name(self, node: int) -> str:
         """The name of a node."""
@@ -248,20 +248,20 @@ class ProvenanceGraph:
         """What some nodes of this graph are made of directly; see `outgoing`."""
         return self._neighbours(self.storage.incoming, ids, 1, ports)
 
-    def _neighbours(self, csr: Csr, ids: Array, own: int, with_ports: bool) -> Neighbours:
-        place, degrees = positions(csr, ids)
-        ports = csr.ports[place] if with_ports and csr.ports is not None else None
-        found = Neighbours(csr.nodes[place], degrees, ports)
+    def _neighbours(self, csr: Csr, ids: Array, end: int, with_ports: bool) -> Neighbours:
+        index, degrees = positions(csr, ids)
+        ports = csr.ports[index] if with_ports and csr.ports is not None else None
+        neighbours = Neighbours(csr.nodes[index], degrees, ports)
         if self.visible is None:
-            return found
+            return neighbours
         if self.overlay is not None:
-            found = merged(found, *self.overlay.neighbours(ids, own))
-        return found.kept(self.visible[found.nodes])
+            neighbours = merged(neighbours, *self.overlay.neighbours(ids, end))
+        return neighbours.kept(self.visible[neighbours.nodes])
 
     def edges(self) -> tuple[Array, Array, Array | None]:
         """All edges: sources, targets, and ports (None if all are operand 0)."""
-        found = self.outgoing(self.ids, ports=True)
-        return np.repeat(self.ids, found.degrees), found.nodes, found.ports
+        adjacent = self.outgoing(self.ids, ports=True)
+        return np.repeat(self.ids, adjacent.degrees), adjacent.nodes, adjacent.ports
 
     # -- operations ------------------------------------------------------------------------------
 

@@ -51,9 +51,9 @@ def find(storage: Storage, name: str) -> int:
     """
     if name.endswith(ZOOMED_SUFFIX):
         inner = find(storage, name[: -len(ZOOMED_SUFFIX)])
-        place = int(np.searchsorted(storage.invocations, inner))
-        if place < len(storage.invocations) and storage.invocations[place] == inner:
-            return storage.count + place
+        rank = int(np.searchsorted(storage.invocations, inner))
+        if rank < len(storage.invocations) and storage.invocations[rank] == inner:
+            return storage.count + rank
         raise UnknownNameError(f"{name}: only invocations have zoomed nodes.\nLeave out the end.")
     if name in storage.position:
         return _only(storage, name)
@@ -86,8 +86,8 @@ def numbers(storage: Storage, nodes: Any) -> Array:
         ids = [ids]
     if not isinstance(ids, np.ndarray):
         items = [getattr(item, "ids", item) for item in ids]
-        found = [find(storage, item) if isinstance(item, str) else item for item in items]
-        parts = [np.atleast_1d(np.asarray(item)) for item in found]
+        resolved = [find(storage, item) if isinstance(item, str) else item for item in items]
+        parts = [np.atleast_1d(np.asarray(item)) for item in resolved]
         ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
     if ids.dtype.kind not in "iu":
         raise GraphError(
@@ -122,15 +122,15 @@ def module_names(storage: Storage, modules: Iterable[str | Iterable[str]]) -> fr
     UnknownNameError
         A module that the graph does not have.
     """
-    found: set[str] = set()
+    ids_given: set[str] = set()
     for item in modules:
-        found.update([item] if isinstance(item, str) else item)
-    for module in sorted(found):
+        ids_given.update([item] if isinstance(item, str) else item)
+    for module in sorted(ids_given):
         if module not in storage.modules:
             raise UnknownNameError(
                 f"The graph has no module {module!r}.\n{closest(module, storage.modules)}"
             )
-    return frozenset(found)
+    return frozenset(ids_given)
 
 
 def key_texts(storage: Storage, segment: Segment) -> pa.Array:

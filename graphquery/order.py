@@ -170,9 +170,9 @@ def _leveled(parts: list[list[int]], following: list[list[int]], looped: set[int
 def _node_layers(graph: ProvenanceGraph, ids: Array) -> Iterator[Array]:
     """Layers among the nodes of segments that feed one another."""
     ids = np.sort(ids)
-    found = graph.incoming(ids)
-    inside = np.isin(found.nodes, ids)
-    owners = np.repeat(np.arange(len(ids)), found.degrees)
+    neighbours = graph.incoming(ids)
+    inside = np.isin(neighbours.nodes, ids)
+    owners = np.repeat(np.arange(len(ids)), neighbours.degrees)
     waiting = np.bincount(owners[inside], minlength=len(ids))
     layer = np.flatnonzero(waiting == 0)
     done = len(layer)

@@ -222,12 +222,12 @@ def _several(allowed: Any) -> frozenset[Any] | None:
 
 
 def _kinds(kind: str | Collection[str] | None) -> frozenset[Any] | None:
-    asked = _several(kind)
+    kinds = _several(kind)
     known = {item.value for item in Kind}
-    for item in asked or ():
+    for item in kinds or ():
         if item not in known:
             raise SelectionError(f"There is no kind of node {item!r}.\n{closest(item, known)}")
-    return asked
+    return kinds
 
 
 def _in_segments(graph: ProvenanceGraph, conditions: Mapping[str, frozenset[Any]]) -> Array:

@@ -70,9 +70,9 @@ class Tables:
         few = self._few(rows)
         if few is not None:
             return self._local(few, NODE), few.num_rows
-        frame, found = self._written(rows, NODE, F.count(F.lit(1)))
-        self._were_few = found <= _FEW
-        return frame, found
+        frame, total = self._written(rows, NODE, F.count(F.lit(1)))
+        self._were_few = total <= _FEW
+        return frame, total
 
     def stored(self, nodes: Frame | None) -> NodeSet:
         """Compute distinct rows of nodes of any levels now."""
@@ -88,10 +88,10 @@ class Tables:
         path = f"{self.folder}/frames/{next(self._numbers)}"
         placed = nodes.select("segment", "id").distinct().join(F.broadcast(places), "segment")
         placed.write.partitionBy("level").parquet(path)
-        found = self.spark.read.schema(f"{NODE}, level INT").parquet(path)
-        counted = found.groupBy("level").count().toArrow().to_pydict()
+        written = self.spark.read.schema(f"{NODE}, level INT").parquet(path)
+        counted = written.groupBy("level").count().toArrow().to_pydict()
         parts = {
-            level: (found.where(F.col("level") == level).select("segment", "id"),)
+            level: (written.where(F.col("level") == level).select("segment", "id"),)
             for level in counted["level"]
         }
         found_rows = sum(counted["count"])
@@ -109,9 +109,9 @@ class Tables:
         """Rows brought here; None where there are many, or were the last time."""
         if not self._were_few:
             return None
-        found = rows.limit(_FEW + 1).toArrow()
-        self._were_few = found.num_rows <= _FEW
-        return found if self._were_few else None
+        some = rows.limit(_FEW + 1).toArrow()
+        self._were_few = some.num_rows <= _FEW
+        return some if self._were_few else None
 
     def _local(self, rows: pa.Table, schema: str) -> Frame:
         if not rows.num_rows:  # whose columns Spark Connect does not take from the table
@@ -153,10 +153,10 @@ class Tables:
         numbers: list[int] = []
         for number in sorted(segments):
             base, end = self.levels.bases[number : number + 2].tolist()
-            found = range(base, end, _CHUNK)
-            starts += found
-            lengths += [min(_CHUNK, end - start) for start in found]
-            numbers += [number] * len(found)
+            bounds = range(base, end, _CHUNK)
+            starts += bounds
+            lengths += [min(_CHUNK, end - start) for start in bounds]
+            numbers += [number] * len(bounds)
         if not starts:
             return None
         chunks = self._small(
@@ -183,13 +183,13 @@ class Tables:
 
     def ids(self, nodes: Frame) -> Array:
         """The ids of rows, brought here."""
-        found: Array = nodes.select("id").toArrow()["id"].to_numpy()
-        return np.sort(found)
+        ids: Array = nodes.select("id").toArrow()["id"].to_numpy()
+        return np.sort(ids)
 
     def to_numpy(self, counts: Frame, nodes: Frame) -> tuple[Array, Array]:
         """The ids and counts of nodes that have one, brought here."""
-        found = counts.select("id", "value").join(nodes.select("id"), "id", "left_semi").toArrow()
-        return found["id"].to_numpy(), found["value"].to_numpy()
+        rows = counts.select("id", "value").join(nodes.select("id"), "id", "left_semi").toArrow()
+        return rows["id"].to_numpy(), rows["value"].to_numpy()
 
     def some(self, nodes: Frame, limit: int) -> Array:
         """At most so many ids of rows, brought here."""
@@ -215,18 +215,18 @@ class Tables:
         wanted = frozenset(links)
         parts = []
         for edges in stored:
-            found = edges.links & wanted
-            if not found:
+            held = edges.links & wanted
+            if not held:
                 continue
             frame = edges.frame
-            if found != edges.links:
-                pairs = self.levels.paired(found)
+            if held != edges.links:
+                pairs = self.levels.paired(held)
                 frame = frame.where(_in("link", (self._code(*pair) for pair in pairs)))
-                others = edges.links - found
-                beside = [each for each in others if self._levels_of(each) in pairs]
+                remaining = edges.links - held
+                beside = [each for each in remaining if self._levels_of(each) in pairs]
                 if beside:
                     fewer, keep = min(
-                        (found, True), (frozenset(beside), False), key=lambda item: len(item[0])
+                        (held, True), (frozenset(beside), False), key=lambda item: len(item[0])
                     )
                     inside = self._is_one_of(fewer)
                     frame = frame.where(inside if keep else ~inside)
@@ -358,7 +358,7 @@ class Tables:
         self, nodes: Frame, invocation: Mapping[int, tuple[int, int]], inwards: bool
     ) -> Frame:
         """Edges from nodes (`inwards`) to a zoomed node, given with its segment by theirs."""
-        columns = list(zip(*((n, *place) for n, place in invocation.items()), strict=True))
+        columns = list(zip(*((n, *numbers) for n, numbers in invocation.items()), strict=True))
         zoomed = self._small(
             {"segment": pa.int32(), "place": pa.int32(), "zoomed": pa.int64()}, columns
         )
@@ -377,8 +377,8 @@ class Tables:
 
     def to_arrow(self, edges: Frame, limit: int) -> pa.Table:
         """At most `limit` + 1 edges brought here: `source`, `target`, `port`."""
-        found: pa.Table = edges.select("source", "target", "port").limit(limit + 1).toArrow()
-        return found
+        table: pa.Table = edges.select("source", "target", "port").limit(limit + 1).toArrow()
+        return table
 
     # -- parts -----------------------------------------------------------------------------------
 
@@ -431,8 +431,8 @@ class Tables:
 
 
 def _in(column: str, values: Iterable[int]) -> Column:
-    found = sorted(values)
-    return F.col(column).isin(found) if found else F.lit(False)
+    numbers = sorted(values)
+    return F.col(column).isin(numbers) if numbers else F.lit(False)
 
 
 # -- edge sets as they are stored ----------------------------------------------------------------
@@ -478,15 +478,15 @@ def read_edges(tables: Tables, path: Callable[[str], str]) -> Edges:
         observed, F.count(F.lit(1)).alias("rows"), F.count_if(F.col("wrong")).alias("wrong")
     ).drop("wrong")
     edges = tables.store_edges(checked, levels.links)
-    found, expected = observed.get, sum(edges.count for edges in levels.edge_sets)
-    if found["rows"] != expected:
+    counts, expected = observed.get, sum(edges.count for edges in levels.edge_sets)
+    if counts["rows"] != expected:
         raise GraphDataError(
-            f"The files have {found['rows']:,} edges, and the graph should have {expected:,}.\nThe"
+            f"The files have {counts['rows']:,} edges, and the graph should have {expected:,}.\nThe"
             " store is damaged: check it."
         )
-    if found["wrong"]:
+    if counts["wrong"]:
         raise GraphDataError(
-            f"{found['wrong']:,} edges have ordinals that are no nodes.\nThe store is damaged:"
+            f"{counts['wrong']:,} edges have ordinals that are no nodes.\nThe store is damaged:"
             " check it."
         )
     return edges

@@ -92,11 +92,11 @@ class Storage:
     @cached_property
     def modules(self) -> dict[str, tuple[int, ...]]:
         """The positions of every module's segments."""
-        found: dict[str, list[int]] = {}
+        segments_of_module: dict[str, list[int]] = {}
         for position, segment in enumerate(self.segments):
             if segment.module is not None:
-                found.setdefault(segment.module, []).append(position)
-        return {module: tuple(positions) for module, positions in found.items()}
+                segments_of_module.setdefault(segment.module, []).append(position)
+        return {module: tuple(positions) for module, positions in segments_of_module.items()}
 
     @property
     def size(self) -> int:
@@ -180,8 +180,8 @@ class Storage:
             return
         positions = self.segment_of(ids)
         order = np.argsort(positions, kind="stable")
-        found, starts = np.unique(positions[order], return_index=True)
-        for position, places in zip(found, np.split(order, starts[1:]), strict=True):
+        used, starts = np.unique(positions[order], return_index=True)
+        for position, places in zip(used, np.split(order, starts[1:]), strict=True):
             yield self.segments[position], places, ids[places] - self.bases[position]
 
     def column(self, segment: Segment, name: str) -> pa.Array:

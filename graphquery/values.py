@@ -134,20 +134,20 @@ def current(graph: ProvenanceGraph, segment: Segment, ids: Array) -> pa.Array:
         )
     storage = graph.storage
     ordinals = ids - storage.bases[storage.position[segment.name]]
-    found = storage.column(segment, VALUE_COLUMN).take(pa.array(ordinals))
+    column = storage.column(segment, VALUE_COLUMN).take(pa.array(ordinals))
     marks = effects(graph)
     if marks is None:
-        return found
+        return column
     name = aggregate_name(segment.label)
     changed = marks.changed[ids] & ~marks.stale[ids]
     if (name is not None or segment.label in COPIES) and bool(changed.any()):
         chosen = ids[changed]
         anew = _copied(graph, chosen) if name is None else _aggregated(graph, name, chosen)
-        anew = anew if anew.type == found.type else anew.cast(found.type)
-        places = np.where(changed, len(found) + np.cumsum(changed) - 1, np.arange(len(found)))
-        found = pa.concat_arrays([found, anew]).take(pa.array(places))
+        anew = anew if anew.type == column.type else anew.cast(column.type)
+        places = np.where(changed, len(column) + np.cumsum(changed) - 1, np.arange(len(column)))
+        column = pa.concat_arrays([column, anew]).take(pa.array(places))
     known = pa.array(~marks.stale[ids])
-    return pa.compute.if_else(known, found, pa.scalar(None, found.type))
+    return pa.compute.if_else(known, column, pa.scalar(None, column.type))
 
 
 def effects(graph: ProvenanceGraph) -> Effects | None:
@@ -240,20 +240,20 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
 
 def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
     """The values of what v-nodes are made of, one each."""
-    found = graph.incoming(ids)
-    if not bool((found.degrees == 1).all()):
-        wrong = ids[np.flatnonzero(found.degrees != 1)[0]]
+    neighbours = graph.incoming(ids)
+    if not bool((neighbours.degrees == 1).all()):
+        wrong = ids[np.flatnonzero(neighbours.degrees != 1)[0]]
         raise ValuesError(
             f"{graph.name(int(wrong))} copies other than one value here.\nZoom in on the module"
             " that the value comes from; otherwise the store is damaged: check it."
         )
-    return _values(graph, found.nodes.astype(np.int64))
+    return _values(graph, neighbours.nodes.astype(np.int64))
 
 
 def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
     """Aggregates of nodes from their tensors that are left, one for every edge."""
     tensors = graph.incoming(ids)
-    inner, place = np.unique(tensors.nodes, return_inverse=True)
+    inner, inverse = np.unique(tensors.nodes, return_inverse=True)
     inner = inner.astype(np.int64)
     operands = graph.incoming(inner, ports=True)
     multiplicities = np.ones(len(tensors.nodes), dtype=np.int64)
@@ -273,7 +273,7 @@ def _aggregated(graph: ProvenanceGraph, name: str, ids: Array) -> pa.Array:
         )
     column = _values(graph, valued.nodes.astype(np.int64))
     try:
-        return aggregate(name, multiplicities, column.take(pa.array(place)), tensors.offsets)
+        return aggregate(name, multiplicities, column.take(pa.array(inverse)), tensors.offsets)
     except pa.ArrowNotImplementedError as error:
         raise ValuesError(
             f"{graph.name(int(ids[0]))} cannot be computed here: {name} of values of type"

@@ -60,8 +60,8 @@ class Overlay:
         self.pairs = pairs
         self._sorted: dict[int, tuple[Array, Array]] = {}
 
-    def neighbours(self, ids: Array, own: int) -> tuple[Array, Array]:
-        """The other ends of edges whose end `own` (0: source, 1: target) is one of some nodes.
+    def neighbours(self, ids: Array, end: int) -> tuple[Array, Array]:
+        """The other ends of edges whose end `end` (0: source, 1: target) is one of some nodes.
 
         Returns
         -------
@@ -70,15 +70,15 @@ class Overlay:
         degrees
             How many each has.
         """
-        if own not in self._sorted:
-            order = np.argsort(self.pairs[:, own], kind="stable")
-            self._sorted[own] = self.pairs[order, own], self.pairs[order, 1 - own]
-        keys, others = self._sorted[own]
+        if end not in self._sorted:
+            order = np.argsort(self.pairs[:, end], kind="stable")
+            self._sorted[end] = self.pairs[order, end], self.pairs[order, 1 - end]
+        keys, other_ends = self._sorted[end]
         starts = np.searchsorted(keys, ids, side="left")
         degrees = np.searchsorted(keys, ids, side="right") - starts
         ends = np.cumsum(degrees)
         spread = np.repeat(starts - ends + degrees, degrees)
-        return others[spread + np.arange(len(spread))], degrees
+        return other_ends[spread + np.arange(len(spread))], degrees
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,21 +79,25 @@ def _dying(
 def _wholly(view: View, links: frozenset[Link], whole: frozenset[int]) -> frozenset[int]:
     """The segments that nothing is left of since all of others is gone, known without reading."""
     levels = view.levels
-    found: set[int] = set()
+    dead_segments: set[int] = set()
     while True:
         more = set()
         for source, target in links:
-            if target in found or not view.complete(target) or (source, target) not in levels.links:
+            if (
+                target in dead_segments
+                or not view.complete(target)
+                or (source, target) not in levels.links
+            ):
                 continue
-            dead = whole | found
+            dead = whole | dead_segments
             if source not in dead or not levels.links[source, target].operands_reach_all:
                 continue
-            others = {a for a, b in links if b == target}
-            if target in levels.joint or others <= dead:
+            sources = {a for a, b in links if b == target}
+            if target in levels.joint or sources <= dead:
                 more.add(target)
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(dead_segments)
+        dead_segments |= more
 
 
 def _without(view: View, nodes: NodeSet, whole: frozenset[int], level: int) -> NodeSet:

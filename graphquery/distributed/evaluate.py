@@ -38,8 +38,8 @@ class Counts:
 
     def values(self, nodes: Nodes) -> Array:
         """The counts of nodes, in the order of ids; those not evaluated are left out."""
-        asked = self.graph.resolve(nodes)
-        ids, values = self.graph.tables.to_numpy(self.frame, asked.frame)
+        wanted = self.graph.resolve(nodes)
+        ids, values = self.graph.tables.to_numpy(self.frame, wanted.frame)
         ordered: Array = values[np.argsort(ids)]
         return ordered
 
@@ -81,7 +81,7 @@ def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) ->
     by_level: dict[int, set[Link]] = {}
     for link in view.links:
         by_level.setdefault(levels.level[link[1]], set()).add(link)
-    found: dict[int, Frame] = {}
+    counts_by_level: dict[int, Frame] = {}
     for level in range(levels.count):
         nodes = view.of(levels.at[level])
         if wanted is not None:
@@ -91,21 +91,24 @@ def count_nodes(view: View, given: Mapping[int, int], wanted: NodeSet | None) ->
         rounds.spend()
         rows = tables.rows(nodes)
         links = by_level.get(level, set())
-        before = [found[at] for at in sorted({levels.level[a] for a, _ in links} & found.keys())]
+        before = [
+            counts_by_level[at]
+            for at in sorted({levels.level[a] for a, _ in links} & counts_by_level.keys())
+        ]
         edges = view.between(links)
         if edges is None or not before:
-            found[level] = _stored(tables, tables.leaves(rows, leaves))
+            counts_by_level[level] = _stored(tables, tables.leaves(rows, leaves))
             continue
         edges = tables.at(edges, "target", nodes, {level})
-        made = tables.counted(edges, tables.union(before), kinds)
+        counted = tables.counted(edges, tables.union(before), kinds)
         fresh = tables.without(
-            rows, NodeSet(parts={level: (made.select("segment", "id"),)}), {level}
+            rows, NodeSet(parts={level: (counted.select("segment", "id"),)}), {level}
         )
-        counts = tables.union([made, tables.leaves(fresh, leaves)])
-        found[level] = _stored(tables, counts)
+        counts = tables.union([counted, tables.leaves(fresh, leaves)])
+        counts_by_level[level] = _stored(tables, counts)
     return (
-        tables.union(list(found.values()))
-        if found
+        tables.union(list(counts_by_level.values()))
+        if counts_by_level
         else tables.leaves(tables.rows(NodeSet()), leaves)
     )
 
@@ -117,7 +120,7 @@ def _among(view: View, nodes: NodeSet, wanted: NodeSet, level: int) -> NodeSet:
 
 def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, int]:
     """Counts given to nodes, by name or id, as ids that are checked."""
-    found: dict[int, int] = {}
+    values: dict[int, int] = {}
     for node, value in valuation.items():
         number = graph.node(node) if isinstance(node, str) else int(graph.resolve(node).ids[0])
         if len(graph.ancestors(number, 1)):
@@ -125,8 +128,8 @@ def leaf_values(graph: SparkGraph, valuation: Mapping[Any, int]) -> dict[int, in
                 f"{graph.name(number)} is made of other nodes, and its annotation of theirs.\nGive"
                 " values to nodes without incoming edges, such as tokens."
             )
-        found[number] = value
-    return found
+        values[number] = value
+    return values
 
 
 def _stored(tables: Tables, counts: Frame) -> Frame:

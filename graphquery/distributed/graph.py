@@ -220,8 +220,8 @@ class SparkGraph:
         number = naming.find(self.storage, node) if isinstance(node, str) else int(node)
         naming.check_range(self.storage, np.array([number]))
         levels = self.view.levels
-        found = levels.segments[int(levels.segment_of(np.array([number]))[0])]
-        return replace(found, count=1) if found.kind is Kind.ZOOMED else found
+        like = levels.segments[int(levels.segment_of(np.array([number]))[0])]
+        return replace(like, count=1) if like.kind is Kind.ZOOMED else like
 
     def resolve(self, nodes: Nodes) -> SparkSelection:
         """Nodes in any of the accepted forms, each once.
@@ -281,10 +281,10 @@ class SparkGraph:
 
     def depends(self, nodes: Nodes, on: Nodes) -> bool:
         """Whether nodes need others; see :func:`graphquery.operations.depends.depends`."""
-        asked = self.resolve(nodes)
+        wanted = self.resolve(nodes)
         gone = removed(self.view, self.resolve(on).nodes)
         levels = {self.view.levels.level[n] for n in gone.whole} | set(gone.parts)
-        left = self.tables.without(asked.frame, gone, levels)
+        left = self.tables.without(wanted.frame, gone, levels)
         return not len(self.tables.some(left, 1))
 
     def dependents(self, on: Nodes) -> SparkSelection:

@@ -92,10 +92,10 @@ class Levels:
     @cached_property
     def at(self) -> Mapping[int, tuple[int, ...]]:
         """The segments of every level."""
-        found: dict[int, list[int]] = defaultdict(list)
+        by_level: dict[int, list[int]] = defaultdict(list)
         for number, level in enumerate(self.level):
-            found[level].append(number)
-        return {level: tuple(numbers) for level, numbers in found.items()}
+            by_level[level].append(number)
+        return {level: tuple(numbers) for level, numbers in by_level.items()}
 
     @cached_property
     def pairs(self) -> Mapping[Link, frozenset[Link]]:
@@ -124,30 +124,30 @@ class Levels:
     @cached_property
     def into(self) -> Mapping[int, tuple[int, ...]]:
         """The segments that edges come from, by segment."""
-        found: dict[int, list[int]] = defaultdict(list)
+        sources_by_target: dict[int, list[int]] = defaultdict(list)
         for source, target in self.links:
-            found[target].append(source)
-        return {target: tuple(sources) for target, sources in found.items()}
+            sources_by_target[target].append(source)
+        return {target: tuple(sources) for target, sources in sources_by_target.items()}
 
     @cached_property
     def modules(self) -> Mapping[str, Mapping[Kind, tuple[int, ...]]]:
         """The stored segments of every module by the part they play."""
-        found: dict[str, dict[Kind, list[int]]] = {}
+        by_module: dict[str, dict[Kind, list[int]]] = {}
         for number, segment in enumerate(self.stored):
             if segment.module is not None:
-                by_role = found.setdefault(segment.module, {})
+                by_role = by_module.setdefault(segment.module, {})
                 by_role.setdefault(role(segment), []).append(number)
         return {
             module: {kind: tuple(numbers) for kind, numbers in by_role.items()}
-            for module, by_role in found.items()
+            for module, by_role in by_module.items()
         }
 
     def paired(self, links: Iterable[Link]) -> dict[Link, frozenset[Link]]:
         """Links by the levels they join."""
-        found: dict[Link, set[Link]] = defaultdict(set)
+        by_levels: dict[Link, set[Link]] = defaultdict(set)
         for source, target in links:
-            found[self.level[source], self.level[target]].add((source, target))
-        return {pair: frozenset(joined) for pair, joined in found.items()}
+            by_levels[self.level[source], self.level[target]].add((source, target))
+        return {pair: frozenset(joined) for pair, joined in by_levels.items()}
 
     def segment_of(self, ids: Array) -> Array:
         """The segments of nodes."""
@@ -158,7 +158,7 @@ class Levels:
         for edges in self.edge_sets:
             link = self.position[edges.source], self.position[edges.target]
             sets[link].append(edges)
-        return {link: self._joining(link, found) for link, found in sets.items()}
+        return {link: self._joining(link, edge_sets) for link, edge_sets in sets.items()}
 
     def _joining(self, link: Link, sets: list[EdgeSet]) -> Joining:
         source, target = (self.stored[number].count for number in link)
@@ -183,14 +183,14 @@ class Levels:
         for number in self.invocations:
             segment = self.stored[number]
             ends[segment.module, segment.invocation].append(self.zoomed_of[number])
-        found: set[Link] = set()
+        overlay: set[Link] = set()
 
         def join(zoomed: int, number: int) -> None:
             kind = role(self.stored[number])
             if kind is Kind.INPUT:
-                found.add((number, zoomed))
+                overlay.add((number, zoomed))
             elif kind is Kind.OUTPUT:
-                found.add((zoomed, number))
+                overlay.add((zoomed, number))
 
         for number, segment in enumerate(self.stored):
             for zoomed in ends.get((segment.module, segment.invocation), ()):
@@ -198,7 +198,7 @@ class Levels:
         for source, target in self.links:
             if source in self.zoomed_of:
                 join(self.zoomed_of[source], target)
-        return frozenset(found)
+        return frozenset(overlay)
 
     def _leveled(self) -> tuple[list[int], frozenset[int]]:
         """The level of every segment, and the levels with edges inside them."""

@@ -52,8 +52,8 @@ def brought(view: View, nodes: NodeSet, columns: Columns, limit: int) -> Provena
     ids = _checked(view, nodes, limit)
     edges = _edges(view, nodes, limit)
     numbers = set(np.unique(levels.segment_of(ids)).tolist())
-    place = {zoomed: number for number, zoomed in levels.zoomed_of.items()}
-    kept = sorted({place.get(number, number) for number in numbers})
+    stored_of = {zoomed: number for number, zoomed in levels.zoomed_of.items()}
+    kept = sorted({stored_of.get(number, number) for number in numbers})
     segments = [levels.stored[number] for number in kept]
     counts = [segment.count for segment in segments]
     counts += [s.count for s in segments if s.kind is Kind.INVOCATION]
@@ -62,8 +62,8 @@ def brought(view: View, nodes: NodeSet, columns: Columns, limit: int) -> Provena
     moved = np.zeros(len(levels.segments), dtype=np.int64)
     moved[at] = bases[:-1] - levels.bases[at]
 
-    def here(found: Array) -> Array:
-        return found + moved[levels.segment_of(found)]
+    def here(ids: Array) -> Array:
+        return ids + moved[levels.segment_of(ids)]
 
     stored = levels.node_count
     plain = (edges[:, 0] < stored) & (edges[:, 1] < stored)
@@ -105,16 +105,16 @@ def paths_between(
     above = tables.distinct(ends, above)
     levels = {view.levels.level[n] for n in above.whole} | set(above.parts)
     between = tables.stored(tables.within(tables.rows(below), above, levels))
-    found = brought(view, between, columns, bring)
+    graph = brought(view, between, columns, bring)
     there = tables.ids(tables.rows(between))
-    back = dict(zip(found.ids.tolist(), there.tolist(), strict=True))
+    back = dict(zip(graph.ids.tolist(), there.tolist(), strict=True))
 
     def local(nodes: NodeSet) -> Array:
         ids = tables.ids(tables.rows(nodes))
-        chosen: Array = found.ids[np.isin(there, ids)]
+        chosen: Array = graph.ids[np.isin(there, ids)]
         return chosen
 
-    named = paths(found, local(starts), local(ends), limit, longest)
+    named = paths(graph, local(starts), local(ends), limit, longest)
     return [tuple(back[node] for node in path) for path in named]
 
 
@@ -133,12 +133,12 @@ def _edges(view: View, nodes: NodeSet, limit: int) -> Array:
     levels = {view.levels.level[n] for n in nodes.whole} | set(nodes.parts)
     level = view.levels.level
     links = [link for link in view.links if level[link[0]] in levels and level[link[1]] in levels]
-    found = view.read(links)
-    if found is None:
+    edges = view.read(links)
+    if edges is None:
         return np.empty((0, 3), dtype=np.int64)
-    found = view.tables.at(found, "source", nodes, levels)
-    found = view.tables.at(found, "target", nodes, levels)
-    table = view.tables.to_arrow(found, limit)
+    edges = view.tables.at(edges, "source", nodes, levels)
+    edges = view.tables.at(edges, "target", nodes, levels)
+    table = view.tables.to_arrow(edges, limit)
     if table.num_rows > limit:
         raise GraphError(
             f"There are more than {limit:,} edges between the nodes, which are not brought into"
@@ -153,11 +153,13 @@ def _edge_sets(view: View, edges: Array) -> tuple[list[EdgeSet], dict[str, dict[
     source, target = levels.segment_of(edges[:, 0]), levels.segment_of(edges[:, 1])
     keys = np.column_stack([source, target, edges[:, 2]])
     order = np.lexsort(keys.T[::-1])
-    found, starts = np.unique(keys[order], axis=0, return_index=True)
+    distinct_keys, starts = np.unique(keys[order], axis=0, return_index=True)
     sets: list[EdgeSet] = []
     ordinals: dict[str, dict[str, Array]] = defaultdict(dict)
     for number, (key, rows) in enumerate(
-        zip(found.tolist(), np.split(order, starts[1:]), strict=True) if len(found) else ()
+        zip(distinct_keys.tolist(), np.split(order, starts[1:]), strict=True)
+        if len(distinct_keys)
+        else ()
     ):
         file = f"{_MEMORY}:{number}"
         ends: list[Segment] = [levels.stored[key[0]], levels.stored[key[1]]]

@@ -40,4 +40,4 @@ class NodeSet:
         """The rows of some levels, or of all."""
         chosen = self.parts if levels is None else sorted(self.parts.keys() & set(levels))
         frames = [frame for level in chosen for frame in self.parts[level]]
-        return functools.reduce(lambda one, other: one.union(other), frames) if frames else None
+        return functools.reduce(lambda left, other: left.union(other), frames) if frames else None

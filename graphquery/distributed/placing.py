@@ -58,11 +58,11 @@ def placing(
     ports = np.array([int(edges.port) for edges in sets], dtype=np.int8)
     layers = _layers(sets, path)
     names = _COLUMNS
-    every, one = list(Ordinals).index(Ordinals.ALL), list(Ordinals).index(Ordinals.ONE)
+    every, single = list(Ordinals).index(Ordinals.ALL), list(Ordinals).index(Ordinals.ONE)
 
     def of_end(name: str, number: Any, edge: Any, stored: Any) -> tuple[Any, Any, Any]:
         segment, base, size, how = ends[name][number].T
-        ordinal = np.where(how == every, edge, np.where(how == one, 0, stored))
+        ordinal = np.where(how == every, edge, np.where(how == single, 0, stored))
         return segment.astype(np.int32), base + ordinal, (ordinal < 0) | (ordinal >= size)
 
     host = _HOST
@@ -74,12 +74,12 @@ def placing(
             stored = [batch.column(c).fill_null(-1).to_numpy(zero_copy_only=False) for c in (2, 3)]
             which = files.indices.to_numpy()
             for code, file in enumerate(files.dictionary.to_pylist()):
-                mine = np.flatnonzero(which == code)
+                in_file = np.flatnonzero(which == code)
                 for starts, numbers, counts in layers.get(unquote(host.sub("", file)), ()):
-                    slot = np.searchsorted(starts, rows[mine], side="right") - 1
-                    edge = rows[mine] - starts[slot]
+                    slot = np.searchsorted(starts, rows[in_file], side="right") - 1
+                    edge = rows[in_file] - starts[slot]
                     held = (slot >= 0) & (edge < counts[slot])
-                    chosen, edge, number = mine[held], edge[held], numbers[slot[held]]
+                    chosen, edge, number = in_file[held], edge[held], numbers[slot[held]]
                     a = of_end("source", number, edge, stored[0][chosen])
                     b = of_end("target", number, edge, stored[1][chosen])
                     arrays = [*a[:2], *b[:2], ports[number], links[number], a[2] | b[2]]

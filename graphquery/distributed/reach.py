@@ -31,19 +31,19 @@ def reached(
     allowed = view.links if links is None else view.links & links
     by_level = _by_level(view, allowed, forwards)
     rounds = Rounds(view.limit)
-    found = NodeSet()
+    nodes_reached = NodeSet()
     order = range(view.levels.count)
     for level in order if forwards else reversed(order):
-        found = found | _at(
-            view, level, by_level.get(level, frozenset()), seeds, found, rounds, forwards
+        nodes_reached = nodes_reached | _at(
+            view, level, by_level.get(level, frozenset()), seeds, nodes_reached, rounds, forwards
         )
-    return found
+    return nodes_reached
 
 
 def step(view: View, nodes: NodeSet, *, forwards: bool) -> NodeSet:
     """The neighbours of nodes of a graph, each once."""
-    found = _pulled(view, view.links, nodes, forwards)
-    return view.tables.stored(found)
+    nodes_reached = _pulled(view, view.links, nodes, forwards)
+    return view.tables.stored(nodes_reached)
 
 
 def within_distance(view: View, seeds: NodeSet, distance: int, *, forwards: bool) -> NodeSet:
@@ -51,25 +51,25 @@ def within_distance(view: View, seeds: NodeSet, distance: int, *, forwards: bool
     if distance < 0:
         raise GraphError(f"A distance of {distance} edges is none.\nGive 0 or more, or None.")
     rounds = Rounds(view.limit)
-    found, frontier = NodeSet(), seeds
+    nodes_reached, frontier = NodeSet(), seeds
     for _ in range(distance):
         rounds.spend()
         rows = _pulled(view, view.links, frontier, forwards)
         if rows is None:
             break
-        frontier = view.tables.stored(view.tables.without(rows, found, found.parts))
+        frontier = view.tables.stored(view.tables.without(rows, nodes_reached, nodes_reached.parts))
         if not frontier.rows:
             break
-        found = found | frontier
-    return found
+        nodes_reached = nodes_reached | frontier
+    return nodes_reached
 
 
 def _by_level(view: View, links: Iterable[Link], forwards: bool) -> dict[int, frozenset[Link]]:
     """Links by the level that is gone to."""
-    found: dict[int, set[Link]] = {}
+    by_level: dict[int, set[Link]] = {}
     for link in links:
-        found.setdefault(view.levels.level[link[forwards]], set()).add(link)
-    return {level: frozenset(joined) for level, joined in found.items()}
+        by_level.setdefault(view.levels.level[link[forwards]], set()).add(link)
+    return {level: frozenset(joined) for level, joined in by_level.items()}
 
 
 def _at(
@@ -77,12 +77,12 @@ def _at(
     level: int,
     links: frozenset[Link],
     seeds: NodeSet,
-    found: NodeSet,
+    reached_before: NodeSet,
     rounds: Rounds,
     forwards: bool,
 ) -> NodeSet:
     """What is reached on a level."""
-    known = seeds | found
+    known = seeds | reached_before
     levels = view.levels
     whole = _wholly(view, links, known.whole, forwards)
     known = known | NodeSet(whole)
@@ -110,20 +110,20 @@ def _wholly(
     view: View, links: frozenset[Link], whole: frozenset[int], forwards: bool
 ) -> frozenset[int]:
     """The segments that all of are reached because all of another is, known without reading."""
-    found: set[int] = set()
+    whole_segments: set[int] = set()
     while True:
         more = {
             link[forwards]
             for link in links
-            if link[forwards] not in found
+            if link[forwards] not in whole_segments
             and link in view.levels.links
-            and (link[not forwards] in whole or link[not forwards] in found)
+            and (link[not forwards] in whole or link[not forwards] in whole_segments)
             and view.complete(link[forwards])
             and _covers(view, link, forwards)
         }
         if not more:
-            return frozenset(found)
-        found |= more
+            return frozenset(whole_segments)
+        whole_segments |= more
 
 
 def _covers(view: View, link: Link, forwards: bool) -> bool:

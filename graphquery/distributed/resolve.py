@@ -51,8 +51,8 @@ def check_selection(graph: SparkGraph, selection: SparkSelection) -> None:
 
 def _reason(graph: SparkGraph, node: int) -> str:
     tables = graph.tables
-    asked = tables.given(np.array([node]))
-    inside = tables.within(tables.rows(asked), graph.view.hidden, asked.parts)
+    single = tables.given(np.array([node]))
+    inside = tables.within(tables.rows(single), graph.view.hidden, single.parts)
     return reason(
         graph.name(node),
         graph.segment(node),

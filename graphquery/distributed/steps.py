@@ -78,7 +78,7 @@ def _stored_or_zoomed(graph: SparkGraph, nodes: NodeSet) -> NodeSet:
     levels, tables = graph.view.levels, graph.tables
     stored = frozenset(range(len(levels.stored)))
     zoomed = frozenset(range(len(levels.stored), len(levels.segments)))
-    found = tables.of_segments(nodes, stored)
+    stored_nodes = tables.of_segments(nodes, stored)
     ids = tables.ids(tables.rows(tables.of_segments(nodes, zoomed)))
     shown = ids[np.isin(ids, graph.view.zoomed_nodes)]
-    return found | tables.given(shown) if len(shown) else found
+    return stored_nodes | tables.given(shown) if len(shown) else stored_nodes

@@ -56,21 +56,21 @@ def values(graph: SparkGraph, ids: Array, stale: str) -> pa.Array:
                 " for constants, aggregates or functions' results."
             )
     marks = effects(graph)
-    asked = tables.given(np.unique(ids))
-    needed = asked if marks is None else _needed(graph, asked, marks.changed)
-    found = brought(graph.view, needed, graph.columns, graph.bring)
+    wanted = tables.given(np.unique(ids))
+    needed = wanted if marks is None else _needed(graph, wanted, marks.changed)
+    graph_here = brought(graph.view, needed, graph.columns, graph.bring)
     there = tables.ids(tables.rows(needed))
-    own = found.ids[np.searchsorted(there, ids)]
+    own_ids = graph_here.ids[np.searchsorted(there, ids)]
     if marks is not None:
         masks = []
         for nodes in (marks.changed, marks.stale):
-            mask = np.zeros(found.storage.size, dtype=np.bool_)
+            mask = np.zeros(graph_here.storage.size, dtype=np.bool_)
             marked = tables.within(tables.rows(needed), nodes, needed.parts)
-            mask[found.ids[np.isin(there, tables.ids(marked))]] = True
+            mask[graph_here.ids[np.isin(there, tables.ids(marked))]] = True
             masks.append(mask)
-        found.parent = found
-        found.effects = LocalEffects(*masks)
-    return local_values(found, own, stale)
+        graph_here.parent = graph_here
+        graph_here.effects = LocalEffects(*masks)
+    return local_values(graph_here, own_ids, stale)
 
 
 def _effects(graph: SparkGraph, parent: SparkGraph, before: Effects | None) -> Effects | None:
@@ -126,19 +126,19 @@ def _not_sums(levels: Levels) -> frozenset[int]:
     return frozenset(n for n, segment in enumerate(levels.segments) if segment.label != "+")
 
 
-def _needed(graph: SparkGraph, asked: NodeSet, changed: NodeSet) -> NodeSet:
+def _needed(graph: SparkGraph, wanted: NodeSet, changed: NodeSet) -> NodeSet:
     """Nodes, and those that their values are computed from."""
     tables, levels = graph.tables, graph.view.levels
     valued = frozenset(n for n, s in enumerate(levels.stored) if s.kind is Kind.VALUE)
     tensors = frozenset(number for number in valued if levels.stored[number].label == "⊗")
     rounds = Rounds(graph.view.limit)
-    found, frontier = asked, asked
+    needed, frontier = wanted, wanted
     while True:
         anew = tables.stored(tables.within(tables.rows(frontier), changed, frontier.parts))
         open_ = tables.distinct(tables.of_segments(frontier, tensors), anew)
         if not open_.rows and not open_.whole:
-            return found
+            return needed
         rounds.spend()
         before = tables.of_segments(step(graph.view, open_, forwards=False), valued)
-        frontier = tables.stored(tables.without(tables.rows(before), found, before.parts))
-        found = found | frontier
+        frontier = tables.stored(tables.without(tables.rows(before), needed, before.parts))
+        needed = needed | frontier

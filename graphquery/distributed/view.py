@@ -96,21 +96,21 @@ class View:
     def between(self, links: Iterable[Link]) -> Frame | None:
         """The edges of links both ends of which are in the graph."""
         links = frozenset(links)
-        found = self.read(links)
-        if found is None:
+        edges = self.read(links)
+        if edges is None:
             return None
         level = self.levels.level
-        found = self.shown_edges(found, "source", {level[source] for source, _ in links})
-        return self.shown_edges(found, "target", {level[target] for _, target in links})
+        edges = self.shown_edges(edges, "source", {level[source] for source, _ in links})
+        return self.shown_edges(edges, "target", {level[target] for _, target in links})
 
     def of(self, segments: Iterable[int]) -> NodeSet:
         """The nodes of some segments that are in the graph."""
-        asked = frozenset(segments)
-        whole = frozenset(number for number in asked if self.complete(number))
-        rest = [n for n in asked - whole if n not in self.absent.whole]
+        numbers = frozenset(segments)
+        whole = frozenset(number for number in numbers if self.complete(number))
+        rest = [n for n in numbers - whole if n not in self.absent.whole]
         stored = [number for number in rest if number < len(self.levels.stored)]
         zoomed = self.zoomed_nodes
-        chosen = zoomed[np.isin(self.levels.segment_of(zoomed), sorted(asked))]
+        chosen = zoomed[np.isin(self.levels.segment_of(zoomed), sorted(numbers))]
         parts = []
         rows = self.tables.every(stored)
         if rows is not None:
@@ -118,10 +118,10 @@ class View:
             parts.append(self.tables.stored(shown))
         if len(chosen):
             parts.append(self.restricted(self.tables.given(chosen)))
-        found = NodeSet(whole)
+        nodes = NodeSet(whole)
         for part in parts:
-            found = found | part
-        return found
+            nodes = nodes | part
+        return nodes
 
     def given(self, ids: Array) -> NodeSet:
         """Nodes of the graph given by ids, each once; all of a segment are that segment."""
@@ -138,14 +138,14 @@ class View:
         if self.present is None and not self.absent.whole and not self.absent.parts:
             return nodes
         whole = frozenset(number for number in nodes.whole if self.complete(number))
-        found = NodeSet(whole)
+        shown_nodes = NodeSet(whole)
         rest = nodes.whole - whole
         if rest:
-            found = found | self.of(rest)
+            shown_nodes = shown_nodes | self.of(rest)
         rows = nodes.frame()
         if rows is not None:
-            found = found | self.tables.stored(self.shown(rows, nodes.parts))
-        return found
+            shown_nodes = shown_nodes | self.tables.stored(self.shown(rows, nodes.parts))
+        return shown_nodes
 
     def everything(self) -> NodeSet:
         """All nodes of the graph."""

@@ -115,9 +115,9 @@ def _unused(view: View, modules: frozenset[str]) -> NodeSet:
     """State tuples of modules that no invocation has used."""
     levels = view.levels
     tokens = _segments(levels, modules, Kind.TOKEN)
-    asked = frozenset(n for n in tokens if levels.stored[n].execution is None)
-    links = {link for link in levels.links if link[0] in asked}
-    nodes = view.of(asked)
+    untouched = frozenset(n for n in tokens if levels.stored[n].execution is None)
+    links = {link for link in levels.links if link[0] in untouched}
+    nodes = view.of(untouched)
     edges = view.between(links)
     if edges is None:
         return nodes
@@ -125,7 +125,7 @@ def _unused(view: View, modules: frozenset[str]) -> NodeSet:
     used = view.tables.stored(view.tables.ends(edges, "source"))
     rest = view.tables.rows(view.tables.of_segments(nodes, apart))
     unused = view.tables.stored(view.tables.without(rest, used, used.parts))
-    return view.tables.of_segments(nodes, asked - apart) | unused
+    return view.tables.of_segments(nodes, untouched - apart) | unused
 
 
 def _constants(
@@ -142,7 +142,7 @@ def _constants(
     """
     levels, tables = view.levels, view.tables
     rounds = Rounds(view.limit)
-    found = NodeSet()
+    constants = NodeSet()
     by_level: dict[int, set[Link]] = {}
     for link in levels.links:
         if link[0] in segments and link[0] not in hidden.whole | view.absent.whole:
@@ -150,7 +150,7 @@ def _constants(
     for level in sorted(by_level, reverse=True):
         links = frozenset(by_level[level])
         while True:
-            gone = hidden | found
+            gone = hidden | constants
             if not any(link in inside and _touched(levels, link[1], gone) for link in links):
                 break
             edges = view.between(links)
@@ -160,16 +160,16 @@ def _constants(
             # A node with an edge that leads elsewhere is none of these.
             outside = view.between(links - inside)
             if outside is not None:
-                others = tables.stored(tables.ends(outside, "source"))
-                edges = tables.away(edges, "source", others, {level})
+                served_elsewhere = tables.stored(tables.ends(outside, "source"))
+                edges = tables.away(edges, "source", served_elsewhere, {level})
             rounds.spend()
             above = {levels.level[target] for _, target in links}
             frame, count = tables.store(tables.all_marked(edges, gone, above))
             if count:
-                found = found | NodeSet(parts={level: (frame,)}, rows=count)
+                constants = constants | NodeSet(parts={level: (frame,)}, rows=count)
             if not count or level not in levels.cyclic:
                 break
-    return found
+    return constants
 
 
 def _touched(levels: Levels, segment: int, nodes: NodeSet) -> bool:
@@ -185,9 +185,11 @@ def _overlay(view: View, modules: frozenset[str]) -> tuple[Array, tuple[Edges, .
     places = np.array([levels.zoomed_of[number] for number in segments.tolist()], dtype=np.int64)
     nodes = invocations - levels.bases[segments] + levels.bases[places]
     node_of: dict[tuple[str | None, int | None], tuple[int, int]] = {}
-    for number, place, node in zip(segments.tolist(), places.tolist(), nodes.tolist(), strict=True):
+    for number, ordinal, node in zip(
+        segments.tolist(), places.tolist(), nodes.tolist(), strict=True
+    ):
         segment = levels.stored[number]
-        node_of[segment.module, segment.invocation] = place, node
+        node_of[segment.module, segment.invocation] = ordinal, node
     parts: list[Frame] = []
     for kind in (Kind.INPUT, Kind.OUTPUT):
         inwards = kind is Kind.INPUT

@@ -182,24 +182,24 @@ class _Links:
     def origins(self, position: int) -> list[str]:
         """The datasets that an input was copied from; its own if they are not in the graph."""
         sources = [self.segments[source] for source in self.before[position]]
-        found = [self.dataset(each) for each in sources if each.kind is not Kind.INVOCATION]
-        return found or [self.dataset(self.segments[position])]
+        origins = [self.dataset(each) for each in sources if each.kind is not Kind.INVOCATION]
+        return origins or [self.dataset(self.segments[position])]
 
     def values_behind(self, position: int) -> set[int]:
         """The v-nodes of inputs and state that v-nodes are made of within their invocation."""
-        found, waiting, seen = set(), [position], {position}
-        own = self.segments[position]
+        values, waiting, seen = set(), [position], {position}
+        start = self.segments[position]
         while waiting:
             for source in self.before[waiting.pop()]:
                 segment = self.segments[source]
-                if source in seen or segment.kind is not Kind.VALUE or not _same(own, segment):
+                if source in seen or segment.kind is not Kind.VALUE or not _same(start, segment):
                     continue
                 seen.add(source)
                 if role(segment) in (Kind.INPUT, Kind.STATE):
-                    found.add(source)
+                    values.add(source)
                 else:
                     waiting.append(source)
-        return found
+        return values
 
 
 def _runs(graph: ProvenanceGraph) -> list[_Run]:
@@ -225,8 +225,8 @@ def _runs(graph: ProvenanceGraph) -> list[_Run]:
     return list(runs.values())
 
 
-def _same(one: Segment, other: Segment) -> bool:
-    return (one.module, one.invocation) == (other.module, other.invocation)
+def _same(left: Segment, other: Segment) -> bool:
+    return (left.module, left.invocation) == (other.module, other.invocation)
 
 
 def _add_state(links: _Links, position: int, runs: Mapping[Any, _Run]) -> None:

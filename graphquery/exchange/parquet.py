@@ -106,19 +106,21 @@ def read_parquet(path: str | os.PathLike[str]) -> ProvenanceGraph:
     positions = {segment.name: position for position, segment in enumerate(segments)}
     names = nodes["segment"].combine_chunks().dictionary_encode()
     known = [positions.get(name, -1) for name in names.dictionary.to_pylist()]
-    place = np.array(known, dtype=np.int64)[names.indices.to_numpy()]
-    if bool((place < 0).any()):
-        missing = names[int(np.argmin(place))]
+    segment_numbers = np.array(known, dtype=np.int64)[names.indices.to_numpy()]
+    if bool((segment_numbers < 0).any()):
+        missing = names[int(np.argmin(segment_numbers))]
         raise ExchangeError(f"{folder}: nodes are of a segment {missing}, which is not there.")
     ordinals = nodes["ordinal"].to_numpy()
-    sets, ends = _edge_sets(segments, nodes["id"].to_numpy(), place, ordinals, edges, folder)
+    sets, ends = _edge_sets(
+        segments, nodes["id"].to_numpy(), segment_numbers, ordinals, edges, folder
+    )
 
     def read(file: str, column: str) -> Any:
         return ends[column] if file == _EDGES else _read(folder, file, [column])[column]
 
     graph = ProvenanceGraph.build(segments, sets, read)
     visible = np.zeros(graph.storage.size, dtype=np.bool_)
-    visible[graph.storage.bases[place] + ordinals] = True
+    visible[graph.storage.bases[segment_numbers] + ordinals] = True
     if bool(visible[: graph.storage.count].all()):
         return graph
     return ProvenanceGraph(graph.storage, View(visible))
@@ -130,7 +132,7 @@ def _shown(
     """The segments that have nodes, with their values in tables of equal columns."""
     segments, positions, ordinals = located(graph)
     starts = np.searchsorted(positions, np.arange(len(segments) + 1))
-    found: list[Segment] = []
+    shown_segments: list[Segment] = []
     tables: dict[pa.Schema, list[pa.Table]] = {}
     rows: dict[pa.Schema, int] = {}
     names: dict[pa.Schema, str] = {}
@@ -140,23 +142,25 @@ def _shown(
             continue
         wanted = columns(segment) if segment.file is not None else ()
         if not wanted:
-            found.append(replace(segment, file=None, offset=0))
+            shown_segments.append(replace(segment, file=None, offset=0))
             continue
         table = _values(graph, segment, shown, wanted)
         file = names.setdefault(table.schema, f"values-{len(names)}.parquet")
-        found.append(replace(segment, file=file, offset=rows.get(table.schema, 0)))
+        shown_segments.append(replace(segment, file=file, offset=rows.get(table.schema, 0)))
         tables.setdefault(table.schema, []).append(table)
         rows[table.schema] = rows.get(table.schema, 0) + segment.count
-    return found, {names[schema]: pa.concat_tables(parts) for schema, parts in tables.items()}
+    return shown_segments, {
+        names[schema]: pa.concat_tables(parts) for schema, parts in tables.items()
+    }
 
 
 def _values(
     graph: ProvenanceGraph, segment: Segment, shown: Array, columns: Sequence[str]
 ) -> pa.Table:
     """Values of all nodes of a segment; NULL for those that are not shown."""
-    place = np.full(segment.count, -1, dtype=np.int64)
-    place[shown] = np.arange(len(shown))
-    indices = pa.array(place, mask=place < 0)
+    indices_of = np.full(segment.count, -1, dtype=np.int64)
+    indices_of[shown] = np.arange(len(shown))
+    indices = pa.array(indices_of, mask=indices_of < 0)
     ids = shown + graph.storage.bases[graph.storage.position[segment.name]]
     arrays = {}
     for name in columns:
@@ -170,7 +174,7 @@ def _values(
 def _edge_sets(
     segments: Sequence[Segment],
     ids: Array,
-    place: Array,
+    segment_numbers: Array,
     ordinals: Array,
     edges: pa.Table,
     folder: Path,
@@ -179,7 +183,7 @@ def _edge_sets(
     order = np.argsort(ids)
     ends = [_find(ids, order, edges[name].to_numpy(), folder) for name in ("source", "target")]
     ports = edges["port"].to_numpy()
-    source, target = (place[end] for end in ends)
+    source, target = (segment_numbers[end] for end in ends)
     grouped = np.lexsort((ports, target, source))
     keys = np.stack([source, target, ports])[:, grouped]
     starts = np.flatnonzero(np.diff(keys, axis=1, prepend=-1).any(axis=0))
@@ -205,8 +209,8 @@ def _find(ids: Array, order: Array, wanted: Array, folder: Path) -> Array:
     """The rows of nodes, of their ids."""
     if len(wanted) == 0:
         return np.empty(0, dtype=np.int64)
-    place = np.searchsorted(ids, wanted, sorter=order)
-    rows: Array = order[np.minimum(place, len(ids) - 1)] if len(ids) else place
+    ranks = np.searchsorted(ids, wanted, sorter=order)
+    rows: Array = order[np.minimum(ranks, len(ids) - 1)] if len(ids) else ranks
     wrong = np.flatnonzero(ids[rows] != wanted) if len(ids) else np.arange(len(wanted))
     if len(wrong):
         raise ExchangeError(f"{folder}: edges name a node {wanted[wrong[0]]}, which is not there.")

@@ -82,11 +82,11 @@ def _invocation(row: _Row) -> tuple[str | None, int | None]:
 
 def _activities(rows: dict[int, _Row]) -> dict[tuple[str | None, int | None], int]:
     """The activity of every invocation: its m-node, or its zoomed node where that is all."""
-    found: dict[tuple[str | None, int | None], int] = {}
+    activities: dict[tuple[str | None, int | None], int] = {}
     for node, row in rows.items():
         if row["kind"] in _ACTIVITIES:
-            found.setdefault(_invocation(row), node)
-    return found
+            activities.setdefault(_invocation(row), node)
+    return activities
 
 
 def _attributes(row: _Row, value: Any) -> list[tuple[str, Any]]:
@@ -110,7 +110,7 @@ def _relate(
 ) -> None:
     used: dict[tuple[int, int], None] = {}
     generated: dict[tuple[int, int], None] = {}
-    made = set()
+    computed = set()
     for edge in edge_table(graph).to_pylist():
         source, target, port = edge["source"], edge["target"], edge["port"]
         into, out_of = rows[target]["kind"] in _ACTIVITIES, rows[source]["kind"] in _ACTIVITIES
@@ -123,8 +123,8 @@ def _relate(
         else:
             operand = [("lipstick:operand", _OPERANDS[port])] if port in _OPERANDS else None
             document.derivation(names[target], names[source], other_attributes=operand)
-            made.add(target)
-    _within(rows, activities, made, used, generated)
+            computed.add(target)
+    _within(rows, activities, computed, used, generated)
     for activity, entity in used:
         document.usage(names[activity], names[entity])
     for entity, activity in generated:
@@ -134,14 +134,14 @@ def _relate(
 def _within(
     rows: dict[int, _Row],
     activities: dict[tuple[str | None, int | None], int],
-    made: set[int],
+    computed: set[int],
     used: dict[tuple[int, int], None],
     generated: dict[tuple[int, int], None],
 ) -> None:
     """What is inside an invocation has no edge from it: it was made, or used, there."""
     for node, row in rows.items():
         activity = activities.get(_invocation(row))
-        if activity is None or node not in made or row["kind"] not in _COMPUTED:
+        if activity is None or node not in computed or row["kind"] not in _COMPUTED:
             continue
         if _is_used(row):
             used[activity, node] = None

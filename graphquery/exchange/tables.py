@@ -49,11 +49,11 @@ def node_table(graph: ProvenanceGraph) -> pa.Table:
         names are dictionaries; what does not apply is NULL.
     """
     segments, positions, ordinals = located(graph)
-    place = pa.array(positions)
+    indices = pa.array(positions)
 
     def spread(values: list[Any], kind: pa.DataType) -> pa.Array:
         array = pa.array(values, kind)
-        return (array.dictionary_encode() if kind == pa.string() else array).take(place)
+        return (array.dictionary_encode() if kind == pa.string() else array).take(indices)
 
     return pa.table(
         {
@@ -90,14 +90,14 @@ def has_value(segment: Segment) -> bool:
 
 def node_values(graph: ProvenanceGraph) -> dict[int, Any]:
     """The values of all v-nodes that have one, by id; None where a deletion left it unknown."""
-    found: dict[int, Any] = {}
+    values: dict[int, Any] = {}
     storage = graph.storage
     stored = graph.ids[graph.ids < storage.count]
     for segment, places, _ in storage.by_segment(stored):
         if has_value(segment):
             ids = stored[places]
-            found.update(zip(ids.tolist(), current(graph, segment, ids).to_pylist(), strict=True))
-    return found
+            values.update(zip(ids.tolist(), current(graph, segment, ids).to_pylist(), strict=True))
+    return values
 
 
 def unique_names(nodes: pa.Table) -> list[str]:

@@ -136,11 +136,11 @@ def _degrees(graph: ProvenanceGraph, ids: Array) -> Array:
     return degrees
 
 
-def _operands(found: Neighbours) -> Neighbours:
+def _operands(neighbours: Neighbours) -> Neighbours:
     """The edges that are not from the right operand of a `⊖`."""
-    if found.ports is None:
-        return found
-    return found.kept(found.ports != Port.SUBTRAHEND)
+    if neighbours.ports is None:
+        return neighbours
+    return neighbours.kept(neighbours.ports != Port.SUBTRAHEND)
 
 
 def _inside(graph: ProvenanceGraph, zoomed: int) -> Array:

@@ -38,8 +38,8 @@ def depends(graph: ProvenanceGraph, nodes: Nodes, on: Nodes) -> bool:
     ----------
     Amsterdamer et al., *Putting Lipstick on Pig*, PVLDB 5(4), 2011, section 4.3.
     """
-    asked = graph.resolve(nodes)
-    return bool(np.isin(asked, removed(graph, graph.resolve(on))).all())
+    wanted = graph.resolve(nodes)
+    return bool(np.isin(wanted, removed(graph, graph.resolve(on))).all())
 
 
 def dependents(graph: ProvenanceGraph, on: Nodes) -> Selection:

@@ -100,19 +100,19 @@ def unmatched(
         An execution that the graph does not have.
     """
     check_executions(storage, left, right)
-    roles, others = _roles(storage, left), _roles(storage, right)
+    roles, right_roles = _roles(storage, left), _roles(storage, right)
     alone: list[Array] = []
     missing: list[Array] = []
     rows = []
-    for role in sorted(roles.keys() | others.keys(), key=str):
-        mine = _nodes(storage, roles.get(role), shown)
-        theirs = _nodes(storage, others.get(role), shown)
-        here, there = _unmatched(*mine, *theirs)
+    for role in sorted(roles.keys() | right_roles.keys(), key=str):
+        left_nodes = _nodes(storage, roles.get(role), shown)
+        right_nodes = _nodes(storage, right_roles.get(role), shown)
+        here, there = _unmatched(*left_nodes, *right_nodes)
         if len(here) or len(there):
             alone.append(here)
             missing.append(there)
-            common = len(mine[0]) - len(here)
-            rows.append((*role, len(mine[0]), len(theirs[0]), common))
+            common = len(left_nodes[0]) - len(here)
+            rows.append((*role, len(left_nodes[0]), len(right_nodes[0]), common))
     return _joined(alone), _joined(missing), _table(rows)
 
 

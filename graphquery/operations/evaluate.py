@@ -94,16 +94,16 @@ def evaluate(
     wanted = None if nodes is None else _wanted(graph, graph.resolve(nodes))
     for layer in layers(graph):
         ids = layer if wanted is None else layer[wanted[layer]]
-        found = graph.incoming(ids, storage.subtracts)
-        fresh = found.degrees == 0
+        neighbours = graph.incoming(ids, storage.subtracts)
+        fresh = neighbours.degrees == 0
         if bool(fresh.any()):
             annotations = _store(annotations, ids[fresh], leaves.values(ids[fresh]))
             ids = ids[~fresh]
-            found = Neighbours(found.nodes, found.degrees[~fresh], found.ports)
+            neighbours = Neighbours(neighbours.nodes, neighbours.degrees[~fresh], neighbours.ports)
         kinds = operations[ids]
         for operation in np.unique(kinds):
             chosen = kinds == operation
-            part = found if bool(chosen.all()) else _of(found, chosen)
+            part = neighbours if bool(chosen.all()) else _of(neighbours, chosen)
             values = _combined(semiring, int(operation), annotations, part)
             annotations = _store(annotations, ids[chosen], values)
     return Evaluation(graph, semiring, annotations)
@@ -158,8 +158,8 @@ class _Leaves(Generic[K]):
             valued = Valuation.compile(self.semiring, segment.name, spec)
             # A key of NULLs is a key here, not the absence of a tuple.
             nothing = np.zeros(len(places), dtype=np.bool_)
-            found = valued.lookup(keys or [numbers], len(places), nothing)
-            result = _store(result, places, found)
+            token_values = valued.lookup(keys or [numbers], len(places), nothing)
+            result = _store(result, places, token_values)
         return result
 
 
@@ -168,13 +168,13 @@ def _node(graph: ProvenanceGraph, node: Any) -> int:
     if isinstance(node, Token):
         key = "|".join(format_value(value) for value in node.key)
         node = f"{node.relation}:{key}"
-    found = int(graph.ordered([node])[0])
-    if graph.incoming(np.array([found])).degrees[0]:
+    number = int(graph.ordered([node])[0])
+    if graph.incoming(np.array([number])).degrees[0]:
         raise GraphError(
-            f"{graph.name(found)} is made of other nodes, and its annotation of theirs.\nGive"
+            f"{graph.name(number)} is made of other nodes, and its annotation of theirs.\nGive"
             " values to nodes without incoming edges, such as tokens."
         )
-    return found
+    return number
 
 
 def _store(annotations: Array, ids: Array, values: Array) -> Array:
@@ -193,36 +193,36 @@ def _operations(storage: Storage) -> Array:
     return operations
 
 
-def _of(found: Neighbours, chosen: Array) -> Neighbours:
+def _of(neighbours: Neighbours, chosen: Array) -> Neighbours:
     """The edges of the chosen nodes."""
-    edges = np.repeat(chosen, found.degrees)
-    ports = None if found.ports is None else found.ports[edges]
-    return Neighbours(found.nodes[edges], found.degrees[chosen], ports)
+    edges = np.repeat(chosen, neighbours.degrees)
+    ports = None if neighbours.ports is None else neighbours.ports[edges]
+    return Neighbours(neighbours.nodes[edges], neighbours.degrees[chosen], ports)
 
 
 def _combined(
-    semiring: Semiring[K], operation: int, annotations: Array, found: Neighbours
+    semiring: Semiring[K], operation: int, annotations: Array, neighbours: Neighbours
 ) -> Array:
     if operation == _JOINT:
-        return _product(semiring, annotations, found)
-    if operation == _MONUS and found.ports is not None:
-        right = found.kept(found.ports == Port.SUBTRAHEND)
-        left = found.kept(found.ports != Port.SUBTRAHEND)
+        return _product(semiring, annotations, neighbours)
+    if operation == _MONUS and neighbours.ports is not None:
+        right = neighbours.kept(neighbours.ports == Port.SUBTRAHEND)
+        left = neighbours.kept(neighbours.ports != Port.SUBTRAHEND)
         minuend = semiring.sum_segments(annotations[left.nodes], left.offsets)
         # Without an edge to the left operand, it is 1.
         minuend = semiring.take_where(left.degrees == 0, semiring.ones(len(minuend)), minuend)
         subtrahend = semiring.sum_segments(annotations[right.nodes], right.offsets)
         return semiring.monus_array(minuend, subtrahend)
-    total = semiring.sum_segments(annotations[found.nodes], found.offsets)
+    total = semiring.sum_segments(annotations[neighbours.nodes], neighbours.offsets)
     return semiring.delta_array(total) if operation == _DELTA else total
 
 
-def _product(semiring: Semiring[K], annotations: Array, found: Neighbours) -> Array:
+def _product(semiring: Semiring[K], annotations: Array, neighbours: Neighbours) -> Array:
     """Products over edges: a round per factor, of which there are few."""
-    starts = found.offsets[:-1]
-    result = annotations[found.nodes[starts]]
-    for factor in range(1, int(found.degrees.max(initial=1))):
-        more = np.flatnonzero(found.degrees > factor)
-        values = annotations[found.nodes[starts[more] + factor]]
+    starts = neighbours.offsets[:-1]
+    result = annotations[neighbours.nodes[starts]]
+    for factor in range(1, int(neighbours.degrees.max(initial=1))):
+        more = np.flatnonzero(neighbours.degrees > factor)
+        values = annotations[neighbours.nodes[starts[more] + factor]]
         result = _store(result, more, semiring.times_array(result[more], values))
     return result

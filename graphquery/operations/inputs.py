@@ -52,13 +52,13 @@ def inputs(graph: ProvenanceGraph, nodes: Nodes) -> pa.Table:
 
 def listed(storage: Storage, tokens: Array) -> pa.Table:
     """Tokens given by ascending ids, as :func:`inputs` lists them."""
-    found, place = np.unique(storage.segment_of(tokens), return_inverse=True)
-    segments = [storage.segments[position] for position in found]
+    positions, inverse = np.unique(storage.segment_of(tokens), return_inverse=True)
+    segments = [storage.segments[position] for position in positions]
     columns = {
         "id": pa.array(tokens, pa.int64()),
         "node": pa.array(names(storage, tokens), pa.string()),
     }
     for name, kind in _ATTRIBUTES:
         values = pa.array([getattr(segment, name) for segment in segments], kind)
-        columns[name] = values.take(pa.array(place))
+        columns[name] = values.take(pa.array(inverse))
     return pa.table(columns)

@@ -59,12 +59,12 @@ def paths(
         raise GraphError("Limits of paths are not negative.\nGive 0 or more.")
     starts, ends = graph.resolve(source), graph.resolve(target)
     distances = _distances(graph, ends, longest)
-    found: list[Path] = []
+    shortest: list[Path] = []
     for path in _shortest(graph, starts, distances):
-        if len(found) >= limit or (longest is not None and len(path) > longest + 1):
+        if len(shortest) >= limit or (longest is not None and len(path) > longest + 1):
             break
-        found.append(path)
-    return found
+        shortest.append(path)
+    return shortest
 
 
 def _distances(graph: ProvenanceGraph, ends: Array, longest: int | None) -> dict[int, Array]:
@@ -92,9 +92,9 @@ def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -
     def ranked(nodes: Array) -> tuple[Array, Array]:
         """The nodes with a way to an end, the nearest first, and how far they are from it."""
         nodes = distinct(nodes).astype(np.int64)
-        place = np.searchsorted(ids, nodes)
-        there = ids[np.minimum(place, len(ids) - 1)] == nodes if len(ids) else place < 0
-        nodes, far = nodes[there], away[place[there]]
+        indices = np.searchsorted(ids, nodes)
+        there = ids[np.minimum(indices, len(ids) - 1)] == nodes if len(ids) else indices < 0
+        nodes, far = nodes[there], away[indices[there]]
         by_distance = np.argsort(far, kind="stable")
         return nodes[by_distance], far[by_distance]
 
@@ -102,18 +102,18 @@ def _shortest(graph: ProvenanceGraph, starts: Array, levels: dict[int, Array]) -
     ticket = count()
     queue: list[tuple[int, int, int, Path, Array, Array, int]] = []
 
-    def push(path: Path, nodes: Array, far: Array, place: int) -> None:
-        if place < len(nodes):
-            bound = len(path) + int(far[place])
+    def push(path: Path, nodes: Array, far: Array, rank: int) -> None:
+        if rank < len(nodes):
+            bound = len(path) + int(far[rank])
             # Of equally promising ones the longest: it is the first to get there.
-            heapq.heappush(queue, (bound, -len(path), next(ticket), path, nodes, far, place))
+            heapq.heappush(queue, (bound, -len(path), next(ticket), path, nodes, far, rank))
 
     for start in starts.tolist():
         push((start,), *ranked(graph.outgoing(np.array([start])).nodes), 0)
     while queue:
-        _, _, _, path, nodes, far, place = heapq.heappop(queue)
-        push(path, nodes, far, place + 1)
-        longer = (*path, int(nodes[place]))
+        _, _, _, path, nodes, far, index = heapq.heappop(queue)
+        push(path, nodes, far, index + 1)
+        longer = (*path, int(nodes[index]))
         if longer[-1] in ends:
             yield longer
         push(longer, *ranked(graph.outgoing(np.array([longer[-1]])).nodes), 0)

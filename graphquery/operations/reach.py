@@ -66,8 +66,8 @@ def reached(
     frontier = ids
     rounds = 0
     while len(frontier) and (distance is None or rounds < distance):
-        found = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
-        frontier = unseen(found.nodes, seen)
+        neighbours = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
+        frontier = unseen(neighbours.nodes, seen)
         parts.append(frontier)
         rounds += 1
     count = sum(len(part) for part in parts)

@@ -83,8 +83,8 @@ def zoom_out(graph: ProvenanceGraph, *modules: str | Iterable[str]) -> Provenanc
     >>> zoom_in(coarse, "m").equals(graph)
     True
     """
-    asked = module_names(graph.storage, modules)
-    fresh = asked - graph.zoomed
+    chosen = module_names(graph.storage, modules)
+    fresh = chosen - graph.zoomed
     return _zoom_out(graph, fresh, {}) if fresh else graph
 
 
@@ -173,12 +173,12 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
     hidden[state] = True
     hidden[invocations] = True
     for ids in staged(graph, storage.stages, computed):
-        found = graph.incoming(ids)
-        behind = hidden[found.nodes]
+        neighbours = graph.incoming(ids)
+        behind = hidden[neighbours.nodes]
         if bool(behind.all()):
-            hidden[ids] = found.degrees > 0
+            hidden[ids] = neighbours.degrees > 0
         else:
-            hidden[ids] = reduce_segments(np.logical_or, behind, found.offsets, False)
+            hidden[ids] = reduce_segments(np.logical_or, behind, neighbours.offsets, False)
     hidden[inputs] = False
     hidden[invocations] = False
     tokens = distinct(graph.incoming(state).nodes)
@@ -197,10 +197,10 @@ def _hidden(graph: ProvenanceGraph, module: str) -> Array:
 
 def _by_role(graph: ProvenanceGraph, module: str) -> dict[Kind, list[int]]:
     """The positions of a module's segments."""
-    found: dict[Kind, list[int]] = {}
+    by_role: dict[Kind, list[int]] = {}
     for position in graph.storage.modules[module]:
-        found.setdefault(role(graph.storage.segments[position]), []).append(position)
-    return found
+        by_role.setdefault(role(graph.storage.segments[position]), []).append(position)
+    return by_role
 
 
 def _present(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
@@ -234,9 +234,9 @@ def _constants(graph: ProvenanceGraph, positions: list[int], hidden: Array) -> A
     parts = []
     for layer in staged(graph, graph.storage.stages, positions, backwards=True):
         ids = layer[~hidden[layer]]
-        found = graph.outgoing(ids)
-        serving = hidden[found.nodes]
-        dead = reduce_segments(np.logical_and, serving, found.offsets, False)
+        neighbours = graph.outgoing(ids)
+        serving = hidden[neighbours.nodes]
+        dead = reduce_segments(np.logical_and, serving, neighbours.offsets, False)
         parts.append(ids[dead])
         hidden[ids[dead]] = True
     return np.concatenate(parts) if parts else NO_IDS
@@ -248,14 +248,14 @@ def _zoomed_nodes(graph: ProvenanceGraph, module: str) -> tuple[Array, Array]:
     by_role = _by_role(graph, module)
     invocations = _present(graph, by_role.get(Kind.INVOCATION, ()))
     nodes = storage.count + np.searchsorted(storage.invocations, invocations)
-    found = graph.outgoing(invocations)
-    zoomed = nodes[found.owners()]
+    neighbours = graph.outgoing(invocations)
+    zoomed = nodes[neighbours.owners()]
     roles = np.array([role(segment).value for segment in storage.segments])
-    kinds = roles[storage.segment_of(found.nodes)]
+    kinds = roles[storage.segment_of(neighbours.nodes)]
     into, out = kinds == Kind.INPUT.value, kinds == Kind.OUTPUT.value
     parts = [
-        np.column_stack([found.nodes[into], zoomed[into]]),
-        np.column_stack([zoomed[out], found.nodes[out]]),
+        np.column_stack([neighbours.nodes[into], zoomed[into]]),
+        np.column_stack([zoomed[out], neighbours.nodes[out]]),
     ]
     node_of = {graph.segment(int(m)).invocation: z for m, z in zip(invocations, nodes, strict=True)}
     for kind in (Kind.INPUT, Kind.OUTPUT):

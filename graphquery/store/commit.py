@@ -88,7 +88,7 @@ class Commit:
             "edges": [_changed(edges, _EDGES_DEFAULTS) for edges in self.edges],
             "records": dict(self.records),
             "dropped": list(self.dropped),
-            "moved": {name: list(place) for name, place in self.moved.items()},
+            "moved": {name: list(location) for name, location in self.moved.items()},
             "removed": list(self.removed),
             "vacuumed": list(self.vacuumed),
         }
@@ -108,7 +108,7 @@ class Commit:
             edges=[edges_from_json(each) for each in document.get("edges", ())],
             records=document.get("records", {}),
             dropped=document.get("dropped", ()),
-            moved={name: (place[0], place[1]) for name, place in moved.items()},
+            moved={name: (location[0], location[1]) for name, location in moved.items()},
             removed=document.get("removed", ()),
             vacuumed=document.get("vacuumed", ()),
         )

@@ -79,8 +79,8 @@ def merge(writer: Writer, names: Sequence[str]) -> None:
     try:
         for name in names:
             for rows in read_groups(writer.root / name):
-                place = staging.add_table("merged", rows, row_group)
-                moved.setdefault(name, place)
+                location = staging.add_table("merged", rows, row_group)
+                moved.setdefault(name, location)
         writer.commit(staging, "compact", moved=moved, removed=names)
     finally:
         staging.discard(published=True)

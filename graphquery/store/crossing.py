@@ -257,18 +257,18 @@ def _export_faults(
 def _import_faults(
     name: str, document: Json, segments: Mapping[str, Segment], files: Mapping[str, FileEntry]
 ) -> Iterator[str]:
-    made = Import.from_json(document, f"Record {name}")
-    for part in made.parts:
+    imported = Import.from_json(document, f"Record {name}")
+    for part in imported.parts:
         segment = segments.get(part.segment)
         if segment is None:
             yield f"There is no segment {part.segment}."
         elif segment.kind is not Kind.TOKEN:
             yield f"Segment {segment.name} is of kind {segment.kind.value}; imports are tokens."
-        elif part.rows is None and segment.count != made.count:
-            yield f"Segment {segment.name} has {segment.count} nodes for {made.count} rows."
+        elif part.rows is None and segment.count != imported.count:
+            yield f"Segment {segment.name} has {segment.count} nodes for {imported.count} rows."
         elif part.rows is not None and segment.file is None:
             yield f"Segment {segment.name} has no column {part.rows!r}, which says what it imports."
-    yield from _missing(files, made)
+    yield from _missing(files, imported)
 
 
 def _missing(files: Mapping[str, FileEntry], record: Export | Import) -> Iterator[str]:

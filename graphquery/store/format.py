@@ -76,7 +76,7 @@ def read_format(root: Path) -> Format:
     path = root / FORMAT_FILE
     try:
         document = json.loads(path.read_bytes())
-        found = Format(int(document["version"]), str(document["store"]))
+        stored = Format(int(document["version"]), str(document["store"]))
         name = document["format"]
     except (FileNotFoundError, NotADirectoryError):
         raise StoreError(
@@ -89,7 +89,7 @@ def read_format(root: Path) -> Format:
         ) from error
     if name != FORMAT:
         raise StoreError(f"{root} is not a store: its format is {name!r}, not {FORMAT!r}.")
-    return found
+    return stored
 
 
 def check_format(root: Path) -> Format:
@@ -100,18 +100,18 @@ def check_format(root: Path) -> Format:
     StoreFormatError
         When the version is another one.
     """
-    found = read_format(root)
-    if found.version > VERSION:
+    known = read_format(root)
+    if known.version > VERSION:
         raise StoreFormatError(
-            f"The store {root} has format version {found.version}; this version of lipstick reads "
+            f"The store {root} has format version {known.version}; this version of lipstick reads "
             f"{VERSION}.\nUpgrade lipstick-spark."
         )
-    if found.version < VERSION:
+    if known.version < VERSION:
         raise StoreFormatError(
-            f"The store {root} has format version {found.version}; this version of lipstick reads "
+            f"The store {root} has format version {known.version}; this version of lipstick reads "
             f"{VERSION}.\nBring it forward with graphquery.store.migrate(path); keep a copy."
         )
-    return found
+    return known
 
 
 def migrate(
@@ -140,13 +140,13 @@ def migrate(
     """
     root = Path(path)
     files = files or Files()
-    found = read_format(root)
-    if found.version > target:
+    known = read_format(root)
+    if known.version > target:
         raise StoreFormatError(
-            f"The store {root} has format version {found.version}, newer than {target}; "
+            f"The store {root} has format version {known.version}, newer than {target}; "
             "there is no way back.\nUpgrade lipstick-spark."
         )
-    missing = [version for version in range(found.version, target) if version not in migrations]
+    missing = [version for version in range(known.version, target) if version not in migrations]
     if missing:
         raise StoreFormatError(
             f"There is no migration of the store {root} from format version {missing[0]} to "
@@ -156,6 +156,6 @@ def migrate(
     with WriterLock(root, files):
         for version in range(read_format(root).version, target):
             migrations[version].apply(root, files)
-            files.replace(root / FORMAT_FILE, Format(version + 1, found.store).to_bytes())
+            files.replace(root / FORMAT_FILE, Format(version + 1, known.store).to_bytes())
             applied.append(migrations[version].description)
     return applied

@@ -68,7 +68,7 @@ def fsck(path: str | Path) -> list[Damage]:
         When the folder is no store, or one of another version.
     """
     root = Path(path)
-    found = check_format(root)
+    layout = check_format(root)
     damages = [
         Damage("The folder is missing.", name, _RESTORE)
         if name == LOG
@@ -77,14 +77,14 @@ def fsck(path: str | Path) -> list[Damage]:
         if not (root / name).is_dir()
     ]
     last = max(log.versions(root), default=0)
-    state = State(found.store)
+    state = State(layout.store)
     checkpoints, unreadable = _read_checkpoints(root, last)
     damages += unreadable
     damages += _replay(root, state, last, checkpoints)
     damages += _check_files(root, state)
     damages += _check_segments(state)
     damages += _check_edges(root, state)
-    damages += _check_crossings(found.store, state)
+    damages += _check_crossings(layout.store, state)
     damages += _check_streams(state)
     if state.version == last:  # else files of the entries after the break would seem left over
         damages += _garbage(root, state)
@@ -152,16 +152,16 @@ def _file_damage(path: Path, entry: FileEntry) -> str | None:
         size = path.stat().st_size
         if size < entry.size:
             return f"The file was truncated: it has {size} bytes of {entry.size}."
-        found = describe(path)
+        actual = describe(path)
     except FileNotFoundError:
         return "The file is missing."
     except (OSError, pa.ArrowException) as error:
         return f"The file cannot be read: {error}."
-    if (found.size, found.sha256) != (entry.size, entry.sha256):
-        return f"The file was altered: its SHA-256 is {found.sha256}, not {entry.sha256}."
-    if (found.rows, found.schema) != (entry.rows, entry.schema):
+    if (actual.size, actual.sha256) != (entry.size, entry.sha256):
+        return f"The file was altered: its SHA-256 is {actual.sha256}, not {entry.sha256}."
+    if (actual.rows, actual.schema) != (entry.rows, entry.schema):
         return (
-            f"The file has {found.rows} rows, not the {entry.rows} (or columns) it was added with."
+            f"The file has {actual.rows} rows, not the {entry.rows} (or columns) it was added with."
         )
     return None
 

@@ -136,14 +136,14 @@ def read_holder(path: Path) -> Holder | None:
 
 def is_dead(holder: Holder) -> bool:
     """Whether a process certainly exists no more: False when that cannot be told from here."""
-    mine = Holder.myself()
-    if holder.host != mine.host:
+    myself = Holder.myself()
+    if holder.host != myself.host:
         return False
-    if holder.boot is None or mine.boot is None:
-        return holder.boot is mine.boot and not _exists(holder.pid)
-    if holder.boot != mine.boot:
+    if holder.boot is None or myself.boot is None:
+        return holder.boot is myself.boot and not _exists(holder.pid)
+    if holder.boot != myself.boot:
         # After a restart of the machine, nothing is left; in another namespace, who knows.
-        return holder.boot.split("/")[0] != mine.boot.split("/")[0]
+        return holder.boot.split("/")[0] != myself.boot.split("/")[0]
     return _started(holder.pid) != holder.started
 
 

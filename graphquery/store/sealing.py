@@ -97,12 +97,12 @@ def _check_import(
     name: str, document: Json, state: State, added: Iterable[str], edges: Iterable[EdgeSet]
 ) -> None:
     """What is new in a record of an import is of segments that its commit adds."""
-    made = Import.from_json(document, f"Record {name}")
+    imported = Import.from_json(document, f"Record {name}")
     before = state.records.get(name)
     known = () if before is None else Import.from_json(before, f"Record {name}").parts
-    if made.parts[: len(known)] != known:
+    if imported.parts[: len(known)] != known:
         raise StoreError(f"Record {name} cannot be changed: rows were imported before.")
-    fresh = {part.segment for part in made.parts[len(known) :]}
+    fresh = {part.segment for part in imported.parts[len(known) :]}
     if not fresh <= set(added):
         raise StoreError(
             f"Record {name} is of a segment that was there before: rows are imported as new "

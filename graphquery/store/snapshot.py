@@ -144,12 +144,12 @@ class Snapshot:
         StoreError
             When there is none.
         """
-        found = self.segments.get(name)
-        if found is None:
+        segment = self.segments.get(name)
+        if segment is None:
             raise StoreError(
                 f"The store {self.root} has no segment {name!r} at commit {self.version}."
             )
-        return found
+        return segment
 
     def ordinals(self, edges: EdgeSet) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The sources and the targets of the edges of a set: `count` integers each.
@@ -222,7 +222,7 @@ def row_groups(sizes: Sequence[int], offset: int, count: int) -> tuple[list[int]
     return list(range(first, last + 1)), int(ends[first - 1]) if first else 0
 
 
-def _check_columns(path: Path, names: Sequence[str], asked: Iterable[str]) -> None:
-    for name in asked:
+def _check_columns(path: Path, names: Sequence[str], wanted: Iterable[str]) -> None:
+    for name in wanted:
         if name not in names:
             raise MissingColumnError(f"{path} has no column {name!r}; it has {', '.join(names)}.")

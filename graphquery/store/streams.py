@@ -80,12 +80,12 @@ def batch_record(query: str, number: int) -> str:
 def batches(records: Mapping[str, Json], query: str) -> dict[int, Json]:
     """The documents of a query's batches by number, ascending."""
     prefix = f"{STREAM}{query}/{_BATCH}/"
-    found = {
+    documents = {
         int(name.removeprefix(prefix)): document
         for name, document in records.items()
         if name.startswith(prefix)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(documents.items()))
 
 
 def queries(records: Mapping[str, Json]) -> list[str]:
@@ -186,11 +186,11 @@ def faults(name: str, document: Json, files: Mapping[str, FileEntry]) -> Iterato
                 if file not in files:
                     yield f"Its file {file} is not in use."
             return
-        found = parts(document, f"Record {name}")
+        parts_of_batch = parts(document, f"Record {name}")
     except StoreDamagedError as error:
         yield str(error)
         return
-    for part in found:
+    for part in parts_of_batch:
         yield from _misplaced(part, part.file, part.offset, files)
         if part.content is not None:
             yield from _misplaced(part, part.content, part.content_offset or 0, files)

@@ -25,11 +25,11 @@ def verify(path: Path, entry: FileEntry) -> None:
         When it is not, or is gone.
     """
     try:
-        found = path.stat()
-        key = (str(path), entry.sha256, found.st_ino, found.st_size, found.st_mtime_ns)
+        status = path.stat()
+        key = (str(path), entry.sha256, status.st_ino, status.st_size, status.st_mtime_ns)
         if key in _known:
             return
-        if found.st_size == entry.size:
+        if status.st_size == entry.size:
             with path.open("rb") as file:
                 sha256 = hashlib.file_digest(file, "sha256").hexdigest()
             if sha256 == entry.sha256:
