@@ -94,12 +94,12 @@ def measure(ls: lipstick.Session, number: int, repetitions: int, scratch: Path) 
             path = scratch / name
             shutil.rmtree(path, ignore_errors=True)
             started = time.perf_counter()
-            made = every[name](path)
+            captured = every[name](path)
             if repetition:
                 times[name].append(time.perf_counter() - started)
             sizes[name] = folder_bytes(path, "*.parquet")
-            if isinstance(made, lipstick.Capture):
-                counts = made.manifest.counts.values()
+            if isinstance(captured, lipstick.Capture):
+                counts = captured.manifest.counts.values()
                 members = sum(count.get("members", 0) for count in counts)
     medians = {name: statistics.median(values) for name, values in times.items()}
     return {

@@ -38,8 +38,8 @@ def list_() -> None:
     for name in PRESETS:
         cases = read_grid(preset(name))
         for experiment in dict.fromkeys(case.experiment for case in cases):
-            own = [case for case in cases if case.experiment == experiment]
-            shown.add_row(name, experiment, own[0].kind, str(len(own)))
+            own_cases = [case for case in cases if case.experiment == experiment]
+            shown.add_row(name, experiment, own_cases[0].kind, str(len(own_cases)))
     console.print(shown)
     kinds = Table(title="Kinds of experiments")
     kinds.add_column("kind")

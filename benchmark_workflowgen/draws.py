@@ -37,8 +37,8 @@ class Draws:
 
     def normal(self, *shape: int) -> Array:
         """About normal, of mean 0 and deviation 1: twelve uniform draws added up (Irwin-Hall)."""
-        found: Array = self._generator.random((*shape, 12)).sum(axis=-1) - 6
-        return found
+        normals: Array = self._generator.random((*shape, 12)).sum(axis=-1) - 6
+        return normals
 
     def choice(self, things: Sequence[_T]) -> _T:
         """One of some things."""

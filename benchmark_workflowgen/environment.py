@@ -30,7 +30,7 @@ def environment(spark: SparkSession | None) -> dict[str, Any]:
     spark
         None: nothing about Spark.
     """
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "machine": platform.machine(),
         "system": platform.platform(),
         "processor": _processor(),
@@ -42,12 +42,12 @@ def environment(spark: SparkSession | None) -> dict[str, Any]:
         "commit": _commit(),
     }
     if spark is not None:
-        found["spark"] = {
+        facts["spark"] = {
             "version": spark.version,
             "session": "connect" if "connect" in type(spark).__module__ else "classic",
             **{name: spark.conf.get(name, None) for name in _SETTINGS},
         }
-    return found
+    return facts
 
 
 def _version(package: str) -> str:

@@ -136,21 +136,21 @@ def measure(nodes: int, modules: int, executions: int, repetitions: int) -> dict
 
 def write(folder: Path, nodes: int, modules: int, executions: int) -> None:
     """Generate a graph and write it: ordinals to Parquet, the rest pickled."""
-    made = generate(nodes, modules, executions)
-    for name, parts in made.ordinals.items():
+    generated = generate(nodes, modules, executions)
+    for name, parts in generated.ordinals.items():
         with pq.ParquetWriter(
             folder / f"{name}.parquet", pa.schema([(name, pa.int32())]), use_dictionary=False
         ) as writer:
             writer.write_table(pa.table({name: pa.chunked_array([pa.array(p) for p in parts])}))
-    (folder / "graph.pickle").write_bytes(pickle.dumps((made.segments, made.edge_sets)))
+    (folder / "graph.pickle").write_bytes(pickle.dumps((generated.segments, generated.edge_sets)))
 
 
 def stored(folder: Path) -> tuple[list[Segment], list[EdgeSet]]:
     """The segments and edge sets of a graph that was written."""
-    found: tuple[list[Segment], list[EdgeSet]] = pickle.loads(
+    parts: tuple[list[Segment], list[EdgeSet]] = pickle.loads(
         (folder / "graph.pickle").read_bytes()
     )
-    return found
+    return parts
 
 
 def load(folder: Path) -> ProvenanceGraph:
@@ -192,12 +192,12 @@ def metered(graph: ProvenanceGraph) -> Iterator[list[int]]:
     read = [0]
 
     def positions(csr: adjacency.Csr, ids: Array) -> tuple[slice | Array, Array]:
-        found = adjacency.positions(csr, ids)
-        edges = int(found[1].sum())
+        adjacent = adjacency.positions(csr, ids)
+        edges = int(adjacent[1].sum())
         read[0] += 2 * len(ids) * csr.offsets.itemsize + edges * csr.nodes.itemsize
         # What is found is looked up in a mask of a byte per node.
         read[0] += edges
-        return found
+        return adjacent
 
     with patch("graphquery.graph.positions", positions):
         yield read
@@ -205,10 +205,10 @@ def metered(graph: ProvenanceGraph) -> Iterator[list[int]]:
 
 def compare(nodes: int, modules: int, executions: int, repetitions: int) -> dict[str, Any]:
     """Time the same on networkx and on the engine, interleaved, on a smaller graph."""
-    made = generate(nodes, modules, executions)
-    columns = made.columns()
+    generated = generate(nodes, modules, executions)
+    columns = generated.columns()
     started = time.perf_counter()
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, columns)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, columns)
     build = time.perf_counter() - started
     sources, targets, _ = graph.edges()
     before = resident()
@@ -239,9 +239,9 @@ def compare(nodes: int, modules: int, executions: int, repetitions: int) -> dict
             expected = slow()
             times["networkx"].append(time.perf_counter() - started)
             started = time.perf_counter()
-            found = fast()
+            ids = fast()
             times["arrays"].append(time.perf_counter() - started)
-            if set(found.tolist()) != expected:
+            if set(ids.tolist()) != expected:
                 raise click.ClickException(f"{name}: networkx and the engine disagree")
         rows[name] = {engine: statistics.median(values) for engine, values in times.items()}
     return {
@@ -255,14 +255,14 @@ def compare(nodes: int, modules: int, executions: int, repetitions: int) -> dict
 
 def plain_descendants(graph: nx.MultiDiGraph, seeds: Iterable[int]) -> set[int]:
     """Return all descendants of some nodes, by one traversal."""
-    found: set[int] = set()
+    reached: set[int] = set()
     waiting = list(seeds)
     while waiting:
         for node in graph.successors(waiting.pop()):
-            if node not in found:
-                found.add(node)
+            if node not in reached:
+                reached.add(node)
                 waiting.append(node)
-    return found
+    return reached
 
 
 def plain_deletion(graph: nx.MultiDiGraph, seeds: Iterable[int], joint: list[bool]) -> set[int]:

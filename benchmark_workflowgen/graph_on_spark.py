@@ -58,11 +58,11 @@ def measure(
         rows: dict[str, Any] = {"read and store by level": {"seconds": _since(started)}}
         for name, ask in questions(memory).items():
             started = time.perf_counter()
-            found = _size(ask(graph))
+            size = _size(ask(graph))
             seconds = _since(started)
-            if found != _size(ask(memory)):
+            if size != _size(ask(memory)):
                 raise click.ClickException(f"{name}: the engines disagree")
-            rows[name] = {"seconds": seconds, "nodes": found}
+            rows[name] = {"seconds": seconds, "nodes": size}
     finally:
         spark.stop()
     return {
@@ -80,17 +80,17 @@ def questions(memory: ProvenanceGraph) -> dict[str, Callable[[Any], Any]]:
     inputs = memory.select(kind="token", relation="R").ids
     few = np.sort(random.choice(inputs, min(1_000, len(inputs)), replace=False))
     any_nodes = np.sort(random.choice(memory.ids, 1_000, replace=False))
-    one = any_nodes[:1]
+    single = any_nodes[:1]
     modules = memory.modules
     module = modules[len(modules) // 2]
     return {
-        "descendants of 1 node": lambda graph: graph.descendants(one),
+        "descendants of 1 node": lambda graph: graph.descendants(single),
         "descendants of 1,000 inputs": lambda graph: graph.descendants(few),
         "ancestors of 1,000 nodes": lambda graph: graph.ancestors(any_nodes),
-        "delete 1 node": lambda graph: graph.delete(one),
+        "delete 1 node": lambda graph: graph.delete(single),
         "delete 1,000 nodes": lambda graph: graph.delete(any_nodes),
         "delete 1,000 inputs": lambda graph: graph.delete(few),
-        "subgraph of 1 node": lambda graph: graph.subgraph(one),
+        "subgraph of 1 node": lambda graph: graph.subgraph(single),
         "zoom out of one module": lambda graph: graph.zoom_out(module),
         "zoom out of all modules": lambda graph: graph.zoom_out(modules),
         "counting evaluation": lambda graph: _counted(graph, any_nodes),

@@ -104,8 +104,8 @@ class Case:
         return {name: self.parameters[name] for name in names if name in self.parameters}
 
     def __str__(self) -> str:
-        found = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
-        return f"{self.experiment}: {found or self.kind} #{self.repetition + 1}"
+        parameters = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return f"{self.experiment}: {parameters or self.kind} #{self.repetition + 1}"
 
 
 def preset(name: str) -> Path:
@@ -202,5 +202,5 @@ def workload_of(case: Case) -> Dealerships | ArcticStations:
     given = case.arguments(*(_fields(kind) - {"seed"}))
     if "folder" in given:
         given["folder"] = Path(given["folder"])
-    found: Dealerships | ArcticStations = kind(**given, seed=case.seed)
-    return found
+    workload: Dealerships | ArcticStations = kind(**given, seed=case.seed)
+    return workload

@@ -128,5 +128,5 @@ class Results:
 
 def _result(document: Mapping[str, Any]) -> Result:
     given = dict(document)
-    found = tuple(Measurement(**row) for row in given.pop("measurements"))
-    return Result(**given, measurements=found)
+    measurements = tuple(Measurement(**row) for row in given.pop("measurements"))
+    return Result(**given, measurements=measurements)

@@ -83,15 +83,15 @@ class Runner:
         started = time.perf_counter()
         try:
             if spark is None:
-                found = list(_generated(case))
+                measurements = list(_generated(case))
             elif case.kind in ("tpch", "tpcds"):
-                found = list(self._query(case, spark, folder))
+                measurements = list(self._query(case, spark, folder))
             else:
-                found = list(self._workflow(case, spark, folder))
+                measurements = list(self._workflow(case, spark, folder))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
         seconds = time.perf_counter() - started
-        self._results.store(case, seconds, found, environment(spark))
+        self._results.store(case, seconds, measurements, environment(spark))
 
     def _first(self, case: Case) -> bool:
         """Whether nothing like a case has run on this Spark yet."""
@@ -141,11 +141,11 @@ def _in_turn(variants: tuple[str, ...], repetition: int) -> tuple[str, ...]:
 
 def _generated(case: Case) -> Iterator[Measurement]:
     """Measure a generated graph, in memory from the beginning."""
-    made = generate(**case.arguments("nodes", "modules", "executions"), seed=case.seed)
-    columns = made.columns()
+    generated = generate(**case.arguments("nodes", "modules", "executions"), seed=case.seed)
+    columns = generated.columns()
 
     def build() -> ProvenanceGraph:
-        return ProvenanceGraph.build(made.segments, made.edge_sets, columns)
+        return ProvenanceGraph.build(generated.segments, generated.edge_sets, columns)
 
     return measure_graph(build, int(case.parameters.get("graph_repetitions", 5)), case.seed)
 

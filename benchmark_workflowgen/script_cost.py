@@ -42,10 +42,10 @@ def main(files: tuple[Path, ...], lines: int, runs: int) -> None:
     for _ in range(runs):
         started = time.process_time()
         provenance = text_provenance(text)
-        made = time.process_time()
+        built = time.process_time()
         size = provenance.graph().node_count
-        graph.append(made - started)
-        stored.append(time.process_time() - made)
+        graph.append(built - started)
+        stored.append(time.process_time() - built)
     measured = {
         "lines": text.count("\n") + 1,
         "initial_nodes": provenance.initial_size,

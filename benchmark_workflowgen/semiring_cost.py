@@ -32,9 +32,11 @@ from lipstick import semirings
 from semiring.base import Semiring
 
 NUMERIC: tuple[Semiring[Any], ...] = tuple(
-    one for one in semirings.ALL if one.dtype != np.dtype(object)
+    semiring for semiring in semirings.ALL if semiring.dtype != np.dtype(object)
 )
-SYMBOLIC: tuple[Semiring[Any], ...] = tuple(one for one in semirings.ALL if one not in NUMERIC)
+SYMBOLIC: tuple[Semiring[Any], ...] = tuple(
+    semiring for semiring in semirings.ALL if semiring not in NUMERIC
+)
 _ABSENT = {"Boolean": False, "Counting": 0, "Integers": 0, "Worlds": 0}
 """Values of a deleted tuple, in the semirings that are asked with valuations too."""
 
@@ -65,8 +67,8 @@ def main(
     evaluations = []
     for number in numbers:
         capture = lipstick.open(captures / f"q{number}")
-        for found in evaluation_times(capture, repetitions, limit):
-            evaluations.append({"query": number, **found})
+        for evaluation in evaluation_times(capture, repetitions, limit):
+            evaluations.append({"query": number, **evaluation})
             click.echo(show(evaluations[-1]))
     batches = []
     for batch in batch_times(captures / "q1", rerun, repetitions, limit):
@@ -112,18 +114,18 @@ def evaluation_times(
     tokens = capture.memory.tokens("lineitem")
     for semiring in (*NUMERIC, *SYMBOLIC):
         for given, valuation in _valuations(tokens, semiring):
-            asked = {"semiring": semiring.name, "valuation": given, "members": members}
+            setting = {"semiring": semiring.name, "valuation": given, "members": members}
             try:
                 ask = partial(capture.evaluate, semiring, valuation)
                 taken = least_seconds(ask, repetitions, limit)
             except lipstick.LipstickError as error:
-                yield {**asked, "refused": str(error).splitlines()[0]}
+                yield {**setting, "refused": str(error).splitlines()[0]}
                 continue
             except OverLimitError:
-                yield {**asked, "over_seconds": limit}
+                yield {**setting, "over_seconds": limit}
                 continue
             rate, times = members / taken, taken / reading
-            yield {**asked, "seconds": taken, "members_per_second": rate, "times_reading": times}
+            yield {**setting, "seconds": taken, "members_per_second": rate, "times_reading": times}
 
 
 def _thousand(tokens: pa.Table) -> pa.Table:
@@ -134,15 +136,15 @@ def _thousand(tokens: pa.Table) -> pa.Table:
 
 def _valuations(tokens: pa.Table, semiring: Semiring[Any]) -> list[tuple[str, Any]]:
     """The default; a thousand deleted lineitems; a value, 1, given for each lineitem."""
-    found: list[tuple[str, Any]] = [("default", None)]
+    valuations: list[tuple[str, Any]] = [("default", None)]
     if semiring.name in _ABSENT:
         for name, some, value in (
             ("1,000 deleted", _thousand(tokens), _ABSENT[semiring.name]),
             ("all valued", tokens, semiring.one),
         ):
             values = pa.array(semiring.full(value, some.num_rows))
-            found.append((name, {"lineitem": some.append_column("value", values)}))
-    return found
+            valuations.append((name, {"lineitem": some.append_column("value", values)}))
+    return valuations
 
 
 def read_seconds(capture: lipstick.Capture, repetitions: int) -> float:
@@ -193,13 +195,13 @@ def _changes(capture: lipstick.Capture, table: pa.Table) -> pa.Table:
 
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
-    asked = f"Q{result['query']:<3}{result['semiring']:<20}{result['valuation']:<15}"
+    heading = f"Q{result['query']:<3}{result['semiring']:<20}{result['valuation']:<15}"
     if "refused" in result:
-        return f"{asked} refused: {result['refused']}"
+        return f"{heading} refused: {result['refused']}"
     if "over_seconds" in result:
-        return f"{asked} not done after {result['over_seconds']:g} s"
+        return f"{heading} not done after {result['over_seconds']:g} s"
     return (
-        f"{asked}{result['members']:>11,} members {result['seconds'] * 1e3:9.1f} ms "
+        f"{heading}{result['members']:>11,} members {result['seconds'] * 1e3:9.1f} ms "
         f"{result['members_per_second'] / 1e6:8.1f} M/s {result['times_reading']:7.2f}x reading"
     )
 

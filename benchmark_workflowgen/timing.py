@@ -31,11 +31,11 @@ def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> 
         first = seconds(run)
     if first > limit / 2:
         return first
-    found: list[float] = []
+    times: list[float] = []
     ends = time.perf_counter() + limit - first
-    while len(found) < repetitions and time.perf_counter() < ends:
-        found.append(seconds(run))
-    return min(found)
+    while len(times) < repetitions and time.perf_counter() < ends:
+        times.append(seconds(run))
+    return min(times)
 
 
 def seconds(run: Callable[[], object]) -> float:

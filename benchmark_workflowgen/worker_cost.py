@@ -48,17 +48,17 @@ def main(
     data: Path, output: Path | None, repetitions: int, limit: float, cores: int, memory: str
 ) -> None:
     """Measure evaluations on Spark's workers over TPC-H tables in DATA."""
-    found = []
+    evaluations = []
     with Sparks(None, None, memory) as sparks:
         spark = sparks.get(cores, 2 * cores)
         with lipstick.session(spark) as ls:
             suites.track(ls, "tpch", data)
             for name, text in QUERIES.items():
                 for result in evaluation_times(ls.sql(text), repetitions, limit):
-                    found.append({"query": name, **result})
-                    click.echo(show(found[-1]))
+                    evaluations.append({"query": name, **result})
+                    click.echo(show(evaluations[-1]))
         if output is not None:
-            document = {"environment": environment(spark), "evaluations": found}
+            document = {"environment": environment(spark), "evaluations": evaluations}
             output.write_text(json.dumps(document, indent=1), encoding="utf-8")
 
 
@@ -69,26 +69,26 @@ def evaluation_times(
     counts = query.capture.manifest.counts.values()
     members = sum(count.get("members", 0) for count in counts)
     for semiring in semirings.ALL:
-        asked = {"semiring": semiring.name, "members": members}
+        setting = {"semiring": semiring.name, "members": members}
         try:
-            found = query.evaluate(semiring).write.format("noop").mode("overwrite")
-            taken = least_seconds(found.save, repetitions, limit)
+            writer = query.evaluate(semiring).write.format("noop").mode("overwrite")
+            taken = least_seconds(writer.save, repetitions, limit)
         except lipstick.LipstickError as error:
-            yield {**asked, "refused": str(error).splitlines()[0]}
+            yield {**setting, "refused": str(error).splitlines()[0]}
         except OverLimitError:
-            yield {**asked, "over_seconds": limit}
+            yield {**setting, "over_seconds": limit}
         else:
-            yield {**asked, "seconds": taken}
+            yield {**setting, "seconds": taken}
 
 
 def show(result: dict[str, Any]) -> str:
     """Return one result as a line."""
-    asked = f"{result['query']:<22}{result['semiring']:<20}"
+    heading = f"{result['query']:<22}{result['semiring']:<20}"
     if "refused" in result:
-        return f"{asked} refused: {result['refused']}"
+        return f"{heading} refused: {result['refused']}"
     if "over_seconds" in result:
-        return f"{asked} not done after {result['over_seconds']:g} s"
-    return f"{asked}{result['members']:>11,} members {result['seconds']:9.2f} s"
+        return f"{heading} not done after {result['over_seconds']:g} s"
+    return f"{heading}{result['members']:>11,} members {result['seconds']:9.2f} s"
 
 
 if __name__ == "__main__":

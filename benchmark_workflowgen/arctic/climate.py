@@ -102,12 +102,12 @@ def generate(station: int, seed: int, months: int) -> pa.Table:
         How many; those that are missing as a whole count too. More months leave the earlier ones
         as they are.
     """
-    place = np.arange(months)
-    month = place % 12 + 1
-    columns = [FIRST_YEAR + place // 12, month, season(month)]
+    elapsed = np.arange(months)
+    month = elapsed % 12 + 1
+    columns = [FIRST_YEAR + elapsed // 12, month, season(month)]
     nulls = []
     for number, variable in enumerate(VARIABLES):
-        values, missing = _series(variable, Draws(seed, station, number), place)
+        values, missing = _series(variable, Draws(seed, station, number), elapsed)
         columns.append(values)
         nulls.append(missing)
     arrays = [
@@ -121,24 +121,24 @@ def generate(station: int, seed: int, months: int) -> pa.Table:
 
 def season(month: Array) -> Array:
     """Return the seasons of months: 0 for December, January and February, to 3 for autumn."""
-    found: Array = month % 12 // 3
-    return found
+    seasons: Array = month % 12 // 3
+    return seasons
 
 
-def _series(variable: Variable, draws: Draws, place: Array) -> tuple[Array, Array]:
+def _series(variable: Variable, draws: Draws, elapsed: Array) -> tuple[Array, Array]:
     """Return a variable's values in some months, and which are missing."""
     offset = float(draws.uniform(-variable.spread, variable.spread))
     amplitude = variable.amplitude * float(draws.uniform(0.8, 1.2))
     # A draw per month and purpose: what a month gets does not depend on how many follow.
-    chances = draws.uniform(0, 1, len(place), 13)
+    chances = draws.uniform(0, 1, len(elapsed), 13)
     shocks = (chances[:, :12].sum(axis=1) - 6) * math.sqrt(1 - PERSISTENCE**2)
-    noise = np.empty(len(place))
+    noise = np.empty(len(elapsed))
     last = 0.0
     for at, shock in enumerate(shocks.tolist()):
         last = PERSISTENCE * last + shock
         noise[at] = last
     cycle = [math.cos(2 * math.pi * (m - variable.warmest) / 12) for m in range(12)]
-    values = variable.mean + offset + amplitude * np.array(cycle)[place % 12]
-    values = values + variable.trend * place / 120 + variable.deviation * noise
+    values = variable.mean + offset + amplitude * np.array(cycle)[elapsed % 12]
+    values = values + variable.trend * elapsed / 120 + variable.deviation * noise
     rounded = np.round(np.clip(values, variable.low, variable.high), variable.digits) + 0.0
     return rounded, chances[:, 12] < MISSING_VALUE

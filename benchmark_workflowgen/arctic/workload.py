@@ -77,26 +77,26 @@ class ArcticStations:
 
     def state(self) -> Mapping[str, Mapping[str, pa.Table]]:
         """The history of each station, and what it will measure."""
-        found = {}
+        states = {}
         for number, table in enumerate(self._observations(), start=1):
             past = pc.less_equal(table["Year"], self.until)
-            found[f"station{number}"] = {
+            states[f"station{number}"] = {
                 "Observations": table.filter(past),
                 "Instrument": table.filter(pc.invert(past)),
             }
-        return found
+        return states
 
     def _observations(self) -> list[pa.Table]:
         last = (self.until + 1 - FIRST_YEAR) * 12 + self.executions
         if self.folder is None:
             numbers = range(1, self.stations + 1)
             return [generate(number, self.seed, last) for number in numbers]
-        found = list(read_stations(self.folder).values())[: self.stations]
-        if len(found) < self.stations:
+        tables = list(read_stations(self.folder).values())[: self.stations]
+        if len(tables) < self.stations:
             raise StationFileError(
-                f"{self.folder} has files of {len(found)} stations; {self.stations} are asked for."
+                f"{self.folder} has files of {len(tables)} stations; {self.stations} are asked for."
             )
-        return [_months(table, last) for table in found]
+        return [_months(table, last) for table in tables]
 
     def input(self, execution: int) -> Mapping[str, Any]:
         """The current year and month, and the selectivity."""

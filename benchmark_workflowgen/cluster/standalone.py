@@ -126,8 +126,8 @@ class Standalone:
         deadline = time.monotonic() + _SECONDS
         while time.monotonic() < deadline:
             text = path.read_text(encoding="utf-8", errors="replace")
-            if found := ready.search(text):
-                return found
+            if match := ready.search(text):
+                return match
             if process.poll() is not None:
                 break
             time.sleep(0.2)

@@ -19,10 +19,10 @@ WINDOW = 1_000
 def disordered(count: int, fraction: float, displacement: int, seed: int) -> list[int]:
     """An order of elements: a fraction of them moved by up to so many places."""
     rng = np.random.default_rng(seed)
-    place = np.arange(count, dtype=np.float64)
+    positions = np.arange(count, dtype=np.float64)
     moved = rng.random(count) < fraction
-    place[moved] += rng.uniform(-displacement, displacement, int(moved.sum()))
-    order: list[int] = np.argsort(place, kind="stable").tolist()
+    positions[moved] += rng.uniform(-displacement, displacement, int(moved.sum()))
+    order: list[int] = np.argsort(positions, kind="stable").tolist()
     return order
 
 
@@ -45,16 +45,16 @@ def measure(
         ("Chen et al.", "edge", _added(DependencyMatrix(), single)),
         ("exact", "message", _exact(whole)),
     ):
-        found = accuracy(full, edges, outputs, inputs)
+        measured = accuracy(full, edges, outputs, inputs)
         rows.append(
             {
                 "fraction": fraction,
                 "displacement": displacement,
                 "algorithm": name,
                 "unit": unit,
-                "recall": round(found.recall, 4),
-                "precision": round(found.precision, 4),
-                "pairs": found.pairs,
+                "recall": round(measured.recall, 4),
+                "precision": round(measured.precision, 4),
+                "pairs": measured.pairs,
             }
         )
     return rows

@@ -55,28 +55,28 @@ class Execution:
 def hashtag_count(tweets: int, workers: int, seed: int = 0, bare: float = 0.25) -> list[Execution]:
     """Executions in the order they run: the mappers and combiners of all workers by turns."""
     table = hashtags.tweets(tweets, seed, bare=bare).to_pylist()
-    made: list[Execution] = []
+    jobs: list[Execution] = []
     groups: dict[str, list[str]] = {}
     size = hashtags.BLOCK
     for start in range(0, len(table), size):
         worker = start // size % workers
-        own: dict[str, list[str]] = {}
+        by_tag: dict[str, list[str]] = {}
         for row in table[start : start + size]:
-            found = [word for word in row["text"].split() if word.startswith("#")]
-            records = tuple(f"{row['tweet']}/{tag}" for tag in found)
-            for tag, record in zip(found, records, strict=True):
-                own.setdefault(tag, []).append(record)
+            tags = [word for word in row["text"].split() if word.startswith("#")]
+            records = tuple(f"{row['tweet']}/{tag}" for tag in tags)
+            for tag, record in zip(tags, records, strict=True):
+                by_tag.setdefault(tag, []).append(record)
             name = f"map/{row['tweet']}"
-            made.append(Execution("map", name, worker, (row["tweet"],), records, 1, inputs=True))
-        for tag, several in own.items():
+            jobs.append(Execution("map", name, worker, (row["tweet"],), records, 1, inputs=True))
+        for tag, several in by_tag.items():
             name = f"{start}/{tag}"
             groups.setdefault(tag, []).append(name)
             uses = tuple(several)
-            made.append(Execution("combine", f"combine/{name}", worker, uses, (name,), 1))
+            jobs.append(Execution("combine", f"combine/{name}", worker, uses, (name,), 1))
     for number, (tag, names) in enumerate(groups.items()):
         uses = tuple(names)
-        made.append(Execution("reduce", f"reduce/{tag}", number % workers, uses, (tag,), 0))
-    return made
+        jobs.append(Execution("reduce", f"reduce/{tag}", number % workers, uses, (tag,), 0))
+    return jobs
 
 
 def edges_of(executions: Sequence[Execution]) -> list[Pair]:

@@ -27,7 +27,7 @@ def measure(executions: Sequence[Execution], folder: Path, questions: int) -> li
         "reduced": reducer.take_final(),
     }
     outputs = [name for each in executions if not each.readers for name in each.generates]
-    asked = outputs[:: max(1, len(outputs) // questions)][:questions]
+    targets = outputs[:: max(1, len(outputs) // questions)][:questions]
     rows, answers = [], []
     for name, finals in graphs.items():
         path = folder / name
@@ -35,10 +35,10 @@ def measure(executions: Sequence[Execution], folder: Path, questions: int) -> li
             ReducedWriter(writer).write("job", finals, batch=0)
         began = time.perf_counter()
         graph = ReducedGraph.open(path)
-        graph.node(asked[0])
+        graph.node(targets[0])
         opened = time.perf_counter() - began
         began = time.perf_counter()
-        answers.append([graph.lineage(each) for each in asked])
+        answers.append([graph.lineage(each) for each in targets])
         took = time.perf_counter() - began
         edges = len(edges_of(executions)) if name == "full" else sum(len(f.edges) for f in finals)
         rows.append(
@@ -47,7 +47,7 @@ def measure(executions: Sequence[Execution], folder: Path, questions: int) -> li
                 "edges": edges,
                 "store bytes": sum(f.stat().st_size for f in path.rglob("*") if f.is_file()),
                 "open seconds": round(opened, 3),
-                "ms a question": round(1000 * took / len(asked), 2),
+                "ms a question": round(1000 * took / len(targets), 2),
             }
         )
     assert answers[0] == answers[1], "the graphs tell different inputs"

@@ -43,8 +43,8 @@ def emitted(tweets: int, folder: Path, files: int) -> int:
 
     executions = hashtag_count(tweets, 4)
     number = len(edges_of(executions))
-    for place, group in enumerate(batches(executions, -(-number // files))):
-        with Emitter(folder, "hashtags", worker=f"w{place}") as emitter:
+    for part, group in enumerate(batches(executions, -(-number // files))):
+        with Emitter(folder, "hashtags", worker=f"w{part}") as emitter:
             for each in group:
                 emitter.record(
                     each.function,

@@ -28,13 +28,13 @@ def measure(setting: Mapping[str, Any], units: int, runs: int, seed: int) -> dic
     """
     delay, gap = (Distribution.poisson(setting[name]) for name in ("delay", "sampling"))
     element = ProcessingElement(setting["window"], setting["trigger"], delay)
-    found: dict[str, list[float]] = {}
+    shares_by_name: dict[str, list[float]] = {}
     for run in range(runs):
         for name, share in _run(element, gap, units, seed + run).items():
-            found.setdefault(name, []).append(100 * share)
+            shares_by_name.setdefault(name, []).append(100 * share)
     shares = {
         name: {"mean": float(np.mean(values)), "deviation": float(np.std(values))}
-        for name, values in found.items()
+        for name, values in shares_by_name.items()
     }
     return {"setting": {k: v for k, v in setting.items() if k != "paper"},
             "paper": setting["paper"], "measured": shares}  # fmt: skip
@@ -42,21 +42,21 @@ def measure(setting: Mapping[str, Any], units: int, runs: int, seed: int) -> dic
 
 def _run(element: ProcessingElement, gap: Distribution, units: int, seed: int) -> dict[str, float]:
     mean = round(element.delay.mean)
-    one = simulate([element], gap, units, seed)
+    single = simulate([element], gap, units, seed)
     two = simulate([element, element], gap, units, seed)
-    origin = trigger_origin(element, one.outputs)
+    origin = trigger_origin(element, single.outputs)
     known = replace(element, origin=origin)
     less, at_mean = (
         replace(element, delay=Distribution.constant(d)) for d in (max(mean - 1, 0), mean)
     )
     steps = [element, replace(element, origin=trigger_origin(element, two.outputs))]
-    views = one.inputs, one.outputs
+    views = single.inputs, single.outputs
     return {
-        "basic, mean delay - 1": basic(less, *views).score(one.truth).exact,
-        "basic, mean delay": basic(at_mean, *views).score(one.truth).exact,
-        "probabilistic": probabilistic(element, *views).score(one.truth).exact,
-        "posterior": posterior(element, *views).score(one.truth).exact,
-        "posterior, learned grid": posterior(known, *views).score(one.truth).exact,
+        "basic, mean delay - 1": basic(less, *views).score(single.truth).exact,
+        "basic, mean delay": basic(at_mean, *views).score(single.truth).exact,
+        "probabilistic": probabilistic(element, *views).score(single.truth).exact,
+        "posterior": posterior(element, *views).score(single.truth).exact,
+        "posterior, learned grid": posterior(known, *views).score(single.truth).exact,
         "multi-step": multi_step([element] * 2, two.inputs, two.outputs).score(two.truth).exact,
         "multi-step, learned grid": multi_step(steps, two.inputs, two.outputs)
         .score(two.truth)

@@ -37,10 +37,10 @@ def views(spark: SparkSession, outputs: int) -> tuple[DataFrame, DataFrame]:
         (F.col("id") * GAP + jitter).alias("txn_time"), F.col("id").alias("seq")
     )
     delay = F.pmod(F.xxhash64(F.col("id") + 1), F.lit(3))
-    made = spark.range(outputs).select(
+    results = spark.range(outputs).select(
         ((F.col("id") + 1) * WINDOW + delay).alias("txn_time"), F.col("id").alias("seq")
     )
-    return inputs, made
+    return inputs, results
 
 
 def measure_job(spark: SparkSession, folder: Path, log: EventLog, outputs: int) -> dict[str, Any]:
@@ -48,9 +48,9 @@ def measure_job(spark: SparkSession, folder: Path, log: EventLog, outputs: int) 
     for name, frame in zip(("inputs", "outputs"), views(spark, outputs), strict=True):
         writer = frame.write.mode("overwrite").option("parquet.block.size", _ROW_GROUP_BYTES)
         writer.parquet(str(folder / name))
-    inputs, made = (spark.read.parquet(str(folder / name)) for name in ("inputs", "outputs"))
+    inputs, results = (spark.read.parquet(str(folder / name)) for name in ("inputs", "outputs"))
     began, started = time.time(), time.perf_counter()
-    infer_ranges(ELEMENT, inputs, made).write.mode("overwrite").parquet(str(folder / "ranges"))
+    infer_ranges(ELEMENT, inputs, results).write.mode("overwrite").parquet(str(folder / "ranges"))
     seconds = time.perf_counter() - started
     usage = log.usage(began, time.time())
     exact = (F.col("count") == INPUTS_PER_OUTPUT) & (

@@ -39,7 +39,7 @@ def _written(path: Path, fill: Callable[[sqlite3.Connection], None]) -> int:
 def _pairs(connection: sqlite3.Connection, truth: Ranges) -> None:
     connection.execute("CREATE TABLE provenance (output INTEGER, input INTEGER)")
     for output in range(len(truth)):
-        rows = ((output, int(place)) for place in truth.of(output)[0])
+        rows = ((output, int(row)) for row in truth.of(output)[0])
         connection.executemany("INSERT INTO provenance VALUES (?, ?)", rows)
 
 

@@ -53,10 +53,10 @@ class EventLog:
         """Return what was used by stages submitted between two moments (seconds since 1970)."""
         time.sleep(_LAG_SECONDS)  # events are written after what they tell of
         self._read()
-        found = [usage for at, usage in self._stages if began <= at <= ended]
+        in_period = [usage for at, usage in self._stages if began <= at <= ended]
         return Usage(
-            sum(usage.shuffle_bytes for usage in found),
-            max((usage.execution_memory for usage in found), default=0),
+            sum(usage.shuffle_bytes for usage in in_period),
+            max((usage.execution_memory for usage in in_period), default=0),
         )
 
     def _read(self) -> None:

@@ -83,12 +83,12 @@ def measure_query(
         path = scratch / variant
         _fresh(path)
         began, started = time.time(), time.perf_counter()
-        made = every[variant](path)
+        captured = every[variant](path)
         seconds = time.perf_counter() - started
         yield Measurement(name, variant, seconds, "s")
         yield Measurement(f"{name} bytes", variant, folder_bytes(path, "*.parquet"), "B")
-        if isinstance(made, lipstick.Capture):
-            counts = made.manifest.counts.values()
+        if isinstance(captured, lipstick.Capture):
+            counts = captured.manifest.counts.values()
             members = sum(count.get("members", 0) for count in counts)
             yield Measurement(f"{name} members", variant, members, "")
         if log is not None:

@@ -36,7 +36,7 @@ class Line:
     dashed: bool = False
 
 
-def lines(found: Sequence[Line], x: str, y: str, *, logarithmic: bool = False) -> str:
+def lines(drawn: Sequence[Line], x: str, y: str, *, logarithmic: bool = False) -> str:
     """Return lines as a picture.
 
     Parameters
@@ -48,7 +48,7 @@ def lines(found: Sequence[Line], x: str, y: str, *, logarithmic: bool = False) -
     """
 
     def draw(axes: Axes) -> None:
-        for line in found:
+        for line in drawn:
             style = "--" if line.dashed else "-"
             colour = f"C{line.colour % 10}"
             axes.plot(line.x, line.y, style, color=colour, marker="o", ms=3, label=line.label)
@@ -62,7 +62,7 @@ def lines(found: Sequence[Line], x: str, y: str, *, logarithmic: bool = False) -
     return _svg(draw, x, y)
 
 
-def bars(names: Sequence[str], groups: Mapping[str, Sequence[float]], y: str, one: float) -> str:
+def bars(names: Sequence[str], groups: Mapping[str, Sequence[float]], y: str, unit: float) -> str:
     """Return groups of bars as a picture.
 
     Parameters
@@ -80,7 +80,7 @@ def bars(names: Sequence[str], groups: Mapping[str, Sequence[float]], y: str, on
         for number, (name, heights) in enumerate(groups.items()):
             places = [at + (number + 0.5) * width - 0.4 for at in range(len(names))]
             axes.bar(places, heights, width, label=name)
-        axes.axhline(one, color="black", linewidth=0.8)
+        axes.axhline(unit, color="black", linewidth=0.8)
         axes.set_xticks(range(len(names)), names, fontsize=7, rotation=30, ha="right")
         axes.legend(fontsize=7, frameon=False)
 

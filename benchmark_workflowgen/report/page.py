@@ -68,7 +68,7 @@ class Section:
     content: Sequence[str | Picture | Table]
 
 
-def page(results: Sequence[Result], found: Iterable[Section]) -> str:
+def page(results: Sequence[Result], page_sections: Iterable[Section]) -> str:
     """Return the page as HTML."""
     parts = [
         "<!doctype html>",
@@ -76,7 +76,7 @@ def page(results: Sequence[Result], found: Iterable[Section]) -> str:
         f"<style>{_STYLE}</style><h1>WorkflowGen</h1>",
         f"<p>{len(results)} cases, {sum(result.seconds for result in results):,.0f} seconds.</p>",
     ]
-    for section in found:
+    for section in page_sections:
         parts.append(f"<h2>{escape(section.title)}</h2>")
         parts += [_shown(item) for item in section.content]
     parts.append("<h2>Where this was measured</h2>")
@@ -86,14 +86,16 @@ def page(results: Sequence[Result], found: Iterable[Section]) -> str:
 
 def environments(results: Sequence[Result]) -> list[str]:
     """Return the environments that results have, each once, and the range of the machine's load."""
-    found: dict[str, list[float]] = {}
+    loads_by_environment: dict[str, list[float]] = {}
     for result in results:
         same = {k: v for k, v in result.environment.items() if k != "load_average"}
         text = json.dumps(same, indent=1)
-        found.setdefault(text, []).append(result.environment.get("load_average", [0.0])[0])
+        loads_by_environment.setdefault(text, []).append(
+            result.environment.get("load_average", [0.0])[0]
+        )
     return [
         f"{text}\nload average {min(loads):.1f} to {max(loads):.1f}"
-        for text, loads in found.items()
+        for text, loads in loads_by_environment.items()
     ]
 
 

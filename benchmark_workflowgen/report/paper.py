@@ -30,9 +30,9 @@ def quoted(kind: str, parameters: Mapping[str, Any]) -> str:
         Of the experiment.
     """
     if kind == "dealerships" and parameters.get("cars") == 5_000:
-        found = _DEALERSHIPS.get(int(parameters.get("executions", 0)))
-        if found is not None and not {"cores", "shuffle_partitions"} & set(parameters):
-            plain, tracked = found
+        figures = _DEALERSHIPS.get(int(parameters.get("executions", 0)))
+        if figures is not None and not {"cores", "shuffle_partitions"} & set(parameters):
+            plain, tracked = figures
             return f"{plain} s → {tracked} s, {tracked / plain:.1f}×"
     if kind == "arctic" and parameters.get("stations") == 24:
         month = parameters.get("selectivity", "month") == "month"

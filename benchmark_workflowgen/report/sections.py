@@ -22,23 +22,23 @@ def sections(results: Sequence[Result]) -> Iterator[Section]:
     """Yield the sections of results, experiments in the order in which they ran."""
     for experiment in dict.fromkeys(result.experiment for result in results):
         same = [result for result in results if result.experiment == experiment]
-        own = settings(same, joined=("query",))
-        if own[0].kind in ("tpch", "tpcds"):
-            yield from (_queries(experiment, setting) for setting in own)
+        of_experiment = settings(same, joined=("query",))
+        if of_experiment[0].kind in ("tpch", "tpcds"):
+            yield from (_queries(experiment, setting) for setting in of_experiment)
             continue
-        if own[0].kind != "graph":
-            yield _executions(experiment, own)
-            if set(varied(own)) & set(_PARALLEL):
-                yield _improvement(experiment, own)
-        if any(setting.rows("load and build") for setting in own):
-            yield _graphs(experiment, own)
+        if of_experiment[0].kind != "graph":
+            yield _executions(experiment, of_experiment)
+            if set(varied(of_experiment)) & set(_PARALLEL):
+                yield _improvement(experiment, of_experiment)
+        if any(setting.rows("load and build") for setting in of_experiment):
+            yield _graphs(experiment, of_experiment)
 
 
-def _executions(experiment: str, own: Sequence[Setting]) -> Section:
+def _executions(experiment: str, of_experiment: Sequence[Setting]) -> Section:
     """Seconds per execution by prior executions: figures 5a and 5b."""
-    names = varied(own)
+    names = varied(of_experiment)
     drawn, rows = [], []
-    for number, setting in enumerate(own):
+    for number, setting in enumerate(of_experiment):
         called = label(setting, names)
         for variant in ("plain", "tracked"):
             x, y = setting.series("execution", variant)
@@ -71,17 +71,17 @@ def _executions(experiment: str, own: Sequence[Setting]) -> Section:
     return Section(experiment, [*content, Table(columns, rows), note])
 
 
-def _improvement(experiment: str, own: Sequence[Setting]) -> Section:
+def _improvement(experiment: str, of_experiment: Sequence[Setting]) -> Section:
     """How much better an execution is than with the least parallelism: figure 5c."""
-    names = [name for name in _PARALLEL if name in varied(own)]
-    first = min(own, key=lambda s: [float(s.parameters.get(name, 0)) for name in names])
+    names = [name for name in _PARALLEL if name in varied(of_experiment)]
+    first = min(of_experiment, key=lambda s: [float(s.parameters.get(name, 0)) for name in names])
     base = {variant: first.mean("execution", variant) for variant in ("plain", "tracked")}
     heights: dict[str, list[float]] = {"plain": [], "tracked": []}
-    called = [label(setting, names) for setting in own]
-    for setting in own:
-        for variant, found in heights.items():
+    called = [label(setting, names) for setting in of_experiment]
+    for setting in of_experiment:
+        for variant, gains in heights.items():
             seconds, least = setting.mean("execution", variant), base[variant]
-            found.append(100 * (1 - seconds / least) if seconds and least else 0.0)
+            gains.append(100 * (1 - seconds / least) if seconds and least else 0.0)
     rows = list(zip(called, heights["plain"], heights["tracked"], strict=True))
     return Section(
         f"{experiment}: parallelism",
@@ -96,17 +96,17 @@ def _improvement(experiment: str, own: Sequence[Setting]) -> Section:
     )
 
 
-def _graphs(experiment: str, own: Sequence[Setting]) -> Section:
+def _graphs(experiment: str, of_experiment: Sequence[Setting]) -> Section:
     """Milliseconds of questions by the size of the graph."""
-    asked = own[0].measures()
-    asked = asked[asked.index("load and build") :]
-    names = varied(own)
+    questions = of_experiment[0].measures()
+    questions = questions[questions.index("load and build") :]
+    names = varied(of_experiment)
     grouped: dict[str, list[Setting]] = {}
     shaped = [name for name in names if name in ("topology", "selectivity", "fan_out")]
-    for setting in sorted(own, key=lambda setting: setting.mean("nodes") or 0):
+    for setting in sorted(of_experiment, key=lambda setting: setting.mean("nodes") or 0):
         grouped.setdefault(label(setting, shaped), []).append(setting)
     content: list[str | Picture | Table] = []
-    for question in asked:
+    for question in questions:
         drawn = [
             Line(
                 called,
@@ -122,11 +122,11 @@ def _graphs(experiment: str, own: Sequence[Setting]) -> Section:
         (
             label(setting, names),
             *(setting.mean(size) for size in _SIZES),
-            *(_milliseconds(setting.mean(question)) for question in asked),
+            *(_milliseconds(setting.mean(question)) for question in questions),
         )
-        for setting in own
+        for setting in of_experiment
     ]
-    columns = ("setting", *_SIZES, *(f"{question}, ms" for question in asked))
+    columns = ("setting", *_SIZES, *(f"{question}, ms" for question in questions))
     return Section(f"{experiment}: graphs", [*content, Table(columns, rows), paper.GRAPHS])
 
 
@@ -151,9 +151,14 @@ def _queries(experiment: str, setting: Setting) -> Section:
         caption = "Time of each query over that of the plain query."
         content.append(Picture(bars(queries, ratios, "× plain", 1), caption))
         means = [
-            (variant, geometric_mean(found), max(found), queries[found.index(max(found))])
-            for variant, found in ratios.items()
-            if min(found) > 0
+            (
+                variant,
+                geometric_mean(ratios_of_variant),
+                max(ratios_of_variant),
+                queries[ratios_of_variant.index(max(ratios_of_variant))],
+            )
+            for variant, ratios_of_variant in ratios.items()
+            if min(ratios_of_variant) > 0
         ]
         content.append(Table(("variant", "geometric mean", "worst", "of"), means))
     if refused:

@@ -45,11 +45,11 @@ class Setting:
 
     def series(self, measure: str, variant: str) -> tuple[list[int], list[float]]:
         """The means of a measure by position."""
-        found: dict[int, list[float]] = {}
+        values_by_position: dict[int, list[float]] = {}
         for row in self.rows(measure, variant):
-            found.setdefault(row.position or 0, []).append(row.value)
-        positions = sorted(found)
-        return positions, [statistics.fmean(found[position]) for position in positions]
+            values_by_position.setdefault(row.position or 0, []).append(row.value)
+        positions = sorted(values_by_position)
+        return positions, [statistics.fmean(values_by_position[position]) for position in positions]
 
     def ratio(self, measure: str, variant: str, base: str) -> float | None:
         """How many times the mean of `base` that of `variant` is; None without either."""
@@ -70,21 +70,23 @@ def settings(results: Iterable[Result], *, joined: Collection[str] = ()) -> list
     joined
         Parameters that make no setting of their own: the queries of a suite.
     """
-    found: dict[str, list[Result]] = {}
+    by_parameters: dict[str, list[Result]] = {}
     for result in results:
-        own = {name: value for name, value in result.parameters.items() if name not in joined}
-        found.setdefault(json.dumps(own, sort_keys=True), []).append(result)
+        kept = {name: value for name, value in result.parameters.items() if name not in joined}
+        by_parameters.setdefault(json.dumps(kept, sort_keys=True), []).append(result)
     return [
         Setting(same[0].kind, json.loads(parameters), tuple(same))
-        for parameters, same in found.items()
+        for parameters, same in by_parameters.items()
     ]
 
 
-def varied(found: Sequence[Setting]) -> tuple[str, ...]:
+def varied(compared: Sequence[Setting]) -> tuple[str, ...]:
     """Return the parameters in which some settings differ."""
-    names = dict.fromkeys(name for setting in found for name in setting.parameters)
+    names = dict.fromkeys(name for setting in compared for name in setting.parameters)
     return tuple(
-        name for name in names if len({str(setting.parameters.get(name)) for setting in found}) > 1
+        name
+        for name in names
+        if len({str(setting.parameters.get(name)) for setting in compared}) > 1
     )
 
 

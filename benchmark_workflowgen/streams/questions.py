@@ -55,11 +55,11 @@ def _asked(store: Path, count: int, questions: int) -> dict[str, Any]:
     forth = [
         _milliseconds(partial(descendants, recording, Events(SOURCE, number))) for number in numbers
     ]
-    asked = Events(RESULTS, t=(0, ALL))
+    wanted = Events(RESULTS, t=(0, ALL))
     results = min(count, ALL)
     recording = Stored(store)
-    whole = _core_seconds(lambda: ancestors(recording, asked))
-    each = _core_seconds(lambda: _ranges(recording, asked))
+    whole = _core_seconds(lambda: ancestors(recording, wanted))
+    each = _core_seconds(lambda: _ranges(recording, wanted))
     return {
         "open ms": round(opened, 1),
         "ancestors ms": round(float(np.median(back)), 1),
@@ -71,10 +71,10 @@ def _asked(store: Path, count: int, questions: int) -> dict[str, Any]:
     }
 
 
-def _ranges(recording: Stored, asked: Events) -> None:
+def _ranges(recording: Stored, wanted: Events) -> None:
     """The ancestors of each result, as ranges of numbers: what a job of Spark gives."""
-    keys = resolve(recording, asked)
-    walk_back(recording, asked.sid, Ranges.of(keys, np.arange(len(keys), dtype=np.int64)))
+    keys = resolve(recording, wanted)
+    walk_back(recording, wanted.sid, Ranges.of(keys, np.arange(len(keys), dtype=np.int64)))
 
 
 def _core_seconds(function: Callable[[], object]) -> float:
