@@ -89,8 +89,8 @@ def check_counting(expected: Bag, counted: Bag, sql: str, *, grouping: bool = Fa
         if value + len(rows) > _COUNTED:
             raise AssertionError(f"counting gives more than {_COUNTED} rows: {row!r}\n{sql}")
         rows += [row[:-1]] * value
-    found = Bag(counted.columns[:-1], counted.types[:-1], tuple(rows))
-    assert_same_bag(expected, found, f"multiplicities by Counting at all ones\n{sql}")
+    by_counting = Bag(counted.columns[:-1], counted.types[:-1], tuple(rows))
+    assert_same_bag(expected, by_counting, f"multiplicities by Counting at all ones\n{sql}")
 
 
 def _natural(value: Any, sql: str) -> int:

@@ -41,20 +41,20 @@ class Game:
 
     def _sizes(self) -> Array:
         sizes = np.zeros(len(self.there), dtype=np.int64)
-        for place in range(len(self.tokens)):
-            sizes += self._has(place)
+        for bit in range(len(self.tokens)):
+            sizes += self._has(bit)
         return sizes
 
-    def _has(self, place: int) -> Array:
-        found: Array = (self._numbers >> place & 1).astype(np.bool_)
-        return found
+    def _has(self, bit: int) -> Array:
+        present: Array = (self._numbers >> bit & 1).astype(np.bool_)
+        return present
 
     def probability(self, weights: Mapping[Token, float]) -> float:
         """Return the probability of the row, of independent tuples."""
         chances = np.ones(len(self.there))
-        for place, token in enumerate(self.tokens):
+        for bit, token in enumerate(self.tokens):
             weight = weights[token]
-            chances *= np.where(self._has(place), weight, 1 - weight)
+            chances *= np.where(self._has(bit), weight, 1 - weight)
         return float(chances[self.there].sum())
 
     def shapley(self) -> dict[Token, float]:
@@ -70,37 +70,37 @@ class Game:
         return self._influences(lambda sizes: np.full(len(sizes), 0.5 ** (len(self.tokens) - 1)))
 
     def _influences(self, weigh: Callable[[Array], Array]) -> dict[Token, float]:
-        sizes, found = self._sizes(), {}
-        for place, token in enumerate(self.tokens):
-            without = self._numbers[~self._has(place)]
-            gained = self.there[without | 1 << place].astype(float) - self.there[without]
-            found[token] = float((weigh(sizes[without]) * gained).sum())
-        return found
+        sizes, influences = self._sizes(), {}
+        for bit, token in enumerate(self.tokens):
+            without = self._numbers[~self._has(bit)]
+            gained = self.there[without | 1 << bit].astype(float) - self.there[without]
+            influences[token] = float((weigh(sizes[without]) * gained).sum())
+        return influences
 
     def repairs(self) -> Sets:
         """Return the smallest sets without which the row is not there."""
         for size in range(len(self.tokens) + 1):
-            found = {
-                frozenset(self.tokens[place] for place in places)
+            sets = {
+                frozenset(self.tokens[bit] for bit in places)
                 for places in combinations(range(len(self.tokens)), size)
                 if not self.there[self._all - _number(places)]
             }
-            if found:
-                return frozenset(found)
+            if sets:
+                return frozenset(sets)
         return frozenset()
 
     def witnesses(self) -> Sets:
         """Return the minimal sets that suffice for the row, whatever else is there."""
         suffices = self.there.copy()
-        for place in range(len(self.tokens)):
-            without = self._numbers[~self._has(place)]
-            suffices[without] &= suffices[without | 1 << place]
+        for bit in range(len(self.tokens)):
+            without = self._numbers[~self._has(bit)]
+            suffices[without] &= suffices[without | 1 << bit]
         minimal = suffices.copy()
-        for place in range(len(self.tokens)):
-            having = self._numbers[self._has(place)]
-            minimal[having] &= ~suffices[having & ~(1 << place)]
+        for bit in range(len(self.tokens)):
+            having = self._numbers[self._has(bit)]
+            minimal[having] &= ~suffices[having & ~(1 << bit)]
         return frozenset(
-            frozenset(one for place, one in enumerate(self.tokens) if number >> place & 1)
+            frozenset(token for bit, token in enumerate(self.tokens) if number >> bit & 1)
             for number in np.flatnonzero(minimal).tolist()
         )
 
@@ -110,13 +110,13 @@ class Game:
         The row is there until the tuple itself goes.
         """
         absent = len(self.tokens) - self._sizes()
-        found = {}
-        for place, token in enumerate(self.tokens):
-            having = self._numbers[self._has(place)]
-            decides = having[self.there[having] & ~self.there[having & ~(1 << place)]]
-            found[token] = float(1 / (1 + absent[decides].min())) if len(decides) else 0.0
-        return found
+        shares = {}
+        for bit, token in enumerate(self.tokens):
+            having = self._numbers[self._has(bit)]
+            decides = having[self.there[having] & ~self.there[having & ~(1 << bit)]]
+            shares[token] = float(1 / (1 + absent[decides].min())) if len(decides) else 0.0
+        return shares
 
 
 def _number(places: tuple[int, ...]) -> int:
-    return sum(1 << place for place in places)
+    return sum(1 << bit for bit in places)

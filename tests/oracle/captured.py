@@ -70,8 +70,8 @@ def check_captured(
         capture(connection, root)
         for deletion in deletions:
             expected = loosened(duck.answer(plain, deletion))
-            found = answer_without(connection, root, database, deletion)
-            assert_same_bag(expected, found, f"deleting {deletion}\n{sql}")
+            actual = answer_without(connection, root, database, deletion)
+            assert_same_bag(expected, actual, f"deleting {deletion}\n{sql}")
             changed += sorted(map(repr, before.rows)) != sorted(map(repr, expected.rows))
     return changed
 
@@ -109,8 +109,8 @@ def statements_of_members(
         if block.name in plan.reductions:
             view = f"asked_{block.name}"
             reduction = plan.reductions[block.name]
-            asked = to_duckdb(asked_groups_sql(reduction, members_of))
-            connection.execute(f'CREATE TABLE "{view}" AS {asked}')
+            statement = to_duckdb(asked_groups_sql(reduction, members_of))
+            connection.execute(f'CREATE TABLE "{view}" AS {statement}')
             keys = tuple(key for _, key in reduction.pairs)
             kept = Groups(view, keys, reduction.null_safe)
         yield block, members_sql(plan.captured(block), members_of, kept=kept)
@@ -134,10 +134,10 @@ def answer_without(
     table = result.fetch_arrow_table()
     shown = loosened(from_arrow(table))
     places = [shown.columns.index(output.name) for output in root.outputs]
-    rows = tuple(tuple(row[place] for place in places) for row in shown.rows)
+    rows = tuple(tuple(row[index] for index in places) for row in shown.rows)
     return Bag(
-        tuple(shown.columns[place] for place in places),
-        tuple(shown.types[place] for place in places),
+        tuple(shown.columns[index] for index in places),
+        tuple(shown.types[index] for index in places),
         rows,
     )
 

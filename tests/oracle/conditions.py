@@ -9,8 +9,8 @@ from tests.oracle.small import small
 
 DATABASE: Final = Database(
     {
-        one.name: one
-        for one in (
+        relation.name: relation
+        for relation in (
             small(
                 "r",
                 "id int, k string, x int",

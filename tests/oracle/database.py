@@ -48,9 +48,11 @@ class Relation:
     def among(self, keys: Collection[Key]) -> pa.ChunkedArray:
         """Return for every row whether its key is among these."""
         columns = [self.data.column(name) for name in self.key]
-        asked = [pa.array([key[i] for key in keys], c.type) for i, c in enumerate(columns)]
-        known = [values.unique() for values in asked]
-        return pc.is_in(_numbers(columns, known), _numbers(asked, known), skip_nulls=True)
+        columns_of_keys = [
+            pa.array([key[i] for key in keys], c.type) for i, c in enumerate(columns)
+        ]
+        known = [values.unique() for values in columns_of_keys]
+        return pc.is_in(_numbers(columns, known), _numbers(columns_of_keys, known), skip_nulls=True)
 
     def without(self, keys: Collection[Key]) -> pa.Table:
         """Return the rows whose key is not among these."""
@@ -92,7 +94,7 @@ class Database:
 
     def padded(self, **lengths: int) -> Database:
         """Return the database with the columns of these names as CHAR of a length."""
-        padded = {name: one.padded(lengths) for name, one in self.relations.items()}
+        padded = {name: relation.padded(lengths) for name, relation in self.relations.items()}
         return Database(padded)
 
     def track(self, ls: Any, spark: SparkSession) -> None:
@@ -114,8 +116,8 @@ def _numbers(columns: Sequence[pa.Array], known: Sequence[pa.Array]) -> pa.Array
     """
     number = 0
     for column, values in zip(columns, known, strict=True):
-        place = pc.index_in(column, values).cast(pa.int64())
-        number = pc.add_checked(pc.multiply_checked(number, len(values)), place)
+        digit = pc.index_in(column, values).cast(pa.int64())
+        number = pc.add_checked(pc.multiply_checked(number, len(values)), digit)
     return number
 
 

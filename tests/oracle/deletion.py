@@ -92,11 +92,11 @@ def lineage_keys(q: Any, database: Database) -> dict[str, frozenset[Key]]:
         frames.append(frame.select(f.lit(name).alias("relation"), f.array(*key).alias("key")))
     if not frames:
         return {}
-    found: dict[str, set[tuple[str, ...]]] = {}
+    texts_by_name: dict[str, set[tuple[str, ...]]] = {}
     for name, key in reduce(lambda left, right: left.unionAll(right), frames).collect():
-        found.setdefault(name, set()).add(tuple(key))
+        texts_by_name.setdefault(name, set()).add(tuple(key))
     lineage = {}
-    for name, texts in found.items():
+    for name, texts in texts_by_name.items():
         relation = database.relations[name]
         keys = relation.read_keys(texts)
         unknown = keys.difference(relation.row_keys(relation.data.filter(relation.among(keys))))
@@ -264,8 +264,8 @@ def _unrelated(
         rows = relation.without(touched.get(name, frozenset()))
         chosen = rng.sample(range(rows.num_rows), min(rows.num_rows, 500))
         keys[name] = frozenset(relation.row_keys(rows.take(pa.array(chosen, pa.int64()))))
-    made = Deletion(UNRELATED, {name: rows for name, rows in keys.items() if rows})
-    return [made] if len(made) else []
+    deletion = Deletion(UNRELATED, {name: rows for name, rows in keys.items() if rows})
+    return [deletion] if len(deletion) else []
 
 
 def check_deletion(
@@ -367,9 +367,9 @@ def _check_failure(q: Any, deletion: Deletion, condition: str | None, what: str)
     try:
         q.what_if(delete=deletion.argument()).df.collect()
     except PySparkException as error:
-        found = error.getCondition()
-        if found != condition:
-            raise AssertionError(f"{found} instead of {condition}: {what}") from error
+        raised = error.getCondition()
+        if raised != condition:
+            raise AssertionError(f"{raised} instead of {condition}: {what}") from error
     else:
         raise AssertionError(f"the query fails by {condition}, the what-if does not: {what}")
 
@@ -377,9 +377,9 @@ def _check_failure(q: Any, deletion: Deletion, condition: str | None, what: str)
 def check_offline(capture: Any, deletion: Deletion, before: Bag, expected: Bag, what: str) -> str:
     """Hold the in-memory engine against the same answer; return how it counts."""
     read = capture.manifest.relations
-    asked = {name: keys for name, keys in deletion.key_lists().items() if name in read}
+    deleted = {name: keys for name, keys in deletion.key_lists().items() if name in read}
     try:
-        w = capture.what_if(asked)
+        w = capture.what_if(deleted)
         actual, changes = from_arrow(w.df), from_arrow(w.changes)
     except CaptureError as error:
         if "Spark" not in str(error):
@@ -409,10 +409,10 @@ def check_changes(before: Bag, after: Bag, changes: Bag, what: str, *, empty: bo
     old, new = read_changes(changes, before.columns)
     if empty and (old or new):
         raise AssertionError(f"{what}: nothing was deleted, yet {len(old) + len(new)} changes")
-    found = difference([*after.rows, *old], [*before.rows, *new])
-    if found:
+    wrong = difference([*after.rows, *old], [*before.rows, *new])
+    if wrong:
         raise AssertionError(
-            f"{what}: the old rows and the new do not lead from one answer to the other\n{found}"
+            f"{what}: the old rows and the new do not lead from one answer to the other\n{wrong}"
         )
 
 

@@ -19,7 +19,9 @@ def in_duckdb(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.RegrCount):
         pair = (node.this, node.expression)
         # Of a correlated subquery over no rows DuckDB knows that COUNT is 0, and no other.
-        known = [exp.Not(this=exp.Is(this=one.copy(), expression=exp.null())) for one in pair]
+        known = [
+            exp.Not(this=exp.Is(this=operand.copy(), expression=exp.null())) for operand in pair
+        ]
         return exp.Count(this=exp.Case().when(exp.and_(*known), exp.Literal.number(1)))
     return node
 

@@ -26,8 +26,8 @@ def unnested(node: exp.Select) -> exp.Select:
             names = [column.name for column in alias.columns]
             first, second = _joins(lateral.this, alias.name, names, outer=False)
             joins = node.args["joins"]
-            place = next(number for number, other in enumerate(joins) if other is join)
-            node.set("joins", [*joins[:place], first, second, *joins[place + 1 :]])
+            at = next(number for number, other in enumerate(joins) if other is join)
+            node.set("joins", [*joins[:at], first, second, *joins[at + 1 :]])
     unknown = []
     for lateral in node.args.get("laterals") or []:
         if not isinstance(lateral.this, _GENERATORS):
@@ -77,9 +77,9 @@ def _joins(
     if outer or isinstance(call, _OUTER):
         some = exp.GT(this=length.copy(), expression=exp.Literal.number(0))
         rows = exp.case().when(some, rows).else_(exp.array(exp.null()))
-    place = f"_{alias}"
-    item = exp.column(_ITEM, table=place, quoted=True)
-    first = exp.Unnest(expressions=[rows], alias=_alias(place, [_ITEM]))
+    table = f"_{alias}"
+    item = exp.column(_ITEM, table=table, quoted=True)
+    first = exp.Unnest(expressions=[rows], alias=_alias(table, [_ITEM]))
     value = _part(item, 2)
     if isinstance(call, exp.Inline):
         parts: list[exp.Expr] = [exp.func("UNNEST", value)]
@@ -94,8 +94,8 @@ def _joins(
     return exp.Join(this=first, kind="CROSS"), exp.Join(this=second, kind="CROSS")
 
 
-def _part(item: exp.Expr, place: int) -> exp.Expr:
-    return exp.func("STRUCT_EXTRACT", item.copy(), exp.Literal.number(place))
+def _part(item: exp.Expr, number: int) -> exp.Expr:
+    return exp.func("STRUCT_EXTRACT", item.copy(), exp.Literal.number(number))
 
 
 def _alias(name: str, columns: Sequence[str]) -> exp.TableAlias:

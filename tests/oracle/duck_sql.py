@@ -71,9 +71,11 @@ def _memberships(select: exp.Select) -> exp.Select:
         if padded or condition is None or join.kind not in ("SEMI", "ANTI"):
             kept.insert(0, join)
         else:
-            asked = exp.select(exp.Literal.number(1)).from_(join.this.copy()).where(condition)
-            found = _exists(exp.Exists(this=asked))
-            select.where(exp.Not(this=found) if join.kind == "ANTI" else found, copy=False)
+            partners = exp.select(exp.Literal.number(1)).from_(join.this.copy()).where(condition)
+            partner_exists = _exists(exp.Exists(this=partners))
+            select.where(
+                exp.Not(this=partner_exists) if join.kind == "ANTI" else partner_exists, copy=False
+            )
         padded = padded or join.side in ("RIGHT", "FULL")
     select.set("joins", kept)
     return select
@@ -135,10 +137,10 @@ def _collected(node: exp.Expr) -> exp.Expr:
         known = exp.and_(known, node.args["expression"].this.copy())
     if isinstance(call, exp.ArrayUniqueAgg):
         argument = exp.Distinct(expressions=[argument])
-    made = exp.Filter(
+    collected = exp.Filter(
         this=exp.Anonymous(this="LIST", expressions=[argument]), expression=exp.Where(this=known)
     )
-    return exp.Coalesce(this=made, expressions=[exp.array()])
+    return exp.Coalesce(this=collected, expressions=[exp.array()])
 
 
 def _named(node: exp.Expr) -> exp.Expr:
@@ -160,7 +162,7 @@ def _member(node: exp.Expr) -> exp.Expr:
         return node
     left = node.this.unnest()
     values = left.expressions if isinstance(left, exp.Tuple) else [left]
-    names = [f"_member_{place}" for place in range(len(values))]
+    names = [f"_member_{number}" for number in range(len(values))]
     condition: exp.Expr = exp.and_(
         *(
             exp.EQ(this=exp.Paren(this=value.copy()), expression=exp.column(name, table="_members"))
@@ -178,8 +180,8 @@ def _member(node: exp.Expr) -> exp.Expr:
             columns=[exp.to_identifier(name) for name in names],
         ),
     )
-    asked = exp.select(exp.Literal.number(1)).from_(members).where(condition)
-    return _exists(exp.Exists(this=asked))
+    members_equal = exp.select(exp.Literal.number(1)).from_(members).where(condition)
+    return _exists(exp.Exists(this=members_equal))
 
 
 def _exists(node: exp.Expr) -> exp.Expr:

@@ -35,9 +35,9 @@ class Term:
     inexact: bool = False
     unstable: bool = False
 
-    def derived(self, sql: str, *others: Term, kind: str = "", bound: float = 0.0) -> Term:
+    def derived(self, sql: str, *terms_beside: Term, kind: str = "", bound: float = 0.0) -> Term:
         """Return an expression over this term and others, marked as they are."""
-        terms = (self, *others)
+        terms = (self, *terms_beside)
         return Term(
             sql,
             kind or self.kind,
@@ -203,9 +203,9 @@ def compared(rng: random.Random, term: Term, terms: Sequence[Term]) -> Term:
     if roll < 0.2:
         values = ", ".join(literal(rng, term.kind).sql for _ in range(6))
         return term.derived(f"({term.sql} IN ({values}))", kind="boolean")
-    others = [other for other in terms if other.kind == term.kind and other.sql != term.sql]
-    if others and rng.random() < 0.35:
-        other = rng.choice(others)
+    alike = [other for other in terms if other.kind == term.kind and other.sql != term.sql]
+    if alike and rng.random() < 0.35:
+        other = rng.choice(alike)
         operator = rng.choice(("<=", ">=", "<>", "<>", ">=", "<=>", "<"))
         return term.derived(f"({term.sql} {operator} {other.sql})", other, kind="boolean")
     if rng.random() < 0.15:

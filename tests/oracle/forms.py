@@ -93,12 +93,12 @@ _FORMS: Final = {
 
 def census(seeds: Iterable[int]) -> Counter[str]:
     """Return how many queries have each form, 0 for forms that none has."""
-    found = Counter(dict.fromkeys(_FORMS, 0))
+    counts = Counter(dict.fromkeys(_FORMS, 0))
     for seed in seeds:
         rng = random.Random(seed)
         sql = Statements(rng, random_database(rng)).statement().sql
-        found.update(name for name, form in _FORMS.items() if re.search(form, sql))
-    return found
+        counts.update(name for name, form in _FORMS.items() if re.search(form, sql))
+    return counts
 
 
 def main(count: str = "2000") -> None:

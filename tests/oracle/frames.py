@@ -84,7 +84,7 @@ class _Drawn:
 
     def program(self, length: int) -> Program:
         """Return a program of about so many calls."""
-        made = self._relation()
+        program = self._relation()
         steps = (
             self._filtered,
             self._filtered,
@@ -104,8 +104,8 @@ class _Drawn:
             self._pivoted,
         )
         for _ in range(length):
-            made = self._rng.choice(steps)(made)
-        return self._limited(made) if self._rng.random() < 0.2 else made
+            program = self._rng.choice(steps)(program)
+        return self._limited(program) if self._rng.random() < 0.2 else program
 
     def _fresh(self) -> str:
         self._names += 1
@@ -120,57 +120,57 @@ class _Drawn:
             name, kind = item.split(" ")
             kind = _KINDS.get(kind.split("(")[0], kind)
             columns.append(Column(names[name], Term(names[name], kind)))
-        made = Program(relation.name, (), (), tuple(columns), float(relation.data.num_rows))
-        return made.then(
+        program = Program(relation.name, (), (), tuple(columns), float(relation.data.num_rows))
+        return program.then(
             f".withColumnsRenamed({names})", lambda f, _: f.withColumnsRenamed(names), columns
         )
 
-    def _filtered(self, made: Program) -> Program:
-        test = predicate(self._rng, made.columns, 1).sql
-        return made.then(f".where({test!r})", lambda f, _: f.where(test), made.columns)
+    def _filtered(self, program: Program) -> Program:
+        test = predicate(self._rng, program.columns, 1).sql
+        return program.then(f".where({test!r})", lambda f, _: f.where(test), program.columns)
 
-    def _computed(self, made: Program) -> Program:
+    def _computed(self, program: Program) -> Program:
         name = self._fresh()
-        chosen = self._rng.choice(made.columns).term
+        chosen = self._rng.choice(program.columns).term
         if chosen.kind == "window":
             field = self._rng.choice(("start", "end"))
             term = chosen.derived(f"CAST({chosen.sql}.{field} AS DATE)", kind="date")
         else:
-            term = scalar(self._rng, made.columns, chosen.kind)
+            term = scalar(self._rng, program.columns, chosen.kind)
 
         def call(frame: DataFrame, _: Frames) -> DataFrame:
             from pyspark.sql import functions as f
 
             return frame.withColumn(name, f.expr(term.sql))
 
-        columns = (*made.columns, Column(name, term).referred(name))
-        return made.then(f".withColumn({name!r}, expr({term.sql!r}))", call, columns)
+        columns = (*program.columns, Column(name, term).referred(name))
+        return program.then(f".withColumn({name!r}, expr({term.sql!r}))", call, columns)
 
-    def _chosen(self, made: Program) -> Program:
-        chosen = self._rng.sample(made.columns, self._rng.randint(1, len(made.columns)))
+    def _chosen(self, program: Program) -> Program:
+        chosen = self._rng.sample(program.columns, self._rng.randint(1, len(program.columns)))
         names = [column.name for column in chosen]
-        if self._rng.random() < 0.3 and len(names) < len(made.columns):
-            kept = [column for column in made.columns if column not in chosen]
-            return made.then(f".drop(*{names})", lambda f, _: f.drop(*names), kept)
-        return made.then(f".select({names})", lambda f, _: f.select(names), chosen)
+        if self._rng.random() < 0.3 and len(names) < len(program.columns):
+            kept = [column for column in program.columns if column not in chosen]
+            return program.then(f".drop(*{names})", lambda f, _: f.drop(*names), kept)
+        return program.then(f".select({names})", lambda f, _: f.select(names), chosen)
 
-    def _joined(self, made: Program) -> Program:
+    def _joined(self, program: Program) -> Program:
         other = self.program(self._rng.choice((0, 0, 1, 2)))
         pairs = [
             (left, right)
-            for left in made.columns
+            for left in program.columns
             for right in other.columns
             if left.term.kind == right.term.kind in _JOINED
             and not (left.term.unstable or right.term.unstable)
         ]
-        if not pairs or made.size * other.size / 5 > _SIZE:
-            return made
+        if not pairs or program.size * other.size / 5 > _SIZE:
+            return program
         left, right = self._rng.choice(pairs)
         how = self._rng.choice(
             ("inner", "inner", "left", "right", "full", "left_semi", "left_anti", "on", "less")
         )
-        columns = made.columns if how.startswith("left_") else (*made.columns, *other.columns)
-        size = made.size * other.size / 5 + made.size + other.size
+        columns = program.columns if how.startswith("left_") else (*program.columns, *other.columns)
+        size = program.size * other.size / 5 + program.size + other.size
 
         def call(frame: DataFrame, frames: Frames) -> DataFrame:
             to = other.build(frames)
@@ -181,25 +181,25 @@ class _Drawn:
             return frame.join(to, frame[left.name] == to[right.name], how)
 
         if how == "on":
-            rest = [c for c in made.columns if c is not left]
+            rest = [c for c in program.columns if c is not left]
             columns = (left, *rest, *(c for c in other.columns if c is not right))
         text = str(other).replace("\n", "\n    ")
-        return made.then(
+        return program.then(
             f".join({how}, {left.name}, {right.name},\n    {text})", call, columns, size
         )
 
-    def _grouped(self, made: Program) -> Program:
-        keys = [c for c in made.columns if not c.term.unstable]
-        numbers = [c for c in made.columns if c.term.kind in INTEGERS]
+    def _grouped(self, program: Program) -> Program:
+        keys = [c for c in program.columns if not c.term.unstable]
+        numbers = [c for c in program.columns if c.term.kind in INTEGERS]
         if not keys:
-            return made
+            return program
         by = self._rng.sample(keys, min(len(keys), self._rng.choice((1, 1, 2))))
         names = [column.name for column in by]
         calls = [(self._fresh(), "count(*)", Term("", "bigint", 1e4))]
         for word in self._rng.sample(("sum", "min", "max", "count_if", "collect"), 2):
             value = self._rng.choice(numbers) if numbers else None
             if word == "count_if":
-                test = predicate(self._rng, made.columns, 0).sql
+                test = predicate(self._rng, program.columns, 0).sql
                 calls.append((self._fresh(), f"count_if({test})", Term("", "bigint", 1e4)))
             elif value is not None and word == "collect":
                 text = f"size(collect_set({value.name}))"
@@ -215,22 +215,22 @@ class _Drawn:
 
         columns = [*by, *(Column(n, term).referred(n) for n, _, term in calls)]
         listed = ", ".join(f"{sql} as {n}" for n, sql, _ in calls)
-        return made.then(f".groupBy({names}).agg({listed})", call, columns, made.size / 2)
+        return program.then(f".groupBy({names}).agg({listed})", call, columns, program.size / 2)
 
-    def _distinct(self, made: Program) -> Program:
-        return made.then(".distinct()", lambda f, _: f.distinct(), made.columns)
+    def _distinct(self, program: Program) -> Program:
+        return program.then(".distinct()", lambda f, _: f.distinct(), program.columns)
 
-    def _combined(self, made: Program) -> Program:
+    def _combined(self, program: Program) -> Program:
         """Return a set operation of one column with another program's."""
         other = self.program(self._rng.choice((0, 1)))
         pairs = [
             (left, right)
-            for left in made.columns
+            for left in program.columns
             for right in other.columns
             if left.term.kind == right.term.kind
         ]
         if not pairs:
-            return made
+            return program
         left, right = self._rng.choice(pairs)
         word = self._rng.choice(("union", "subtract", "intersect", "exceptAll", "intersectAll"))
 
@@ -241,17 +241,17 @@ class _Drawn:
 
         text = str(other).replace("\n", "\n    ")
         line = f".select({left.name!r}).{word}({right.name},\n    {text})"
-        return made.then(line, call, [left], made.size + other.size)
+        return program.then(line, call, [left], program.size + other.size)
 
-    def _numbered(self, made: Program) -> Program:
+    def _numbered(self, program: Program) -> Program:
         """Return a column of a window: rows that agree on all columns are equal."""
-        terms = stable(made.columns)
-        if not terms or len(terms) < len(made.columns):
-            return made
-        name, by = self._fresh(), self._rng.choice(made.columns).name
-        order = [column.name for column in made.columns]
+        terms = stable(program.columns)
+        if not terms or len(terms) < len(program.columns):
+            return program
+        name, by = self._fresh(), self._rng.choice(program.columns).name
+        order = [column.name for column in program.columns]
         word = self._rng.choice(("row_number()", "rank()", "sum(1)", f"lag({by})"))
-        kind = self._rng.choice(made.columns) if word.startswith("lag") else None
+        kind = self._rng.choice(program.columns) if word.startswith("lag") else None
 
         def call(frame: DataFrame, _: Frames) -> DataFrame:
             from pyspark.sql import Window
@@ -259,24 +259,24 @@ class _Drawn:
 
             return frame.withColumn(name, f.expr(word).over(Window.partitionBy(by).orderBy(*order)))
 
-        found = next(c.term for c in made.columns if c.name == by)
-        term = Term(name, "bigint", 1e4) if kind is None else found
+        term_of_key = next(c.term for c in program.columns if c.name == by)
+        term = Term(name, "bigint", 1e4) if kind is None else term_of_key
         column = Column(name, term).referred(name)
         line = f".withColumn({name!r}, {word} over (partition by {by} order by {order}))"
-        return made.then(line, call, (*made.columns, column))
+        return program.then(line, call, (*program.columns, column))
 
-    def _windowed(self, made: Program) -> Program:
+    def _windowed(self, program: Program) -> Program:
         """Return a column of time windows, or groups by one."""
-        times = [c.name for c in made.columns if c.term.kind in ("date", "window")]
-        numbers = [c for c in made.columns if c.term.kind == "int" and c.term.bound <= _DAYS]
+        times = [c.name for c in program.columns if c.term.kind in ("date", "window")]
+        numbers = [c for c in program.columns if c.term.kind == "int" and c.term.bound <= _DAYS]
         times += [f"DATE_ADD(DATE '2020-01-01', {c.name})" for c in numbers]
-        if not times or made.size * 2 > _SIZE:
-            return made
+        if not times or program.size * 2 > _SIZE:
+            return program
         name = self._fresh()
         sql = self._rng.choice(_WINDOWS).format(self._rng.choice(times))
         column = Column(name, Term(name, "window"))
         grouped = self._rng.random() < 0.4
-        by = [c for c in made.columns if not c.term.unstable and c.term.kind != "window"]
+        by = [c for c in program.columns if not c.term.unstable and c.term.kind != "window"]
         by = self._rng.sample(by, min(len(by), self._rng.choice((0, 1))))
         names, count = [c.name for c in by], self._fresh()
 
@@ -291,51 +291,51 @@ class _Drawn:
         if grouped:
             counted = Column(count, Term(count, "bigint", 1e4))
             line = f".groupBy(expr({sql!r}).alias({name!r}), *{names}).agg(count as {count})"
-            return made.then(line, call, [column, *by, counted], made.size)
+            return program.then(line, call, [column, *by, counted], program.size)
         line = f".withColumn({name!r}, expr({sql!r}))"
-        return made.then(line, call, (*made.columns, column), made.size * 2)
+        return program.then(line, call, (*program.columns, column), program.size * 2)
 
-    def _exploded(self, made: Program) -> Program:
-        numbers = [c for c in made.columns if c.term.kind == "int"]
-        if len(numbers) < 2 or made.size * 2 > _SIZE:
-            return made
-        one, other = self._rng.sample(numbers, 2)
+    def _exploded(self, program: Program) -> Program:
+        numbers = [c for c in program.columns if c.term.kind == "int"]
+        if len(numbers) < 2 or program.size * 2 > _SIZE:
+            return program
+        first, other = self._rng.sample(numbers, 2)
         name = self._fresh()
 
         def call(frame: DataFrame, _: Frames) -> DataFrame:
             from pyspark.sql import functions as f
 
-            return frame.select("*", f.explode(f.array(one.name, other.name)).alias(name))
+            return frame.select("*", f.explode(f.array(first.name, other.name)).alias(name))
 
-        column = Column(name, one.term.derived(name, other.term))
-        line = f".select('*', explode(array({one.name}, {other.name})) as {name})"
-        return made.then(line, call, (*made.columns, column), made.size * 2)
+        column = Column(name, first.term.derived(name, other.term))
+        line = f".select('*', explode(array({first.name}, {other.name})) as {name})"
+        return program.then(line, call, (*program.columns, column), program.size * 2)
 
-    def _filled(self, made: Program) -> Program:
-        numbers = [c.name for c in made.columns if c.term.kind == "int"]
+    def _filled(self, program: Program) -> Program:
+        numbers = [c.name for c in program.columns if c.term.kind == "int"]
         if not numbers:
-            return made
+            return program
         if self._rng.random() < 0.5:
-            return made.then(
-                f".na.fill(0, {numbers})", lambda f, _: f.na.fill(0, numbers), made.columns
+            return program.then(
+                f".na.fill(0, {numbers})", lambda f, _: f.na.fill(0, numbers), program.columns
             )
-        names = self._rng.choice([numbers, [c.name for c in made.columns]])
+        names = self._rng.choice([numbers, [c.name for c in program.columns]])
         least = self._rng.randint(1, len(names))
-        return made.then(
+        return program.then(
             f".dropna(thresh={least}, subset={names})",
             lambda f, _: f.dropna(thresh=least, subset=names),
-            made.columns,
+            program.columns,
         )
 
-    def _pivoted(self, made: Program) -> Program:
-        keys = stable(made.columns)
-        numbers = [c for c in made.columns if c.term.kind in INTEGERS]
+    def _pivoted(self, program: Program) -> Program:
+        keys = stable(program.columns)
+        numbers = [c for c in program.columns if c.term.kind in INTEGERS]
         if not keys or not numbers:
-            return made
-        by, of = self._rng.choice(made.columns), self._rng.choice(numbers)
+            return program
+        by, of = self._rng.choice(program.columns), self._rng.choice(numbers)
         value = self._rng.choice(numbers)
         if by is of or by.term.unstable:
-            return made
+            return program
 
         def call(frame: DataFrame, _: Frames) -> DataFrame:
             from pyspark.sql import functions as f
@@ -349,14 +349,14 @@ class _Drawn:
         line = (
             f".groupBy(expr({key!r})).pivot({of.name!r}, [1, 2]).sum({value.name!r}).toDF(*{names})"
         )
-        return made.then(line, call, columns, made.size / 2)
+        return program.then(line, call, columns, program.size / 2)
 
-    def _limited(self, made: Program) -> Program:
-        if len(stable(made.columns)) < len(made.columns):
-            return made
-        names = [column.name for column in made.columns]
-        return made.then(
-            f".orderBy({names}).limit(3)", lambda f, _: f.orderBy(*names).limit(3), made.columns
+    def _limited(self, program: Program) -> Program:
+        if len(stable(program.columns)) < len(program.columns):
+            return program
+        names = [column.name for column in program.columns]
+        return program.then(
+            f".orderBy({names}).limit(3)", lambda f, _: f.orderBy(*names).limit(3), program.columns
         )
 
 

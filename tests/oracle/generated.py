@@ -106,11 +106,11 @@ class Held:
             subtracted=case.subtracted,
             exact=case.exact,
         )
-        related = [one for one in deletions if one.kind != UNRELATED]
+        related = [deletion for deletion in deletions if deletion.kind != UNRELATED]
         changed = check_captured(case.sql, case.database, related)
-        self.asked += sum(len(one) > 0 for one in related)
+        self.asked += sum(len(deletion) > 0 for deletion in related)
         self.changed += changed
-        unrelated = [one for one in deletions if one.kind == UNRELATED]
+        unrelated = [deletion for deletion in deletions if deletion.kind == UNRELATED]
         if check_captured(case.sql, case.database, unrelated):
             raise AssertionError(f"rows outside of the lineage matter: {unrelated}\n{case.sql}")
         return memory, deletions
@@ -128,8 +128,8 @@ class Held:
             what = f"deleting {deletion}\n{case.sql}"
             expected = loosened(duck.answer(case.sql, deletion))
             if annotated is not None:
-                found = Bag(before.columns, before.types, _left(annotated, deletion))
-                _assert_same(expected, loosened(found), f"by annotations, {what}")
+                left = Bag(before.columns, before.types, _left(annotated, deletion))
+                _assert_same(expected, loosened(left), f"by annotations, {what}")
                 self.annotated += 1
             try:
                 answer = from_arrow(memory.what_if(deleted_tokens(case.database, deletion)).answer)
@@ -146,14 +146,14 @@ class Held:
 
 def _lineage(memory: Memory, database: Database) -> dict[str, frozenset[Key]]:
     """Return the keys of the rows that an answer depends on, by relation."""
-    found = {}
+    keys_by_name = {}
     for name, table in memory.lineage().items():
         columns = [column.to_pylist() for column in table.columns]
-        found[name] = frozenset(zip(*columns, strict=True))
-        unknown = found[name].difference(database.relations[name].row_keys())
+        keys_by_name[name] = frozenset(zip(*columns, strict=True))
+        unknown = keys_by_name[name].difference(database.relations[name].row_keys())
         if unknown:
             raise AssertionError(f"lineage names rows that {name} does not have: {unknown}")
-    return found
+    return keys_by_name
 
 
 Annotated = Sequence[tuple[tuple[object, ...], Expression]]
@@ -167,8 +167,8 @@ def _annotations(case: Case, memory: Memory, before: Bag) -> Annotated | None:
     stable = all(output.stable for output in memory.blocks[-1].outputs)
     if not case.exact or not stable or len(before) > _ANNOTATED:
         return None
-    found = memory.annotations()
-    return [(tuple(row.values()), Expression.of(annotation)) for row, annotation in found]
+    annotated = memory.annotations()
+    return [(tuple(row.values()), Expression.of(annotation)) for row, annotation in annotated]
 
 
 def _left(annotated: Annotated, deletion: Deletion) -> tuple[tuple[object, ...], ...]:
@@ -180,8 +180,8 @@ def _left(annotated: Annotated, deletion: Deletion) -> tuple[tuple[object, ...],
     return tuple(rows)
 
 
-def _assert_same(expected: Bag, found: Bag, message: str) -> None:
-    assert_same_bag(Bag(found.columns, found.types, expected.rows), found, message)
+def _assert_same(expected: Bag, actual: Bag, message: str) -> None:
+    assert_same_bag(Bag(actual.columns, actual.types, expected.rows), actual, message)
 
 
 def _counted(counts: Counter[str]) -> str:

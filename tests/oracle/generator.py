@@ -84,18 +84,18 @@ def generate(seed: int, *, conditional: bool = False) -> Case:
 
 def _case(rng: random.Random, database: Database, seed: int, conditional: bool) -> Case:
     if conditional and rng.random() < _CONDITIONAL:
-        made = ConditionalStatements(rng, database).conditional()
+        statement = ConditionalStatements(rng, database).conditional()
     else:
-        made = Statements(rng, database).statement()
+        statement = Statements(rng, database).statement()
     return Case(
         seed,
         database,
-        made.sql,
-        made.exact,
-        made.grouping,
-        made.order,
-        made.compared,
-        made.subtracted,
+        statement.sql,
+        statement.exact,
+        statement.grouping,
+        statement.order,
+        statement.compared,
+        statement.subtracted,
         conditional,
     )
 

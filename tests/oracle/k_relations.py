@@ -27,10 +27,10 @@ class KRelation(Generic[K]):
 
     def table(self) -> dict[Row, K]:
         """Every row once, those annotated 0 left out."""
-        found: dict[Row, K] = {}
+        values: dict[Row, K] = {}
         for row, value in self.rows:
-            found[row] = self.semiring.plus(found.get(row, self.semiring.zero), value)
-        return {row: value for row, value in found.items() if not self.semiring.is_zero(value)}
+            values[row] = self.semiring.plus(values.get(row, self.semiring.zero), value)
+        return {row: value for row, value in values.items() if not self.semiring.is_zero(value)}
 
     def _of(self, rows: Iterable[tuple[Row, K]]) -> KRelation[K]:
         return KRelation(self.semiring, tuple(rows))
@@ -62,10 +62,10 @@ class KRelation(Generic[K]):
         return self._of((row, semiring.delta(value)) for row, value in self._sums().items())
 
     def _sums(self) -> dict[Row, K]:
-        found: dict[Row, K] = {}
+        sums: dict[Row, K] = {}
         for row, value in self.rows:
-            found[row] = self.semiring.plus(found.get(row, self.semiring.zero), value)
-        return found
+            sums[row] = self.semiring.plus(sums.get(row, self.semiring.zero), value)
+        return sums
 
     def minus(self, other: KRelation[K]) -> KRelation[K]:
         """−: the monus of the sums of equal rows."""
@@ -96,7 +96,7 @@ class KRelation(Generic[K]):
         groups: dict[Row, list[tuple[K, Any]]] = {}
         for row, value in self.rows:
             groups.setdefault(keys(row), []).append((value, argument(row)))
-        found = {}
+        aggregates = {}
         for key, members in groups.items():
             if semiring.is_zero(semiring.delta(semiring.sum(k for k, _ in members))):
                 continue
@@ -104,5 +104,5 @@ class KRelation(Generic[K]):
                 copies = [(int(not semiring.is_zero(k)), v) for k, v in members]
             else:
                 copies = [(semiring.multiplicity(k), v) for k, v in members]
-            found[key] = monoid.aggregate(copies)
-        return found
+            aggregates[key] = monoid.aggregate(copies)
+        return aggregates

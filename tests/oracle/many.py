@@ -33,17 +33,17 @@ def check_many(memory: Memory, deletions: Sequence[Mapping[str, pa.Table]]) -> i
 
 def scenarios(deletions: Sequence[Mapping[str, pa.Table]]) -> Scenarios:
     """Deletions, numbered as they come."""
-    found: dict[str, tuple[list[pa.Table], list[int]]] = {}
+    tokens_by_name: dict[str, tuple[list[pa.Table], list[int]]] = {}
     for number, deletion in enumerate(deletions):
         for name, tokens in deletion.items():
-            tables, owners = found.setdefault(name, ([], []))
+            tables, owners = tokens_by_name.setdefault(name, ([], []))
             tables.append(tokens)
             owners += [number] * tokens.num_rows
     deleted = {
         name: Deleted(
             pa.concat_tables(tables).combine_chunks(), pa.array(owners, pa.int64()).to_numpy()
         )
-        for name, (tables, owners) in found.items()
+        for name, (tables, owners) in tokens_by_name.items()
     }
     return Scenarios(pa.array(range(len(deletions)), pa.int64()), deleted)
 
@@ -54,8 +54,8 @@ def rows(table: pa.Table) -> list[str]:
 
 
 def _of(table: pa.Table, number: int) -> pa.Table:
-    mine = table.filter(pc.equal(table.column("scenario"), number))
-    return mine.select(list(range(1, table.num_columns)))
+    of_scenario = table.filter(pc.equal(table.column("scenario"), number))
+    return of_scenario.select(list(range(1, table.num_columns)))
 
 
 def _changes(changes: pa.Table) -> list[str]:

@@ -49,8 +49,8 @@ def _file(suite: Suite) -> Path:
 @cache
 def kept(suite: str) -> Mapping[str, Places]:
     """Return the rows kept for the queries of a suite, by number."""
-    found: Mapping[str, Places] = json.loads(_file(SUITES[suite]).read_text(encoding="utf-8"))
-    return found
+    rows_kept: Mapping[str, Places] = json.loads(_file(SUITES[suite]).read_text(encoding="utf-8"))
+    return rows_kept
 
 
 def reduced(suite: Suite, number: int, loaded: Database) -> Database:
@@ -81,7 +81,7 @@ def choose(sql: str, database: Database, rng: random.Random) -> dict[str, list[i
     Starting from the lineage of some rows of the answer, random halves of relations are left out
     as long as there is an answer.
     """
-    read = Database({one.name: one for one in relations_read(sql, database)})
+    read = Database({relation.name: relation for relation in relations_read(sql, database)})
     with tempfile.TemporaryDirectory(prefix="reduced-") as directory:
         memory = written(sql, read, Path(directory))
         answer = memory.answer()
@@ -89,20 +89,23 @@ def choose(sql: str, database: Database, rng: random.Random) -> dict[str, list[i
         lineage = memory.lineage(first)
         tuples = {name: memory.tokens(name) for name in lineage}
     current: dict[str, list[int]] = {
-        name: sorted(_places(one, lineage.get(name))) for name, one in read.relations.items()
+        name: sorted(_places(relation, lineage.get(name)))
+        for name, relation in read.relations.items()
     }
-    others = {
-        name: sorted(_places(one, tuples.get(name)) - set(current[name]))
-        for name, one in read.relations.items()
+    candidates = {
+        name: sorted(_places(relation, tuples.get(name)) - set(current[name]))
+        for name, relation in read.relations.items()
     }
-    for name, found in current.items():
-        if not found:
-            pool = others[name] or list(range(read.relations[name].data.num_rows))
+    for name, chosen_rows in current.items():
+        if not chosen_rows:
+            pool = candidates[name] or list(range(read.relations[name].data.num_rows))
             current[name] = rng.sample(pool, min(20, len(pool)))
     rows = min(2, answer.num_rows)
     tries = 0
     while sum(map(len, current.values())) > _ENOUGH and tries < _TRIES * len(current):
-        sizes = {name: len(found) for name, found in current.items() if len(found) > 1}
+        sizes = {
+            name: len(chosen_rows) for name, chosen_rows in current.items() if len(chosen_rows) > 1
+        }
         name = rng.choices(list(sizes), list(sizes.values()))[0]
         share = rng.choice((0.5, 0.7, 0.9)) if tries > _TRIES else 0.5
         half = rng.sample(current[name], max(1, int(len(current[name]) * share)))
@@ -112,26 +115,26 @@ def choose(sql: str, database: Database, rng: random.Random) -> dict[str, list[i
             current, tries = smaller, 0
     if sum(map(len, current.values())) > _MOST:
         return None
-    beside = [(name, place) for name, places in others.items() for place in places]
-    for name, place in rng.sample(beside, min(_BESIDE, len(beside))):
-        current[name] = sorted({*current[name], place})
+    beside = [(name, row) for name, places in candidates.items() for row in places]
+    for name, extra_row in rng.sample(beside, min(_BESIDE, len(beside))):
+        current[name] = sorted({*current[name], extra_row})
     return {name: sorted(places) for name, places in current.items()}
 
 
 def _places(relation: Relation, tokens: pa.Table | None) -> set[int]:
     if tokens is None or not tokens.num_rows:
         return set()
-    asked = set(zip(*(column.to_pylist() for column in tokens.columns), strict=True))
-    return {place for place, key in enumerate(relation.row_keys()) if key in asked}
+    keys = set(zip(*(column.to_pylist() for column in tokens.columns), strict=True))
+    return {row for row, key in enumerate(relation.row_keys()) if key in keys}
 
 
 def _tells(sql: str, database: Database, rows: int) -> bool:
     """Tell whether a query has rows over a database, with some value that is not NULL or zero."""
     try:
-        found = Duck(database).answer(sql)
+        answer = Duck(database).answer(sql)
     except duckdb.Error:
         return False
-    return len(found) >= rows and all(any(value for value in row) for row in found.rows)
+    return len(answer) >= rows and all(any(value for value in row) for row in answer.rows)
 
 
 def main(name: str, folder: str, *numbers: str) -> None:
@@ -139,7 +142,9 @@ def main(name: str, folder: str, *numbers: str) -> None:
     suite = SUITES[name]
     loaded = suite.load(Path(folder))
     file = _file(suite)
-    found = json.loads(file.read_text(encoding="utf-8")) if numbers and file.exists() else {}
+    chosen_by_number = (
+        json.loads(file.read_text(encoding="utf-8")) if numbers and file.exists() else {}
+    )
     for number in map(int, numbers or suite.numbers):
         database = suite.database(number, loaded)
         try:
@@ -151,8 +156,11 @@ def main(name: str, folder: str, *numbers: str) -> None:
             print(f"{number}: too many tuples", flush=True)
         else:
             print(number, {relation: len(rows) for relation, rows in chosen.items()}, flush=True)
-            found[str(number)] = chosen
-            lines = (f'"{key}": {json.dumps(one)}' for key, one in found.items())
+            chosen_by_number[str(number)] = chosen
+            lines = (
+                f'"{key}": {json.dumps(rows_of_query)}'
+                for key, rows_of_query in chosen_by_number.items()
+            )
             file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

@@ -250,9 +250,9 @@ def difference(expected: Iterable[Row], actual: Iterable[Row]) -> Difference:
     missing: list[Row] = []
     unexpected: list[Row] = []
     for left, right in sides.values():
-        lost, found = _unpaired(left, right)
+        lost, extra = _unpaired(left, right)
         missing += lost
-        unexpected += found
+        unexpected += extra
     return Difference(tuple(missing), tuple(unexpected))
 
 
@@ -295,11 +295,11 @@ def _matched(
 
 def assert_same_bag(expected: Bag, actual: Bag, what: str) -> None:
     """Fail with a bounded report unless both bags have equal rows, equally often."""
-    found = difference(expected.rows, actual.rows)
-    if found:
+    differences = difference(expected.rows, actual.rows)
+    if differences:
         raise AssertionError(
             f"{what}: {len(expected)} rows expected, {len(actual)} found\n"
-            f"  columns: {', '.join(expected.columns)}\n{found}"
+            f"  columns: {', '.join(expected.columns)}\n{differences}"
         )
 
 

@@ -62,15 +62,15 @@ def token(relation: str, key: Any) -> Expression:
 def absent(*tuples: Expression) -> Expression:
     """Return 1 ⊖ δ(Σ): none of these tuples is there."""
     total = Expression.zero()
-    for one in tuples:
-        total = total + one
+    for expression in tuples:
+        total = total + expression
     return Expression.one().monus(total.delta())
 
 
 def annotated(q: AnnotatedFrame) -> Annotated:
     """Return the rows of an answer with their annotations, as a bag."""
     pairs = q.polynomials(limit=None)
-    return Counter((_hashable(row), Expression.of(found)) for row, found in pairs)
+    return Counter((_hashable(row), Expression.of(annotation)) for row, annotation in pairs)
 
 
 def _hashable(value: Any) -> Any:
@@ -110,11 +110,11 @@ class Oracles:
         """
         expected = self.plain.answer(sql)
         q = self.ls.sql(sql)
-        found = from_spark(q.annotated).without(PROVENANCE)
-        assert_same_schema(expected, found, f"q.annotated\n{sql}")
-        assert_same_bag(expected, found, f"q.annotated\n{sql}")
+        actual = from_spark(q.annotated).without(PROVENANCE)
+        assert_same_schema(expected, actual, f"q.annotated\n{sql}")
+        assert_same_bag(expected, actual, f"q.annotated\n{sql}")
         check_counting(expected, _counted(q), sql, grouping=grouping)
-        asked = [
+        numbered = [
             Deletion(
                 "chosen", {name: frozenset((key,) for key in keys) for name, keys in d.items()}
             )
@@ -126,7 +126,7 @@ class Oracles:
             q,
             sql,
             self.database,
-            asked,
+            numbered,
             plain=self.plain,
             offline=capture,
             with_spark={0},

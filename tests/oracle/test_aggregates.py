@@ -31,7 +31,7 @@ DATABASE = Database({relation.name: relation for relation in (R, S, EMPTY)})
 
 def _deletions() -> list[Deletion]:
     draw = random.Random(5)
-    found = [Deletion("nothing", {})]
+    deletions = [Deletion("nothing", {})]
     for share in (0.15, 0.3, 0.3, 0.5, 0.5, 0.7, 0.7, 1.0):
         keys = {
             name: frozenset(
@@ -39,8 +39,8 @@ def _deletions() -> list[Deletion]:
             )
             for name, relation in DATABASE.relations.items()
         }
-        found.append(Deletion(f"{share}", keys))
-    return found
+        deletions.append(Deletion(f"{share}", keys))
+    return deletions
 
 
 DELETIONS = _deletions()

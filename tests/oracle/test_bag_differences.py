@@ -22,7 +22,7 @@ INTERSECT = "SELECT k FROM a INTERSECT ALL SELECT k FROM c"
 
 def _deletions() -> list[Deletion]:
     draw = random.Random(3)
-    found = [Deletion("nothing", {})]
+    deletions = [Deletion("nothing", {})]
     for share in (0.2, 0.2, 0.4, 0.4, 0.6, 0.8, 1.0):
         keys = {
             name: frozenset(
@@ -30,8 +30,8 @@ def _deletions() -> list[Deletion]:
             )
             for name, relation in DATABASE.relations.items()
         }
-        found.append(Deletion(f"{share}", keys))
-    return found
+        deletions.append(Deletion(f"{share}", keys))
+    return deletions
 
 
 READ = (

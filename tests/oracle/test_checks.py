@@ -224,8 +224,8 @@ def test_predicate_deletes_what_its_keys_say(spark: SparkSession) -> None:
         for deletion in deletion_sets(rng, database, {}, count=8):
             for name, predicate in deletion.predicates.items():
                 relation = database.relations[name]
-                found = relation.frame(spark).where(predicate).select(*relation.key).collect()
-                assert {tuple(row) for row in found} == deletion.keys[name], predicate
+                rows = relation.frame(spark).where(predicate).select(*relation.key).collect()
+                assert {tuple(row) for row in rows} == deletion.keys[name], predicate
                 predicates += 1
     assert predicates > 20
 

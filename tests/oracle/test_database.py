@@ -37,15 +37,15 @@ def test_keys_are_found_as_by_a_loop(seed: int) -> None:
     rng = random.Random(seed)
     key = tuple(rng.sample(list(COLUMNS), rng.randint(1, 3)))
     r = relation(rng, key, rng.choice((0, 1, 40)))
-    others = relation(rng, key, 10).row_keys()
-    asked: list[list[Key]] = [[], others, r.row_keys(), r.row_keys()[::7] + others[::2]]
-    for keys in asked:
+    other_keys = relation(rng, key, 10).row_keys()
+    key_lists: list[list[Key]] = [[], other_keys, r.row_keys(), r.row_keys()[::7] + other_keys[::2]]
+    for keys in key_lists:
         expected = [row in keys for row in r.row_keys()]
         assert r.among(keys).to_pylist() == expected
         left = r.without(frozenset(keys))
-        places = [place for place, gone in enumerate(expected) if not gone]
+        places = [row for row, gone in enumerate(expected) if not gone]
         assert left.column("place").to_pylist() == places
-        assert r.row_keys(left) == [r.row_keys()[place] for place in places]
+        assert r.row_keys(left) == [r.row_keys()[row] for row in places]
 
 
 def test_keys_are_read_from_text() -> None:

@@ -17,8 +17,8 @@ SEEDS = range(3)
 def _relation(name: str, columns: tuple[str, ...], rows: list[tuple[int | None, ...]]) -> Relation:
     table = pa.table(
         {
-            column: pa.array([row[place] for row in rows], pa.int32())
-            for place, column in enumerate(columns)
+            column: pa.array([row[number] for row in rows], pa.int32())
+            for number, column in enumerate(columns)
         }
     )
     schema = ", ".join(f"{column} int" for column in columns)
@@ -30,9 +30,9 @@ def _database(seed: int) -> Database:
     draw = random.Random(seed)
     edges: list[tuple[int | None, ...]] = []
     for number in range(draw.randint(5, 8)):
-        one, other = sorted(draw.sample(range(1, NODES + 1), 2))
+        first, other = sorted(draw.sample(range(1, NODES + 1), 2))
         edges.append(
-            (number, draw.choice([one, one, one, None]), draw.choice([other, other, None]))
+            (number, draw.choice([first, first, first, None]), draw.choice([other, other, None]))
         )
     stops = [(number, draw.choice([None, 2, 3, 4])) for number in range(draw.randint(0, 2))]
     return Database(
@@ -45,7 +45,7 @@ def _database(seed: int) -> Database:
 
 def _deletions(seed: int, database: Database) -> list[Deletion]:
     draw = random.Random(seed)
-    found = []
+    deletions = []
     for share in (0.0, 0.2, 0.5, 0.8, 1.0):
         keys = {
             name: frozenset(
@@ -53,8 +53,8 @@ def _deletions(seed: int, database: Database) -> list[Deletion]:
             )
             for name, relation in database.relations.items()
         }
-        found.append(Deletion(f"{share}", keys))
-    return found
+        deletions.append(Deletion(f"{share}", keys))
+    return deletions
 
 
 LEVEL = f"MAX RECURSION LEVEL {NODES}"

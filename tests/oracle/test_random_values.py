@@ -16,8 +16,8 @@ from tests.oracle.rows import assert_same_bag, from_arrow
 ROWS = [(1, 1, 5), (2, 1, None), (3, 2, 7), (4, 2, 0), (5, None, 2), (6, None, None), (7, 3, 9)]
 TABLE = pa.table(
     {
-        name: pa.array([row[place] for row in ROWS], pa.int64())
-        for place, name in enumerate(("id", "k", "x"))
+        name: pa.array([row[number] for row in ROWS], pa.int64())
+        for number, name in enumerate(("id", "k", "x"))
     }
 )
 DATABASE = Database({"a": Relation("a", ("id",), "id bigint, k bigint, x bigint", TABLE)})
@@ -59,5 +59,5 @@ def test_drawn_values_stay(sql: str) -> None:
             result: Any = connection.execute(f"WITH {views} {QUERIES[sql]}")
             expected = loosened(from_arrow(result.fetch_arrow_table()))
             deletion = Deletion("some", {"a": frozenset((key,) for key in gone)})
-            found = answer_without(connection, root, DATABASE, deletion)
-            assert_same_bag(expected, found, f"deleting {gone}\n{sql}")
+            actual = answer_without(connection, root, DATABASE, deletion)
+            assert_same_bag(expected, actual, f"deleting {gone}\n{sql}")

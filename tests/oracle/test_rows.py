@@ -63,9 +63,9 @@ def test_different_bags(left: list[Row], right: list[Row]) -> None:
 
 
 def test_difference_counts_multiplicity() -> None:
-    found = difference([(1,), (1,), (2,)], [(1,), (3,)])
-    assert sorted(found.missing) == [(1,), (2,)]
-    assert found.unexpected == ((3,),)
+    differences = difference([(1,), (1,), (2,)], [(1,), (3,)])
+    assert sorted(differences.missing) == [(1,), (2,)]
+    assert differences.unexpected == ((3,),)
 
 
 def test_report_is_bounded() -> None:

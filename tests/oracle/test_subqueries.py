@@ -67,11 +67,11 @@ def hold(sql: str, directory: Path, plain: str | None = None) -> None:
             for name, keys in deletion.keys.items()
         }
         try:
-            found = loosened(from_arrow(capture.what_if(deleted).answer))
+            actual = loosened(from_arrow(capture.what_if(deleted).answer))
         except NeedsSparkError:
             continue
-        expected = Bag(found.columns, found.types, expected.rows)
-        assert_same_bag(expected, found, f"in memory, {deletion}\n{sql}")
+        expected = Bag(actual.columns, actual.types, expected.rows)
+        assert_same_bag(expected, actual, f"in memory, {deletion}\n{sql}")
 
 
 @pytest.mark.many

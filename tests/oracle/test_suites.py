@@ -23,8 +23,8 @@ SCALE = 0.01
 @pytest.fixture(scope="module", params=(TPCH, TPCDS), ids=lambda suite: suite.name)
 def suite(request: pytest.FixtureRequest) -> Suite:
     """Every suite in turn."""
-    found: Suite = request.param
-    return found
+    chosen: Suite = request.param
+    return chosen
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def _ties_broken(sql: str, *, descending: bool) -> str:
     """Return a query that orders rows by all their columns after what it orders them by."""
     query = sqlglot.parse_one(sql, read="spark")
     places = range(1, len(query.selects) + 1)
-    last = [exp.Ordered(this=exp.Literal.number(place), desc=descending) for place in places]
+    last = [exp.Ordered(this=exp.Literal.number(ordinal), desc=descending) for ordinal in places]
     query.args["order"].set("expressions", [*query.args["order"].expressions, *last])
     return query.sql(dialect="spark")
 

@@ -38,15 +38,15 @@ NEEDS_SPARK = {"size of a list": "COLLECT_LIST"}
 
 def outcome(case: Case, most: int = MOST) -> Found:
     """Hold a query in worlds: whatever is answered is right."""
-    found = check_case(case, "potential", most=most, analysed=1, seconds=60)
-    assert not found.problems, f"{case.sql}\n{found.problems}"
-    return found
+    checked = check_case(case, "potential", most=most, analysed=1, seconds=60)
+    assert not checked.problems, f"{case.sql}\n{checked.problems}"
+    return checked
 
 
 def held(case: Case, most: int = MOST) -> None:
     """Hold a query in worlds, in which it is answered."""
-    found = outcome(case, most)
-    assert found.outcome == HELD, f"{found.outcome} {found.detail}\n{case.sql}"
+    checked = outcome(case, most)
+    assert checked.outcome == HELD, f"{checked.outcome} {checked.detail}\n{case.sql}"
 
 
 @pytest.mark.parametrize("name", conditions.QUERIES)
@@ -55,9 +55,9 @@ def test_conditions(name: str) -> None:
     if name not in NEEDS_SPARK:
         held(case)
         return
-    found = outcome(case)
-    assert found.outcome == REFUSED
-    assert NEEDS_SPARK[name] in found.detail
+    checked = outcome(case)
+    assert checked.outcome == REFUSED
+    assert NEEDS_SPARK[name] in checked.detail
 
 
 @pytest.mark.parametrize("number", [4, 12, 16])
@@ -122,8 +122,8 @@ def s(key: int) -> Expression:
 
 SMALL = Database(
     {
-        one.name: one
-        for one in (
+        relation.name: relation
+        for relation in (
             small("r", "id int, k string, x int", [(1, "a", 10), (2, "a", 1), (3, "b", 3)]),
             small("s", "id int, k string, y int", [(1, "a", 1), (2, "b", 3)]),
         )
@@ -208,12 +208,12 @@ def test_wrong_analysis_is_found(told: Check, monkeypatch: pytest.MonkeyPatch, n
     real = getattr(world_check, name)
 
     def wrong(annotation: Any, *weights: Any) -> Any:
-        found = real(annotation, *weights)
+        right = real(annotation, *weights)
         if name == "probability":
-            return Estimate(found.value + 1e-6)
+            return Estimate(right.value + 1e-6)
         if name == "repairs":
-            return found[1:]
-        return {one: Estimate(value.value * 2) for one, value in found.items()}
+            return right[1:]
+        return {given: Estimate(value.value * 2) for given, value in right.items()}
 
     monkeypatch.setattr(world_check, name, wrong)
     assert set(told(ABSENT, ABSENT_ROWS).problems) == {f"wrong {name}"}
@@ -230,7 +230,7 @@ def test_worlds_of_many_tuples_have_every_single_deletion() -> None:
     tuples = [Token("r", (key,)) for key in range(30)]
     worlds = worlds_of(tuples, random.Random(0), most=100)
     assert len(set(worlds)) == len(worlds) == 100
-    assert {frozenset([one]) for one in tuples} <= set(worlds)
+    assert {frozenset([single]) for single in tuples} <= set(worlds)
 
 
 def test_answers_that_ties_leave_open_are_none() -> None:

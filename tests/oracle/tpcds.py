@@ -124,8 +124,8 @@ def settle_near_stores(database: Database) -> Database:
     address = database.relations["customer_address"].data
     near = _every(2, address["ca_address_sk"])
     for column in ("zip", "county", "state"):
-        place = pc.if_else(near, store[f"s_{column}"][0], address[f"ca_{column}"])
-        address = _replaced(address, f"ca_{column}", place)
+        values = pc.if_else(near, store[f"s_{column}"][0], address[f"ca_{column}"])
+        address = _replaced(address, f"ca_{column}", values)
     return database.replaced(customer_address=address)
 
 
@@ -146,8 +146,8 @@ def _every(power_of_two: int, keys: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _replaced(data: pa.Table, column: str, values: pa.ChunkedArray) -> pa.Table:
-    place = data.schema.get_field_index(column)
-    return data.set_column(place, data.schema.field(place), values.cast(data[column].type))
+    index = data.schema.get_field_index(column)
+    return data.set_column(index, data.schema.field(index), values.cast(data[column].type))
 
 
 CHANGED: Final[dict[int, Callable[[Database], Database]]] = {

@@ -47,12 +47,12 @@ _OF_ORDER: Final = (
 def relations_read(sql: str, database: Database) -> list[Relation]:
     """Return the relations of a database that a query names."""
     named = tables_of(sql)
-    return [one for name, one in database.relations.items() if name.lower() in named]
+    return [relation for name, relation in database.relations.items() if name.lower() in named]
 
 
 def tuples_of(relations: Iterable[Relation]) -> list[Token]:
     """Return the tokens of all tuples of some relations."""
-    return [Token(one.name, key) for one in relations for key in one.row_keys()]
+    return [Token(relation.name, key) for relation in relations for key in relation.row_keys()]
 
 
 def worlds_of(tuples: Sequence[Token], rng: random.Random, most: int = 256) -> list[World]:
@@ -72,19 +72,19 @@ def worlds_of(tuples: Sequence[Token], rng: random.Random, most: int = 256) -> l
     count = len(tuples)
     if count <= ALL_OF and 2**count <= most:
         return sorted(map(frozenset, _subsets(tuples)), key=len)
-    singles = [frozenset([one]) for one in tuples]
+    singles = [frozenset([token]) for token in tuples]
     if len(singles) > most // 2:
         singles = rng.sample(singles, most // 2)
     worlds: dict[World, None] = dict.fromkeys([frozenset(), *singles, frozenset(tuples)])
     while len(worlds) < min(most, 2**count):
         kept = rng.choice(_KEPT)
-        worlds[frozenset(one for one in tuples if rng.random() >= kept)] = None
+        worlds[frozenset(token for token in tuples if rng.random() >= kept)] = None
     return sorted(worlds, key=len)
 
 
 def _subsets(tuples: Sequence[Token]) -> list[list[Token]]:
     return [
-        [one for place, one in enumerate(tuples) if number >> place & 1]
+        [token for bit, token in enumerate(tuples) if number >> bit & 1]
         for number in range(2 ** len(tuples))
     ]
 
@@ -122,18 +122,18 @@ class WorldAnswers:
         """
         if world not in self._known:
             try:
-                found, *others = (engine.answer(world) for engine in self._engines)
+                answer, *other_answers = (engine.answer(world) for engine in self._engines)
             except duckdb.Error:
                 self._known[world] = None
             else:
-                differ = any(difference(found, other) for other in others)
-                self._known[world] = None if differ else found
+                differ = any(difference(answer, other) for other in other_answers)
+                self._known[world] = None if differ else answer
         return self._known[world]
 
     def ask(self, worlds: Iterable[World]) -> None:
         """Ask for many worlds, in an order in which neighbours have tables in common."""
-        order = {one: place for place, one in enumerate(self.tuples)}
-        for world in sorted(worlds, key=lambda world: sorted(order[one] for one in world)):
+        order = {token: number for number, token in enumerate(self.tuples)}
+        for world in sorted(worlds, key=lambda world: sorted(order[token] for token in world)):
             self.rows(world)
 
 
@@ -168,7 +168,7 @@ class _Engine:
     def answer(self, world: World) -> Rows:
         """Return the rows of the answer in a world, loosened."""
         for relation in self._relations:
-            gone = frozenset(one for one in world if one.relation == relation.name)
+            gone = frozenset(token for token in world if token.relation == relation.name)
             if self._gone.get(relation.name) != gone:
                 self._leave(relation, gone)
                 self._gone[relation.name] = gone
@@ -178,7 +178,7 @@ class _Engine:
     def _leave(self, relation: Relation, gone: World) -> None:
         """Make a relation what it is without some tuples."""
         keys = enumerate(relation.row_keys())
-        places = [str(place) for place, key in keys if Token(relation.name, key) in gone]
+        places = [str(row) for row, key in keys if Token(relation.name, key) in gone]
         # A table, not a view: the plans are then those of the query itself.
         self._connection.execute(
             f'CREATE OR REPLACE TABLE "{relation.name}" AS SELECT * EXCLUDE (_place)'

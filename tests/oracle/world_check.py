@@ -151,35 +151,35 @@ class _Check:
 
     def agrees(self) -> bool:
         """Tell whether the captured answer is the one of DuckDB, before anything is deleted."""
-        found = _difference(self._answers.present, self._shown)
-        if found:
-            self.checked.wrong(WRONG_ANSWER, str(found))
-        return not found
+        differences = _difference(self._answers.present, self._shown)
+        if differences:
+            self.checked.wrong(WRONG_ANSWER, str(differences))
+        return not differences
 
     # -- rows ------------------------------------------------------------------------------
 
     def hold(self, worlds: Sequence[World]) -> None:
         """Compare rows and values in every world."""
         self._answers.ask(worlds)
-        asked = [world for world in worlds if self._answers.rows(world) is not None]
-        self.checked.worlds = len(asked)
-        self.checked.failed = len(worlds) - len(asked)
+        answered = [world for world in worlds if self._answers.rows(world) is not None]
+        self.checked.worlds = len(answered)
+        self.checked.failed = len(worlds) - len(answered)
         present = self._answers.present
         self.checked.changed = sum(
-            bool(_difference(present, self._rows_in(world))) for world in asked
+            bool(_difference(present, self._rows_in(world))) for world in answered
         )
-        compare = self._by_stable(asked)
-        for world in asked:
+        compare = self._by_stable(answered)
+        for world in answered:
             compare(world)
             if self._mode == "potential":
                 self._whole(world)
-        self._values(asked)
+        self._values(answered)
 
     def _whole(self, world: World) -> None:
         """Compare the whole answer with what potential rows come to."""
-        found = _difference(self._rows_in(world), self._evaluated(world))
-        if found:
-            self.checked.wrong(WRONG_ROWS, f"{_shown_world(world)}\n{found}")
+        differences = _difference(self._rows_in(world), self._evaluated(world))
+        if differences:
+            self.checked.wrong(WRONG_ROWS, f"{_shown_world(world)}\n{differences}")
 
     def _evaluated(self, world: World) -> Rows:
         rows: list[Row] = []
@@ -196,13 +196,13 @@ class _Check:
     def _value(self, value: Any, world: World) -> Any:
         return _evaluate(value, world) if hasattr(value, "evaluate") else value
 
-    def _by_stable(self, asked: Sequence[World]) -> Callable[[World], None]:
+    def _by_stable(self, answered: Sequence[World]) -> Callable[[World], None]:
         """Return the comparison by columns that no deletion changes."""
         keys = [self._key(row) for row in self._shown_values()]
         pairs = list(zip(keys, self._listed, strict=True))
         shown = Counter(keys)
         often: Counter[Row] = Counter()
-        for world in asked:
+        for world in answered:
             often |= Counter(map(self._key, self._rows_in(world)))
         unique = {key for key in shown if often[key] <= 1}
         self.checked.counts["rows compared"] += sum(shown[key] for key in unique)
@@ -214,10 +214,10 @@ class _Check:
 
         def compare(world: World) -> None:
             there = Counter(map(self._key, self._rows_in(world)))
-            found: Counter[Row] = Counter()
+            counted: Counter[Row] = Counter()
             for key, row in pairs:
-                found[key] += self._count(row, world)
-            for key, count in found.items():
+                counted[key] += self._count(row, world)
+            for key, count in counted.items():
                 detail = f"{_shown_world(world)}: {key} {there[key]} times, not {count}"
                 if count > there[key]:
                     self.checked.wrong(TOO_MANY, detail)
@@ -240,11 +240,11 @@ class _Check:
 
     # -- values ----------------------------------------------------------------------------
 
-    def _values(self, asked: Sequence[World]) -> None:
+    def _values(self, answered: Sequence[World]) -> None:
         """Compare tensors of columns with the values that the columns have."""
-        for place in set(range(len(self._names))) - set(self._stable):
+        for index in set(range(len(self._names))) - set(self._stable):
             try:
-                tensors = self._memory.tensors(self._names[place])
+                tensors = self._memory.tensors(self._names[index])
             except LipstickError as error:
                 self.checked.counts[f"refused tensor: {type(error).__name__}"] += 1
                 continue
@@ -255,18 +255,18 @@ class _Check:
                 for key, row, (_, tensor) in zip(keys, self._listed, tensors, strict=True)
             ]
             repeated = Counter(key for key, _, _ in pairs)
-            for world in asked:
+            for world in answered:
                 rows: dict[Row, list[Row]] = defaultdict(list)
-                for found in self._rows_in(world):
-                    rows[self._key(found)].append(found)
+                for row_there in self._rows_in(world):
+                    rows[self._key(row_there)].append(row_there)
                 for key, row, tensor in pairs:
                     alone = repeated[key] == 1 and len(rows[key]) == 1
                     if alone and self._count(row, world):
-                        value = arrow_value(_evaluate(tensor, world), self._types[place])
+                        value = arrow_value(_evaluate(tensor, world), self._types[index])
                         told = loosened(Bag((), (), ((value,),))).rows
-                        expected = ((rows[key][0][place],),)
+                        expected = ((rows[key][0][index],),)
                         if _difference(expected, told):
-                            detail = f"{_shown_world(world)}: {self._names[place]} of {key}"
+                            detail = f"{_shown_world(world)}: {self._names[index]} of {key}"
                             detail += f": {expected[0][0]} expected, {told[0][0]} found"
                             self.checked.wrong(WRONG_VALUE, detail)
 
@@ -296,7 +296,7 @@ class _Check:
         grouped: dict[Row, list[Any]] = defaultdict(list)
         for row in self._rows:
             stable = tuple(
-                arrow_value(row.values[place], self._types[place]) for place in self._stable
+                arrow_value(row.values[index], self._types[index]) for index in self._stable
             )
             grouped[_hashable(loosened(Bag((), (), (stable,))).rows[0])].append(row.annotation)
         if self._mode == "shown":
@@ -304,15 +304,15 @@ class _Check:
             for world in worlds:
                 often |= Counter(map(self._key, self._answers.rows(world) or ()))
             grouped = {
-                key: found
-                for key, found in grouped.items()
-                if len(found) == 1 and often[key] <= 1 and key not in self._doubtful
+                key: alike
+                for key, alike in grouped.items()
+                if len(alike) == 1 and often[key] <= 1 and key not in self._doubtful
             }
-        return {key: _total(found) for key, found in grouped.items()}
+        return {key: _total(alike) for key, alike in grouped.items()}
 
     def _game(self, key: Row, players: Sequence[Token]) -> Game | None:
         worlds = [
-            frozenset(one for place, one in enumerate(players) if not number >> place & 1)
+            frozenset(token for bit, token in enumerate(players) if not number >> bit & 1)
             for number in range(2 ** len(players))
         ]
         self._answers.ask(worlds)
@@ -327,23 +327,23 @@ class _Check:
     def _analyse(self, key: Row, annotation: Any, game: Game) -> None:
         players = game.tokens
         half = dict.fromkeys(players, 0.5)
-        uneven = {one: (place + 1) / (len(players) + 2) for place, one in enumerate(players)}
+        uneven = {token: (number + 1) / (len(players) + 2) for number, token in enumerate(players)}
 
         def probabilities() -> Iterator[tuple[float, float]]:
             for weights in (half, uneven):
                 yield game.probability(weights), probability(annotation, weights).value
 
         def shares(
-            expected: Mapping[Token, float], found: Mapping[Token, Any]
+            expected: Mapping[Token, float], actual: Mapping[Token, Any]
         ) -> Iterator[tuple[float, float]]:
-            assert set(found) <= set(expected), f"unknown tokens in {found}"
+            assert set(actual) <= set(expected), f"unknown tokens in {actual}"
             for token, value in expected.items():
-                yield value, float(found.get(token, 0.0))
+                yield value, float(actual.get(token, 0.0))
 
-        def sets(expected: frozenset[frozenset[Token]], found: Any) -> Iterator[tuple[Any, Any]]:
-            yield expected, frozenset(found)
+        def sets(expected: frozenset[frozenset[Token]], actual: Any) -> Iterator[tuple[Any, Any]]:
+            yield expected, frozenset(actual)
 
-        asked: dict[str, Callable[[], Iterator[tuple[Any, Any]]]] = {
+        analyses: dict[str, Callable[[], Iterator[tuple[Any, Any]]]] = {
             "probability": probabilities,
             "repairs": lambda: sets(game.repairs(), repairs(annotation)),
             "shapley": lambda: shares(game.shapley(), shapley(annotation)),
@@ -351,11 +351,11 @@ class _Check:
             "witnesses": lambda: sets(game.witnesses(), witnesses(annotation)),
             "responsibility": lambda: shares(game.responsibility(), responsibility(annotation)),
         }
-        for name, pairs in asked.items():
+        for name, pairs in analyses.items():
             try:
-                for expected, found in pairs():
-                    if not _same(expected, found):
-                        detail = f"{key} {annotation}: {_text(expected)} expected, {_text(found)}"
+                for expected, given in pairs():
+                    if not _same(expected, given):
+                        detail = f"{key} {annotation}: {_text(expected)} expected, {_text(given)}"
                         self.checked.wrong(f"wrong {name}", detail)
                         break
                 else:
@@ -373,7 +373,7 @@ class _Check:
         return rows
 
     def _key(self, row: Row) -> Row:
-        return _hashable(tuple(row[place] for place in self._stable))
+        return _hashable(tuple(row[index] for index in self._stable))
 
     def _count(self, row: _Annotated, world: World) -> int:
         """Return how often a row is there; worlds that its annotation cannot tell apart are one."""
@@ -400,11 +400,11 @@ def _hashable(row: Row) -> Row:
     return (*exact, *(float(f"{number:.{_DIGITS}g}") for number in numbers))
 
 
-def _difference(expected: Rows, found: Rows) -> Difference | None:
+def _difference(expected: Rows, actual: Rows) -> Difference | None:
     """Return how two bags differ; numbers that are a little different are the same."""
-    if expected == found:
+    if expected == actual:
         return None
-    differs = difference(expected, found)
+    differs = difference(expected, actual)
     if not differs or _nearly(differs.missing, differs.unexpected):
         return None
     return differs
@@ -414,25 +414,25 @@ def _nearly(left: Rows, right: Rows) -> bool:
     """Tell whether rows differ by the rounding of quotients and averages alone."""
     if len(left) != len(right):
         return False
-    for one, other in zip(sorted(left, key=repr), sorted(right, key=repr), strict=True):
-        (exact, numbers), (same, others) = split(one), split(other)
+    for left_row, other in zip(sorted(left, key=repr), sorted(right, key=repr), strict=True):
+        (exact, numbers), (same, other_numbers) = split(left_row), split(other)
         if exact != same or not all(
             math.isclose(a, b, rel_tol=_ROUNDED, abs_tol=_ROUNDED)
-            for a, b in zip(numbers, others, strict=True)
+            for a, b in zip(numbers, other_numbers, strict=True)
         ):
             return False
     return True
 
 
-def _same(expected: Any, found: Any) -> bool:
+def _same(expected: Any, actual: Any) -> bool:
     if isinstance(expected, float):
-        return math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-9)
-    return bool(expected == found)
+        return math.isclose(expected, actual, rel_tol=1e-9, abs_tol=1e-9)
+    return bool(expected == actual)
 
 
 def _text(value: Any) -> str:
     if isinstance(value, frozenset):
-        texts = [" ".join(map(str, sorted(one))) for one in value]
+        texts = [" ".join(map(str, sorted(token_set))) for token_set in value]
         return f"{{{', '.join(sorted(texts))}}}"
     return str(value)
 

@@ -128,8 +128,8 @@ def tpcds_cases(places: Places) -> Iterator[Case]:
 def generated_cases(places: Places) -> Iterator[Case]:
     """Yield conditional queries of seeds."""
     for seed in places or range(SEEDS):
-        made = generate(seed, conditional=True)
-        yield Case(f"seed {seed}", made.sql, made.database, _OF_SEED)
+        case = generate(seed, conditional=True)
+        yield Case(f"seed {seed}", case.sql, case.database, _OF_SEED)
 
 
 def statements_cases(places: Places) -> Iterator[Case]:
@@ -139,7 +139,7 @@ def statements_cases(places: Places) -> Iterator[Case]:
 
 
 def _among(cases: Iterable[T], places: Places) -> Iterator[T]:
-    return (case for place, case in enumerate(cases) if places is None or place in places)
+    return (case for number, case in enumerate(cases) if places is None or number in places)
 
 
 CORPORA: Final[dict[str, Callable[[Places], Iterator[Case]]]] = {

@@ -14,8 +14,8 @@ _PAIR: Final = pa.struct([("a", pa.int32()), ("b", pa.int32())])
 
 SUPPORT: Final = Database(
     {
-        one.name: one
-        for one in (
+        relation.name: relation
+        for relation in (
             small("r", "id int, k int, x int", [(1, 1, 5), (2, 1, 3), (3, 2, 4), (4, 3, 2)]),
             small("s", "id int, k int, y int", [(1, 1, 3), (2, 2, 2), (3, None, 4)]),
             small("n", "id int, xs array<int>", [(1, [1, 2]), (2, None), (3, [3])]),
@@ -61,18 +61,21 @@ def _cars(kinds: Mapping[str, str], nested: Relation) -> Database:
         numbers = [kinds.get(kind) == "int" for _, kind in columns]
         named = [
             tuple(
-                _NUMBERED[one] if number else one for one, number in zip(row, numbers, strict=True)
+                _NUMBERED[value] if number else value
+                for value, number in zip(row, numbers, strict=True)
             )
             for row in rows
         ]
-        made = small(name, typed, named)
-        return Relation(name, tuple(column for column, _ in columns[:keys]), typed, made.data)
+        relation_of_rows = small(name, typed, named)
+        return Relation(
+            name, tuple(column for column, _ in columns[:keys]), typed, relation_of_rows.data
+        )
 
     cars = [(1, "a", 12, "d1"), (2, "a", 20, "d1"), (3, "b", 4, "d1"), (4, "b", 15, "d2")]
     dealers = [("d1", "a", 4), ("d2", "d1", 5), ("d3", "b", 0)]
     bids = [(1, "d1", 1, 11), (2, "a", 3, 4), (3, "d2", 4, 20)]
     swapped = [(bid, buyer, car, amount) for bid, buyer, car, amount in bids]
-    found = (
+    relations = (
         relation("cars", "car_id int, model model, price int, dealer dealer", cars),
         relation("dealers", "dealer dealer, city city, rating int", dealers),
         relation("bids", "bid int, buyer buyer, car_id int, amount int", swapped, 2),
@@ -83,7 +86,7 @@ def _cars(kinds: Mapping[str, str], nested: Relation) -> Database:
         relation("order", "_prov int, select int, Case int", [(1, 2, 5), (2, 1, 5), (3, 4, 6)]),
         nested,
     )
-    return Database({one.name: one for one in found})
+    return Database({each.name: each for each in relations})
 
 
 _TEXTS: Final = dict.fromkeys(("model", "dealer", "city", "buyer"), "string")

@@ -88,15 +88,15 @@ class Tally:
     worlds: int = 0
     changed: int = 0
 
-    def add(self, found: Found) -> None:
+    def add(self, result: Found) -> None:
         """Count a query in."""
-        self.queries[found.outcome] += 1
-        self.problems.update(found.problems.keys())
-        if found.detail:
-            self.reasons[f"{found.outcome}: {found.detail[:_NAMES]}"] += 1
-        self.counts.update(found.counts)
-        self.worlds += found.worlds
-        self.changed += found.changed
+        self.queries[result.outcome] += 1
+        self.problems.update(result.problems.keys())
+        if result.detail:
+            self.reasons[f"{result.outcome}: {result.detail[:_NAMES]}"] += 1
+        self.counts.update(result.counts)
+        self.worlds += result.worlds
+        self.changed += result.changed
 
     def __str__(self) -> str:
         lines = [
@@ -212,30 +212,30 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=0.0, help="stop after so many")
     parser.add_argument("--limit", type=int, default=60, help="seconds that one query may take")
     parser.add_argument("--most", type=int, default=4096, help="worlds of a query at most")
-    asked = parser.parse_args(arguments)
-    output: Path | None = asked.output
-    stop = time.monotonic() + asked.seconds if asked.seconds else None
+    options = parser.parse_args(arguments)
+    output: Path | None = options.output
+    stop = time.monotonic() + options.seconds if options.seconds else None
     tally, known = Tally(), set[str]()
     if output is not None and output.exists():
         for line in output.read_text(encoding="utf-8").splitlines():
-            found = Found(**json.loads(line))
-            known.add(found.name)
-            tally.add(found)
-    for case in _cases(asked.corpus, asked.chosen):
+            result = Found(**json.loads(line))
+            known.add(result.name)
+            tally.add(result)
+    for case in _cases(options.corpus, options.chosen):
         if case.name in known:
             continue
         if stop is not None and time.monotonic() > stop:
             print("stopped before the end: no time is left")
             break
-        found = check_case(case, _MODES[asked.mode], most=asked.most, seconds=asked.limit)
-        tally.add(found)
+        result = check_case(case, _MODES[options.mode], most=options.most, seconds=options.limit)
+        tally.add(result)
         if output is not None:
             output.parent.mkdir(parents=True, exist_ok=True)
             with output.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(found)) + "\n")
-        if found.problems or found.outcome == "crashed":
-            print(f"{found.name}: {found.outcome} {found.detail}\n{case.sql}")
-            for what, detail in found.problems.items():
+                file.write(json.dumps(asdict(result)) + "\n")
+        if result.problems or result.outcome == "crashed":
+            print(f"{result.name}: {result.outcome} {result.detail}\n{case.sql}")
+            for what, detail in result.problems.items():
                 print(f"  {what}: {detail}")
             print(flush=True)
     print(tally)

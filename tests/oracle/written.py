@@ -77,8 +77,8 @@ def _write_datasets(root: Block, database: Database, directory: Path) -> None:
         for relation in database.relations.values():
             create_table(connection, relation.name, relation.data)
         for block, statement in statements_of_members(connection, root):
-            made = _write(connection, statement, directory, block, "members")
-            create_table(connection, members_of(block), made)
+            members = _write(connection, statement, directory, block, "members")
+            create_table(connection, members_of(block), members)
         for block in topological(root):
             if needs_rows(block):
                 _write(connection, rows_sql(block, members_of), directory, block, "rows")
@@ -116,10 +116,10 @@ def check_written(
     check_counting(expected, counted, sql, grouping=grouping)
     changed = 0
     for deletion in deletions:
-        found = memory.what_if(deleted_tokens(database, deletion))
-        _assert_same(loosened(duck.answer(sql, deletion)), found.answer, f"{deletion}\n{sql}")
-        kinds = found.changes.column("_change").to_pylist()
-        assert found.answer.num_rows == sum(kind != "deleted" for kind in kinds)
+        answer = memory.what_if(deleted_tokens(database, deletion))
+        _assert_same(loosened(duck.answer(sql, deletion)), answer.answer, f"{deletion}\n{sql}")
+        kinds = answer.changes.column("_change").to_pylist()
+        assert answer.answer.num_rows == sum(kind != "deleted" for kind in kinds)
         changed += bool(set(kinds) - {"unchanged"})
     if many:
         check_many(memory, [deleted_tokens(database, deletion) for deletion in deletions])
@@ -140,13 +140,13 @@ def _write(
     connection.execute(f"CREATE OR REPLACE TABLE written AS {to_duckdb(sql)}")
     result: Any = connection.execute("FROM written")
     table = result.fetch_arrow_table()
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         kind = _STORED_AS.get(field.type)
         if pa.types.is_map(field.type):
             # DuckDB's keys are nullable, which Parquet's are not.
             kind = pa.map_(field.type.key_type, field.type.item_type)
         if kind is not None:
-            table = table.set_column(place, field.name, table.column(place).cast(kind))
+            table = table.set_column(index, field.name, table.column(index).cast(kind))
     path = directory / block.name / dataset
     path.mkdir(parents=True)
     pq.write_table(table, path / "part.parquet")
@@ -159,14 +159,14 @@ def _record(name: str, key: tuple[str, ...], columns: Sequence[str]) -> Relation
 
 def deleted_tokens(database: Database, deletion: Deletion) -> dict[str, pa.Table]:
     """Return the keys of the deleted rows, per relation."""
-    found = {}
+    tokens = {}
     for name, keys in deletion.keys.items():
         relation = database.relations[name]
         rows = pa.array([key in keys for key in relation.row_keys()], pa.bool_())
-        found[name] = relation.data.select(list(relation.key)).filter(rows)
-    return found
+        tokens[name] = relation.data.select(list(relation.key)).filter(rows)
+    return tokens
 
 
-def _assert_same(expected: Bag, found: pa.Table, message: str) -> None:
-    shown = loosened(from_arrow(found))
+def _assert_same(expected: Bag, actual: pa.Table, message: str) -> None:
+    shown = loosened(from_arrow(actual))
     assert_same_bag(Bag(shown.columns, shown.types, expected.rows), shown, message)

@@ -64,9 +64,9 @@ class Aggregates(Draw, ABC):
         kind = "double" if name == "avg" else "bigint"
         kind = argument.kind if argument.kind in ("double", "decimal") else kind
         bound = argument.bound if name == "avg" else argument.bound * 100
-        made = argument.derived(f"{name.upper()}({argument.sql})", kind=kind, bound=bound)
+        aggregate = argument.derived(f"{name.upper()}({argument.sql})", kind=kind, bound=bound)
         return replace(
-            made,
+            aggregate,
             inexact=argument.inexact or (name == "avg" and kind == "double"),
             unstable=argument.inexact,
         )
@@ -97,21 +97,23 @@ class Aggregates(Draw, ABC):
             term = self.rng.choice(integers)
             if self.chance(0.5):
                 return term.derived(f"TRY_SUM({term.sql})", kind="bigint", bound=term.bound * 100)
-            made = term.derived(f"TRY_AVG({term.sql})", kind="double")
-            return replace(made, inexact=True)
+            aggregate = term.derived(f"TRY_AVG({term.sql})", kind="double")
+            return replace(aggregate, inexact=True)
         if name == "both" and integers:
-            one, other = self.rng.choice(integers), self.rng.choice(integers)
+            first, other = self.rng.choice(integers), self.rng.choice(integers)
             word = self.rng.choice(("CORR", "COVAR_POP", "COVAR_SAMP", "REGR_COUNT"))
             if word == "REGR_COUNT":
-                return replace(_COUNT, sql=f"{word}({one.sql}, {other.sql})")
-            bound = one.bound * other.bound
-            made = one.derived(f"{word}({one.sql}, {other.sql})", other, kind="double", bound=bound)
-            return replace(made, inexact=True, unstable=True)
+                return replace(_COUNT, sql=f"{word}({first.sql}, {other.sql})")
+            bound = first.bound * other.bound
+            aggregate = first.derived(
+                f"{word}({first.sql}, {other.sql})", other, kind="double", bound=bound
+            )
+            return replace(aggregate, inexact=True, unstable=True)
         if name == "spread" and integers:
             term = self.rng.choice(integers)
             word = self.rng.choice(("STDDEV", "VAR_POP", "STDDEV_POP", "VARIANCE", "STD"))
-            made = term.derived(f"{word}({term.sql})", kind="double", bound=term.bound**2)
-            return replace(made, inexact=True, unstable=True)
+            aggregate = term.derived(f"{word}({term.sql})", kind="double", bound=term.bound**2)
+            return replace(aggregate, inexact=True, unstable=True)
         test = predicate(self.rng, scope, 1)
         if self.chance(0.4):
             return test.derived(f"COUNT_IF({test.sql})", kind="bigint", bound=1e4)

@@ -110,8 +110,8 @@ class ConditionalStatements(Statements):
             on = f"{pair[0].sql} = {pair[1].sql}"
             return self._selected(both, f"FROM {other.sql} JOIN {g.sql} ON {on}")
         word = self.rng.choice(("IN", "NOT IN"))
-        asked = f"{pair[0].sql} {word} (SELECT {pair[1].sql} FROM {g.sql})"
-        return self._selected(other, f"FROM {other.sql} WHERE {asked}")
+        membership = f"{pair[0].sql} {word} (SELECT {pair[1].sql} FROM {g.sql})"
+        return self._selected(other, f"FROM {other.sql} WHERE {membership}")
 
     def _united(self) -> Query:
         """A condition, or a grouping, above a union of groups and rows."""
@@ -166,17 +166,17 @@ class ConditionalStatements(Statements):
         keys = stable(source.scope)
         value = self._aggregates(source.scope, 1)[0]
         by = f" GROUP BY {self.rng.choice(keys).sql}" if keys else ""
-        one = f"SELECT {value.sql} AS v {source.text}{by}"
+        first_query = f"SELECT {value.sql} AS v {source.text}{by}"
         column = (Column("v", replace(value, sql="v")),)
         if self.chance(0.4):
-            return Query(one.replace("SELECT", "SELECT DISTINCT", 1), column, 3.0, True)
+            return Query(first_query.replace("SELECT", "SELECT DISTINCT", 1), column, 3.0, True)
         other = self.table(0)
         number = self._number(other.scope)
         two = f"SELECT {number} AS v FROM {other.sql}"
         if self.chance(0.3):
-            one, two = two, one
+            first_query, two = two, first_query
         word = self.rng.choice(("EXCEPT", "INTERSECT", "EXCEPT ALL", "INTERSECT ALL"))
-        return Query(f"{one} {word} {two}", column, 3.0, "ALL" not in word)
+        return Query(f"{first_query} {word} {two}", column, 3.0, "ALL" not in word)
 
     def _totals(self) -> Query:
         """Aggregates of all rows, under a condition."""
@@ -257,8 +257,8 @@ class ConditionalStatements(Statements):
             g = self._named(self._groups(From(base, scope, 6.0)))
             base, scope = f"FROM {g.sql}", g.scope
         kept = [Column(self.fresh("c"), term) for term in self._few(stable(scope))]
-        made = [Column(self.fresh("w"), self._window_of(scope)) for _ in range(2)]
-        columns = [*kept, *made]
+        windows = [Column(self.fresh("w"), self._window_of(scope)) for _ in range(2)]
+        columns = [*kept, *windows]
         items = ", ".join(f"{column.term.sql} AS {column.name}" for column in columns)
         return Query(f"SELECT {items} {base}", tuple(columns), 6.0)
 
@@ -311,7 +311,7 @@ class ConditionalStatements(Statements):
         columns = tuple(Column(self.fresh("c"), column.term) for column in table.scope)
         items = ", ".join(f"{column.term.sql} AS {column.name}" for column in columns)
         places = self.rng.sample(range(len(columns)), len(columns))
-        order = ", ".join(f"{place + 1}{self.rng.choice(('', ' DESC'))}" for place in places)
+        order = ", ".join(f"{number + 1}{self.rng.choice(('', ' DESC'))}" for number in places)
         limit = f"ORDER BY {order} LIMIT {self.rng.choice((1, 2, 2, 3))}"
         return Query(f"SELECT {items} FROM {table.sql} {limit}", columns, 3.0)
 
@@ -328,8 +328,8 @@ class ConditionalStatements(Statements):
             number = Term(self._number(table.scope), "bigint", 1e4, aggregated=True)
             columns.append(Column(self.fresh("c"), number))
         if self.chance(0.08):
-            asked = self._scalar(table.scope)
-            columns.append(Column(self.fresh("c"), Term(asked, "bigint", 1e4, aggregated=True)))
+            subquery = self._scalar(table.scope)
+            columns.append(Column(self.fresh("c"), Term(subquery, "bigint", 1e4, aggregated=True)))
         items = ", ".join(f"{column.term.sql} AS {column.name}" for column in columns)
         word = "SELECT DISTINCT" if self.chance(0.1) else "SELECT"
         return Query(f"{word} {items} {tail}", tuple(columns), 4.0)
@@ -342,7 +342,7 @@ class ConditionalStatements(Statements):
     def _condition(self, scope: Sequence[Column], depth: int = 2, asks: float = 0.1) -> str:
         """Return a condition over the integers of a scope."""
         if depth > 0 and self.chance(0.4):
-            one, two = (self._condition(scope, depth - 1, asks) for _ in range(2))
+            first_condition, two = (self._condition(scope, depth - 1, asks) for _ in range(2))
             form = self.rng.choice(
                 (
                     "({0} OR {1})",
@@ -354,7 +354,7 @@ class ConditionalStatements(Statements):
                     "CASE WHEN {0} THEN {1} END",
                 )
             )
-            return form.format(one, two)
+            return form.format(first_condition, two)
         if self.chance(asks):
             return self._asked(scope)
         number, small = self._number(scope), self.rng.choice((0, 1, 1, 2, 3, 4, 5))
@@ -395,12 +395,12 @@ class ConditionalStatements(Statements):
     def _asked(self, scope: Sequence[Column]) -> str:
         """Return a membership, or a comparison with scalar subqueries."""
         if self.chance(0.5):
-            one = self._scalar(scope)
+            first_value = self._scalar(scope)
             two = self._scalar(scope) if self.chance(0.3) else self._number(scope)
             form = self.rng.choice(
                 ("({0} {2} {1})", "({0} {2} {1})", "({1} * 2 {2} {0} + 1)", "({0} IS NULL)")
             )
-            return form.format(one, two, self.rng.choice(_COMPARED))
+            return form.format(first_value, two, self.rng.choice(_COMPARED))
         if self.chance(0.4):
             inner = self._groups(self._rows(), having=0.5)
             g = self._named(inner)

@@ -64,19 +64,19 @@ class Conditions(Tables, ABC):
             self.decides(test)
             conjuncts.append(test.sql)
         ask = self._exists if self.chance(0.5) else self._in
-        asked = ask(source, table, pair, conjuncts, negated, grouped)
-        return self._among(asked, source, table) if self.chance(0.3) else asked
+        membership = ask(source, table, pair, conjuncts, negated, grouped)
+        return self._among(membership, source, table) if self.chance(0.3) else membership
 
-    def _among(self, asked: str, source: From, table: Table) -> str:
+    def _among(self, membership: str, source: From, table: Table) -> str:
         """Return a condition in which a subquery is no conjunct."""
         test = predicate(self.rng, source.scope, 0)
         self.decides(test)
         self.subtracts(table.reads)
         return self.rng.choice(
             (
-                f"({asked} OR {test.sql})",
-                f"NOT ({asked} AND {test.sql})",
-                f"CASE WHEN {test.sql} THEN {asked} ELSE {test.sql} IS NULL END",
+                f"({membership} OR {test.sql})",
+                f"NOT ({membership} AND {test.sql})",
+                f"CASE WHEN {test.sql} THEN {membership} ELSE {test.sql} IS NULL END",
             )
         )
 

@@ -64,8 +64,8 @@ class Generators(Tables, ABC):
             self.exact = False
             having = f" HAVING COUNT(*) {self.rng.choice(('> 1', '< 4', '>= 2'))}"
         sql = f"SELECT {', '.join(items)} {source.text}{where} GROUP BY {key.sql}{having}"
-        made = From(f"FROM ({sql}) {alias}", tuple(scope), source.size, partial=True)
-        return self._taken_apart(made, f"{alias}.{array}", fields, call)
+        groups = From(f"FROM ({sql}) {alias}", tuple(scope), source.size, partial=True)
+        return self._taken_apart(groups, f"{alias}.{array}", fields, call)
 
     def _collection(self, scope: Sequence[Column], value: Term) -> tuple[str, tuple[Term, ...]]:
         """Return an aggregate that collects, and the fields of its elements."""
@@ -146,21 +146,21 @@ class Generators(Tables, ABC):
         if self.chance(0.3):
             members.append(literal(self.rng, term.kind))
         array = f"ARRAY({', '.join(member.sql for member in members)})"
-        made = term.derived("", *members[1:])
+        element = term.derived("", *members[1:])
         if self.chance(0.25):
             test = predicate(self.rng, scope, 0)
             self.decides(test)
             absent = self.rng.choice(("NULL", f"SLICE({array}, 1, 0)"))
             array = f"CASE WHEN {test.sql} THEN {array} ELSE {absent} END"
-        return array, made
+        return array, element
 
     def _structs(self, scope: Sequence[Column]) -> tuple[str, tuple[Term, Term]]:
         terms = stable(scope) or [literal(self.rng, "int")]
         first, second = self.rng.choice(terms), self.rng.choice(terms)
         structs = [f"STRUCT({first.sql} AS p, {second.sql} AS s)"]
-        others = [literal(self.rng, first.kind), literal(self.rng, second.kind)]
+        literals = [literal(self.rng, first.kind), literal(self.rng, second.kind)]
         if self.chance(0.7) and {first.kind, second.kind} <= {"int", "string", "date", "boolean"}:
-            structs.append(f"NAMED_STRUCT('p', {others[0].sql}, 's', {others[1].sql})")
+            structs.append(f"NAMED_STRUCT('p', {literals[0].sql}, 's', {literals[1].sql})")
         return f"ARRAY({', '.join(structs)})", (first, second)
 
     def _map(self, scope: Sequence[Column]) -> tuple[str, Term]:

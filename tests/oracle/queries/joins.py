@@ -30,7 +30,7 @@ class Joins(Tables, Shapes, ABC):
         plain = " " not in table.sql.replace(" AS ", "")
         if count == 1 and plain and self.chance(0.2):
             scope = tuple(column.referred(column.name) for column in scope)
-        made = From(f"FROM {table.sql}", scope, table.size, partial=table.partial)
+        clause = From(f"FROM {table.sql}", scope, table.size, partial=table.partial)
         reads = table.reads
         comma = False
         for _ in range(count - 1):
@@ -38,10 +38,10 @@ class Joins(Tables, Shapes, ABC):
             styles = _OTHER if self.chance(0.4) else _INNER
             style = "comma" if comma else self.rng.choice(styles)
             comma = comma or style == "comma"
-            made = self._joined(made, style, right, reads)
-            made = replace(made, partial=made.partial or right.partial)
+            clause = self._joined(clause, style, right, reads)
+            clause = replace(clause, partial=clause.partial or right.partial)
             reads |= right.reads
-        return made
+        return clause
 
     def _table(self, depth: int) -> Table:
         shaped = self.shaped() if self.chance(0.06) else None
@@ -144,10 +144,10 @@ class Joins(Tables, Shapes, ABC):
     ) -> From:
         merged = []
         for name in names:
-            mine = next(column for column in left.scope if column.name == name)
+            left_column = next(column for column in left.scope if column.name == name)
             other = next(column for column in right.scope if column.name == name)
-            self.decides(mine.term, other.term)
-            merged.append(_merged(side, mine, other))
+            self.decides(left_column.term, other.term)
+            merged.append(_merged(side, left_column, other))
         if side:
             self._subtracts_kept(side, reads, right.reads)
         scope = (*merged, *(c for c in left.scope + right.scope if c.name not in names))
@@ -164,7 +164,7 @@ class Joins(Tables, Shapes, ABC):
         """Join two derived tables that have one column name in common."""
         shared = self.fresh("j")
         side = self.rng.choice(("", "", *_SIDES))
-        texts, keys, others, reads, size = [], [], [], [], 1.0
+        texts, keys, other_columns, reads, size = [], [], [], [], 1.0
         for _ in range(2):
             table = self.table(0)
             integers = stable(table.scope, frozenset({"int"})) or [literal(self.rng, "int")]
@@ -176,13 +176,13 @@ class Joins(Tables, Shapes, ABC):
             )
             self.decides(key)
             keys.append(Column(shared, replace(key, sql=f"{alias}.{shared}")))
-            others.append(Column(extra, replace(other.term, sql=f"{alias}.{extra}")))
+            other_columns.append(Column(extra, replace(other.term, sql=f"{alias}.{extra}")))
             reads.append(table.reads)
             size *= table.size
         if side:
             self._subtracts_kept(side, reads[0], reads[1])
         words = f" NATURAL {side} JOIN " if side else " NATURAL JOIN "
-        return From(f"FROM {words.join(texts)}", (_merged(side, *keys), *others), size / 6)
+        return From(f"FROM {words.join(texts)}", (_merged(side, *keys), *other_columns), size / 6)
 
 
 def _merged(side: str, left: Column, right: Column) -> Column:

@@ -19,7 +19,7 @@ class Pipes(Draw, ABC):
         if len(set(names)) < len(names) or query.bag:
             return query
         columns = tuple(column.referred(column.name) for column in query.columns)
-        made = replace(query, columns=columns, sql=f"FROM ({query.sql}) {self.fresh('q')}")
+        piped = replace(query, columns=columns, sql=f"FROM ({query.sql}) {self.fresh('q')}")
         for _ in range(self.rng.choice((1, 2, 2, 3))):
             operators: tuple[Callable[[Query], Query], ...] = (
                 self._then_where,
@@ -29,8 +29,8 @@ class Pipes(Draw, ABC):
                 self._then_united,
                 self._then_joined,
             )
-            made = self.rng.choice(operators)(made)
-        return made
+            piped = self.rng.choice(operators)(piped)
+        return piped
 
     def _then_where(self, query: Query) -> Query:
         test = predicate(self.rng, query.columns, 1)
@@ -40,9 +40,9 @@ class Pipes(Draw, ABC):
     def _then_extend(self, query: Query) -> Query:
         term = scalar(self.rng, query.columns, self.rng.choice(query.columns).term.kind)
         name = self.fresh("c")
-        made = Column(name, term).referred(name)
+        extension = Column(name, term).referred(name)
         sql = f"{query.sql} |> EXTEND {term.sql} AS {name}"
-        return replace(query, sql=sql, columns=(*query.columns, made))
+        return replace(query, sql=sql, columns=(*query.columns, extension))
 
     def _then_selected(self, query: Query) -> Query:
         chosen = self.rng.sample(query.columns, self.rng.randint(1, len(query.columns)))

@@ -54,9 +54,9 @@ class Selects(Joins, Subqueries, Generators, Groupings, ABC):
             word = self.rng.choice(("EXCEPT", "EXCEPT", "MINUS", "INTERSECT"))
             if word != "INTERSECT":
                 self.subtracts(self.read[mark:])
-            one = f"({sql})" if number else sql
+            left_text = f"({sql})" if number else sql
             other = f"({right.sql})" if self.chance(0.2) else right.sql
-            sql = f"{one} {word}{' ALL' * bag} {other}"
+            sql = f"{left_text} {word}{' ALL' * bag} {other}"
         columns = tuple(Column(c.name, c.term) for c in left.columns)
         return Query(sql, columns, left.size, not bag, bag)
 
@@ -106,10 +106,10 @@ class Selects(Joins, Subqueries, Generators, Groupings, ABC):
 
     def _exploded(self, source: From, where: str, columns: tuple[Column, ...]) -> Query:
         """Return a SELECT with a generator in its list."""
-        text, made = self.selected(source.scope)
+        text, generated = self.selected(source.scope)
         items = [*map(self.item, columns), text]
         sql = f"SELECT {', '.join(items)} {source.text}{where}"
-        return Query(sql, (*columns, *made), source.size * 2)
+        return Query(sql, (*columns, *generated), source.size * 2)
 
     def _windowed(self, source: From, where: str, columns: tuple[Column, ...]) -> Query:
         """Return a SELECT with window functions in its list, and sometimes QUALIFY."""
@@ -117,11 +117,11 @@ class Selects(Joins, Subqueries, Generators, Groupings, ABC):
         whole = not source.partial and not any(c.term.unstable for c in source.scope)
         total = stable(source.scope) if whole else []
         drawn = [self.window(source.scope, total) for _ in range(self.rng.choice((1, 1, 2)))]
-        made = [Column(self.fresh("w"), term) for term in drawn if term is not None]
-        items = ", ".join(map(self.item, (*columns, *made)))
+        windows = [Column(self.fresh("w"), term) for term in drawn if term is not None]
+        items = ", ".join(map(self.item, (*columns, *windows)))
         qualify = self.qualified(self.window(source.scope, total)) if self.chance(0.35) else ""
         sql = f"SELECT {items} {source.text}{where}{qualify}"
-        return Query(sql, (*columns, *made), source.size)
+        return Query(sql, (*columns, *windows), source.size)
 
     def _items(self, source: From, depth: int, top: bool) -> tuple[Column, ...]:
         chosen: list[Column] = []

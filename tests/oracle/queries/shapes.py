@@ -19,8 +19,12 @@ class Shapes(Draw, ABC):
         make = self.rng.choice(
             (self._as_pivoted, self._as_unpivoted, self._as_nested, self._as_nested)
         )
-        made = make(table)
-        return None if made is None else replace(made, reads=frozenset(self.read[mark:]))
+        shaped_table = make(table)
+        return (
+            None
+            if shaped_table is None
+            else replace(shaped_table, reads=frozenset(self.read[mark:]))
+        )
 
     def _as_pivoted(self, table: Table) -> Table | None:
         over = stable(table.scope, frozenset({"int", "string", "boolean"}))
@@ -38,10 +42,11 @@ class Shapes(Draw, ABC):
         among = ", ".join(f"{text} AS {name}" for text, name in names)
         pivot = f"PIVOT ({word}({what}) FOR {of} IN ({among}))"
         sql = f"(SELECT * FROM ({inner} FROM {table.sql}) {pivot})"
-        made = value.derived("", kind="bigint", bound=value.bound * 100)
+        count = value.derived("", kind="bigint", bound=value.bound * 100)
         scope = [Column(group, replace(key, sql=f"{alias}.{group}"))]
         scope += [
-            Column(name, replace(made, sql=f"{alias}.{name}", aggregated=True)) for _, name in names
+            Column(name, replace(count, sql=f"{alias}.{name}", aggregated=True))
+            for _, name in names
         ]
         return Table(f"{sql} AS {alias}", tuple(scope), max(table.size / 2, 1), table.reads)
 
@@ -73,17 +78,17 @@ class Shapes(Draw, ABC):
         integers = [c for c in table.scope if c.term.kind == "int" and not c.term.unstable]
         if not integers:
             return None
-        one, other = (self.rng.choice(integers).term for _ in range(2))
+        first, other = (self.rng.choice(integers).term for _ in range(2))
         rest = self.rng.choice(table.scope).term
         alias, struct, array, mapping = (self.fresh(prefix) for prefix in ("p", "t", "n", "m"))
         sql = (
-            f"(SELECT STRUCT({one.sql} AS p, {rest.sql} AS s) AS {struct},"
-            f" ARRAY({one.sql}, {other.sql}, 2) AS {array},"
+            f"(SELECT STRUCT({first.sql} AS p, {rest.sql} AS s) AS {struct},"
+            f" ARRAY({first.sql}, {other.sql}, 2) AS {array},"
             f" MAP('p', {other.sql}) AS {mapping} FROM {table.sql})"
         )
-        numbers = one.derived("", other, bound=max(one.bound, other.bound, 3.0))
+        numbers = first.derived("", other, bound=max(first.bound, other.bound, 3.0))
         fields = [
-            replace(one, sql=f"{alias}.{struct}.p"),
+            replace(first, sql=f"{alias}.{struct}.p"),
             replace(rest, sql=f"{alias}.{struct}.s"),
             replace(numbers, sql=f"TRY_ELEMENT_AT({alias}.{array}, {self.rng.choice((1, 2, 4))})"),
             replace(numbers, sql=f"ARRAY_MAX({alias}.{array})"),

@@ -53,18 +53,18 @@ class Subqueries(Conditions, ABC):
         tail, items = "", []
         if self.chance(0.5):
             values = [self.aggregate(table.scope, stable_only=True) for _ in range(2)]
-            made = [Column(self.fresh("v"), value) for value in values]
+            outputs = [Column(self.fresh("v"), value) for value in values]
             key = stable(table.scope)
             if key and self.chance(0.4):
-                made.append(Column(self.fresh("k"), self.rng.choice(key)))
-                tail = f" GROUP BY {made[-1].term.sql}"
-                self.decides(made[-1].term)
+                outputs.append(Column(self.fresh("k"), self.rng.choice(key)))
+                tail = f" GROUP BY {outputs[-1].term.sql}"
+                self.decides(outputs[-1].term)
         else:
             picked = [self.rng.choice(table.scope) for _ in range(self.rng.choice((1, 2)))]
-            made = [Column(self.fresh("c"), column.term) for column in picked]
-        items = [f"{column.term.sql} AS {column.name}" for column in made]
+            outputs = [Column(self.fresh("c"), column.term) for column in picked]
+        items = [f"{column.term.sql} AS {column.name}" for column in outputs]
         inner = self.subselect(", ".join(items), table, [link], tail)
-        scope = tuple(column.referred(f"{alias}.{column.name}") for column in made)
+        scope = tuple(column.referred(f"{alias}.{column.name}") for column in outputs)
         size = min(source.size * max(table.size / 6, 1), SMALL)
         if self.chance(0.35):
             self.subtracts(table.reads)

@@ -60,8 +60,8 @@ class Tables(Draw, ABC):
             return f"WITH {name} AS ({rows}) SELECT {head} FROM {name} AS {alias}{rest}"
         if head == "*":
             head = "1"
-        one = f"(SELECT 1 AS one) AS {self.fresh('o')}"
-        return f"SELECT {head} FROM {one} JOIN {table.sql} ON {condition}{rest}"
+        single_row = f"(SELECT 1 AS one) AS {self.fresh('o')}"
+        return f"SELECT {head} FROM {single_row} JOIN {table.sql} ON {condition}{rest}"
 
     def _values(self) -> tuple[str, tuple[Column, ...], float]:
         """Return VALUES, with a NULL and perhaps with rows twice."""

@@ -44,8 +44,8 @@ class Windows(Draw, ABC):
         if roll < 0.3:
             name = self.rng.choice(("RANK", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"))
             real = name in ("PERCENT_RANK", "CUME_DIST")
-            made = Term(f"{name}()", "double" if real else "int", 1e4, inexact=real)
-            return self._over(made, partition, self._order([self.rng.choice(terms)]))
+            ranking = Term(f"{name}()", "double" if real else "int", 1e4, inexact=real)
+            return self._over(ranking, partition, self._order([self.rng.choice(terms)]))
         if roll < 0.65 and total:
             return self._in_order(terms, partition, total)
         return self._aggregated(terms, partition, total)
@@ -67,8 +67,8 @@ class Windows(Draw, ABC):
             return self._over(value.derived(call), partition, order)
         call = self.rng.choice(("FIRST_VALUE({})", "LAST_VALUE({})", "NTH_VALUE({}, 2)"))
         frame = self.rng.choice(_FRAMES[:4])
-        made = value.derived(call.format(value.sql) + nulls)
-        return self._over(made, partition, f"{order} {frame}")
+        function = value.derived(call.format(value.sql) + nulls)
+        return self._over(function, partition, f"{order} {frame}")
 
     def _aggregated(
         self, terms: Sequence[Term], partition: Sequence[Term], total: Sequence[Term]
@@ -77,26 +77,28 @@ class Windows(Draw, ABC):
         name = self.rng.choice(("COUNT", "SUM", "SUM", "MIN", "MAX"))
         numbers = [term for term in terms if term.kind in NUMBERS and not term.inexact]
         value = self.rng.choice(terms)
-        made = value.derived(f"{name}({value.sql})")
+        aggregate = value.derived(f"{name}({value.sql})")
         if name == "COUNT":
-            text = self.rng.choice(("COUNT(*)", made.sql))
-            made = Term(text, "bigint", 1e4)
+            text = self.rng.choice(("COUNT(*)", aggregate.sql))
+            aggregate = Term(text, "bigint", 1e4)
         elif name == "SUM":
             value = self.rng.choice(numbers) if numbers else Term("1", "int", 1.0)
             kind = "bigint" if value.kind in INTEGERS else value.kind
-            made = value.derived(f"SUM({value.sql})", kind=kind, bound=value.bound * 1e4)
+            aggregate = value.derived(f"SUM({value.sql})", kind=kind, bound=value.bound * 1e4)
         roll = self.rng.random()
         if roll < 0.45:
-            return self._over(made, partition, "")
+            return self._over(aggregate, partition, "")
         integers = [term for term in terms if term.kind in INTEGERS]
         if roll < 0.6 and integers:
             frame = self.rng.choice(_DISTANCES)
-            return self._over(made, partition, f"ORDER BY {self.rng.choice(integers).sql} {frame}")
+            return self._over(
+                aggregate, partition, f"ORDER BY {self.rng.choice(integers).sql} {frame}"
+            )
         if total and roll < 0.85:
             order = self._order(self.rng.sample(list(total), len(total)))
-            return self._over(made, partition, f"{order} {self.rng.choice(_FRAMES)}")
+            return self._over(aggregate, partition, f"{order} {self.rng.choice(_FRAMES)}")
         frame = self.rng.choice(("", f" {_FRAMES[4]}", f" {_FRAMES[5]}"))
-        return self._over(made, partition, self._order([self.rng.choice(terms)]) + frame)
+        return self._over(aggregate, partition, self._order([self.rng.choice(terms)]) + frame)
 
     def _order(self, terms: Sequence[Term]) -> str:
         direction = (
@@ -105,10 +107,10 @@ class Windows(Draw, ABC):
         )
         return f"ORDER BY {', '.join(direction)}"
 
-    def _over(self, made: Term, partition: Sequence[Term], order: str) -> Term:
+    def _over(self, function: Term, partition: Sequence[Term], order: str) -> Term:
         by = f"PARTITION BY {', '.join(term.sql for term in partition)}" if partition else ""
         inside = " ".join(part for part in (by, order) if part)
-        return replace(made, sql=f"{made.sql} OVER ({inside})", aggregated=True)
+        return replace(function, sql=f"{function.sql} OVER ({inside})", aggregated=True)
 
     def qualified(self, term: Term | None) -> str:
         """Return a QUALIFY clause on a window function, or nothing."""
