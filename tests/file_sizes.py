@@ -31,15 +31,15 @@ def sizes(root: Path) -> dict[str, int]:
     }
 
 
-def problems(found: Mapping[str, int], listed: Mapping[str, int]) -> Iterator[str]:
+def problems(lengths: Mapping[str, int], listed: Mapping[str, int]) -> Iterator[str]:
     """Yield what is wrong: files that are too long, and entries of the list that are no more."""
-    for name, lines in found.items():
+    for name, lines in lengths.items():
         most = listed.get(name, MOST)
         if lines > most:
             yield f"{name} has {lines} lines, and may have {most}: make two modules of it"
         elif name in listed and lines <= MOST:
             yield f"{name} has {lines} lines only: take it from {LISTED.name}"
-    for name in listed.keys() - found.keys():
+    for name in listed.keys() - lengths.keys():
         yield f"{name} is not there any more: take it from {LISTED.name}"
 
 

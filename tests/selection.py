@@ -31,7 +31,7 @@ def engines(test: pytest.Metafunc) -> tuple[str, ...]:
     if not set(chosen) <= set(ENGINES):
         raise pytest.UsageError(f"{test.definition.nodeid}: engines are {ENGINES}, not {chosen}")
     over_connect = test.config.getoption("--spark-connect")
-    return tuple("connect" if over_connect and one == "spark" else one for one in chosen)
+    return tuple("connect" if over_connect and engine == "spark" else engine for engine in chosen)
 
 
 def skipped(items: Iterable[pytest.Item], config: pytest.Config) -> Iterator[pytest.Item]:

@@ -18,8 +18,8 @@ def test_sizes(tmp_path: Path) -> None:
 def test_problems() -> None:
     """A file may have 300 lines, or what the list says; what is listed in vain is told."""
     listed = allowed("# may only shrink\n400 a.py\n350 b.py\n320 gone.py\n")
-    found = {"a.py": 400, "b.py": 300, "c.py": 300, "d.py": 301}
-    assert list(problems(found, listed)) == [
+    lengths = {"a.py": 400, "b.py": 300, "c.py": 300, "d.py": 301}
+    assert list(problems(lengths, listed)) == [
         "b.py has 300 lines only: take it from file_sizes.txt",
         "d.py has 301 lines, and may have 300: make two modules of it",
         "gone.py is not there any more: take it from file_sizes.txt",

@@ -120,8 +120,12 @@ def _class(name: str, kind: type[Any]) -> Iterator[str]:
 
 
 def _constructor(name: str, kind: type[Any]) -> str:
-    made = any("__init__" in vars(base) for base in _bases(kind))
-    if issubclass(kind, Exception | Enum) or not made or getattr(kind, "_is_protocol", False):
+    has_constructor = any("__init__" in vars(base) for base in _bases(kind))
+    if (
+        issubclass(kind, Exception | Enum)
+        or not has_constructor
+        or getattr(kind, "_is_protocol", False)
+    ):
         return f"class {name}"
     return f"class {call(name, kind)}"
 

@@ -52,16 +52,16 @@ class DuckRun:
         self._connection.close()
 
     def _execute(self, given: Mapping[str, Any]) -> Outputs:
-        shape, found = self._workflow.shape, Outputs()
+        shape, outputs = self._workflow.shape, Outputs()
         for node in execution_order(shape):
             module = shape.nodes[node]
             arriving = {name: list(given.get(name, ())) for name in module.inputs}
             for edge in shape.incoming(node):
                 for source, target in self._workflow.flows(edge).items():
-                    arriving[target] += found[edge.source, source]
+                    arriving[target] += outputs[edge.source, source]
             for relation, rows in self._invoke(module, arriving).items():
-                found[node, relation] = rows
-        return found
+                outputs[node, relation] = rows
+        return outputs
 
     def _invoke(self, module: Module, arriving: Mapping[str, Rows]) -> dict[str, Rows]:
         state = self.state[module.name]

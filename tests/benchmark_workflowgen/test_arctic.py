@@ -35,7 +35,7 @@ def test_observations_have_the_annual_cycle_that_is_stated() -> None:
     for variable in VARIABLES:
         means = []
         for month in range(1, 13):
-            found = [
+            values = [
                 value
                 for table in every
                 for value in table.filter(np.array(table["Month"]) == month)[
@@ -43,9 +43,9 @@ def test_observations_have_the_annual_cycle_that_is_stated() -> None:
                 ].to_pylist()
                 if value is not None
             ]
-            assert variable.low <= min(found)
-            assert max(found) <= variable.high
-            means.append(np.mean(found))
+            assert variable.low <= min(values)
+            assert max(values) <= variable.high
+            means.append(np.mean(values))
         middle = variable.mean + variable.trend * 2
         assert abs(np.mean(means) - middle) < variable.spread
         assert abs(np.argmax(means) - variable.warmest) <= 1
@@ -56,8 +56,8 @@ def test_observations_become_warmer() -> None:
     every = [generate(station, 0, MONTHS) for station in range(1, 25)]
     slopes = []
     for table in every:
-        found = table.drop_null()
-        slopes.append(np.polyfit(np.array(found["Year"]), np.array(found["AirTemperature"]), 1)[0])
+        known = table.drop_null()
+        slopes.append(np.polyfit(np.array(known["Year"]), np.array(known["AirTemperature"]), 1)[0])
     assert np.mean(slopes) == pytest.approx(0.025, abs=0.015)
 
 
@@ -72,8 +72,8 @@ def test_some_values_and_months_are_missing() -> None:
 def test_history_ends_where_measurements_begin() -> None:
     state = ArcticStations(stations=2, executions=14).state()
     assert list(state) == ["station1", "station2"]
-    for found in state.values():
-        past, to_come = found["Observations"], found["Instrument"]
+    for relations in state.values():
+        past, to_come = relations["Observations"], relations["Instrument"]
         assert past.schema == to_come.schema == OBSERVATIONS
         assert (min(past["Year"].to_pylist()), max(past["Year"].to_pylist())) == (1961, 2000)
         assert set(to_come["Year"].to_pylist()) <= {2001, 2002}

@@ -29,10 +29,10 @@ def test_the_history_is_the_same_on_every_machine() -> None:
 def test_four_dealerships_have_cars_of_all_twelve_models() -> None:
     state = RUN.state()
     assert list(state) == ["dealer1", "dealer2", "dealer3", "dealer4"]
-    keys = [row["CarId"] for found in state.values() for row in found["Cars"].to_pylist()]
+    keys = [row["CarId"] for relations in state.values() for row in relations["Cars"].to_pylist()]
     assert len(set(keys)) == 4 * 600
-    for found in state.values():
-        assert set(found["Cars"]["Model"].to_pylist()) == set(LIST_PRICES)
+    for tables in state.values():
+        assert set(tables["Cars"]["Model"].to_pylist()) == set(LIST_PRICES)
     assert len(LIST_PRICES) == 12
 
 
@@ -45,9 +45,9 @@ def test_a_buyer_asks_for_one_model_in_every_execution() -> None:
     buyer = RUN.buyer
     assert 0.05 <= buyer.acceptance <= 0.5
     assert 0.75 <= buyer.reserve / LIST_PRICES[buyer.model] <= 1
-    asked = [RUN.input(k)["Request"][0] for k in range(3)]
+    requests = [RUN.input(k)["Request"][0] for k in range(3)]
     expected = [(buyer.name, f"B000{k + 1}", buyer.model) for k in range(3)]
-    assert asked == expected
+    assert requests == expected
 
 
 @pytest.mark.parametrize(("acceptance", "willing"), [(0.0, False), (1.0, True)])

@@ -31,12 +31,14 @@ cores = 1
 
 def test_lists_are_crossed_within_a_repetition(tmp_path: Path) -> None:
     cases = read_grid(_grid(tmp_path, ARCTIC))
-    asked = [
+    settings_asked = [
         (case.repetition, case.parameters["stations"], case.parameters["topology"])
         for case in cases
     ]
     settings = [(2, "serial"), (2, "dense"), (3, "serial"), (3, "dense")]
-    assert asked == [(repetition, *setting) for repetition in (0, 1) for setting in settings]
+    assert settings_asked == [
+        (repetition, *setting) for repetition in (0, 1) for setting in settings
+    ]
     assert len({case.identity for case in cases}) == 8
     assert cases[0].spark == (1, None)
 

@@ -49,16 +49,18 @@ def _run(
 
 def _everything(run: Run) -> dict[str, list[dict[str, Any]]]:
     """Outputs and states of all executions."""
-    found = {}
+    rows_by_name = {}
     for execution in range(run.executions):
         for node, module in run.workflow.shape.nodes.items():
             for name in module.outputs:
-                found[f"{execution} {node} {name}"] = run.output(execution, node, name).to_pylist()
+                rows_by_name[f"{execution} {node} {name}"] = run.output(
+                    execution, node, name
+                ).to_pylist()
         for name_of_module, module in run.workflow.modules.items():
             for name in module.state:
                 rows = run.state(name_of_module, name, after=execution).to_pylist()
-                found[f"{execution} {name_of_module} {name}"] = rows
-    return found
+                rows_by_name[f"{execution} {name_of_module} {name}"] = rows
+    return rows_by_name
 
 
 # -- Arctic stations ---------------------------------------------------------------------------
@@ -70,7 +72,7 @@ def stations(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> R
     return _run(spark, STATIONS, ASKED, tmp_path_factory.mktemp("stations") / "run")
 
 
-def _lowest(state: State, asked: Sequence[int]) -> Iterator[dict[str, float | None]]:
+def _lowest(state: State, executions: Sequence[int]) -> Iterator[dict[str, float | None]]:
     """The lowest temperatures by station and execution, computed without Spark.
 
     Parameters
@@ -78,11 +80,11 @@ def _lowest(state: State, asked: Sequence[int]) -> Iterator[dict[str, float | No
     asked
         The executions whose input is there.
     """
-    seen = {name: found["Observations"].to_pylist() for name, found in state.items()}
+    seen = {name: relations["Observations"].to_pylist() for name, relations in state.items()}
     for execution, given in enumerate(ASKED):
-        found: dict[str, list[float | None]] = {}
+        temperatures: dict[str, list[float | None]] = {}
         [(year, month, selectivity)] = given["Asked"]
-        if execution in asked:
+        if execution in executions:
             for name, relations in state.items():
                 seen[name] += [
                     row
@@ -95,11 +97,17 @@ def _lowest(state: State, asked: Sequence[int]) -> Iterator[dict[str, float | No
                     "month": lambda row, m=month: row["Month"] == m,
                     "year": lambda row, y=year: row["Year"] == y,
                 }[selectivity]
-                found[name] = [row["AirTemperature"] for row in seen[name] if chosen(row)]
-            told = [_least(found[name]) for name in ("station1", "station2") if found[name]]
-            found["station3"] += told
-            found["out"] = [_least(found["station3"])] if found["station3"] else []
-        yield {name: _least(values) for name, values in found.items() if values}
+                temperatures[name] = [row["AirTemperature"] for row in seen[name] if chosen(row)]
+            told = [
+                _least(temperatures[name])
+                for name in ("station1", "station2")
+                if temperatures[name]
+            ]
+            temperatures["station3"] += told
+            temperatures["out"] = (
+                [_least(temperatures["station3"])] if temperatures["station3"] else []
+            )
+        yield {name: _least(values) for name, values in temperatures.items() if values}
 
 
 def _least(values: Sequence[float | None]) -> float | None:
@@ -108,15 +116,15 @@ def _least(values: Sequence[float | None]) -> float | None:
 
 def _left(graph: ProvenanceGraph) -> list[dict[str, float | None]]:
     """The lowest temperatures that a graph has, by station and execution."""
-    found: list[dict[str, float | None]] = [{} for _ in ASKED]
+    lowest: list[dict[str, float | None]] = [{} for _ in ASKED]
     for node in graph.select(kind="o", relation="MinTemp").ids.tolist():
         segment = graph.segment(node)
         assert segment.module is not None
         assert segment.execution is not None
         invocation = f"{segment.module}#{segment.invocation}"
         value = graph.value(f"{invocation}/MinTemp.Temperature")
-        found[segment.execution][segment.module] = value
-    return found
+        lowest[segment.execution][segment.module] = value
+    return lowest
 
 
 @pytest.mark.slow
@@ -130,27 +138,25 @@ def test_stations_give_the_same_without_provenance(
 def test_stations_give_the_lowest_temperatures(stations: Run) -> None:
     expected = list(_lowest(STATIONS.state(), range(4)))
     assert _left(stations.graph()) == expected
-    for execution, found in enumerate(expected):
+    for execution, temperatures in enumerate(expected):
         [row] = stations.output(execution).to_pylist()
-        assert row["Temperature"] == found["out"]
+        assert row["Temperature"] == temperatures["out"]
 
 
 def test_deleted_observations_are_as_if_they_had_not_been_made(stations: Run) -> None:
     graph, state = stations.graph(), STATIONS.state()
     tokens = [
-        (int(node), module, relation, place)
+        (int(node), module, relation, row)
         for module, relations in state.items()
         for relation in relations
-        for place, node in enumerate(
-            graph.select(kind="token", module=module, relation=relation).ids
-        )
+        for row, node in enumerate(graph.select(kind="token", module=module, relation=relation).ids)
     ]
     inputs = [(int(node), "", "", 0) for node in graph.select(kind="token", relation="Asked").ids]
     assert len(inputs) == 4
     cold = [
-        (node, module, relation, place)
-        for node, module, relation, place in tokens
-        if (state[module][relation]["AirTemperature"][place].as_py() or 0) < -22
+        (node, module, relation, row)
+        for node, module, relation, row in tokens
+        if (state[module][relation]["AirTemperature"][row].as_py() or 0) < -22
     ]
     draws = random.Random(1)
     changed = 0
@@ -165,8 +171,8 @@ def test_deleted_observations_are_as_if_they_had_not_been_made(stations: Run) ->
                 relation: table.filter(
                     pa.array(
                         [
-                            (module, relation, place) not in {row[1:] for row in chosen}
-                            for place in range(table.num_rows)
+                            (module, relation, number) not in {row[1:] for row in chosen}
+                            for number in range(table.num_rows)
                         ],
                         pa.bool_(),
                     )
@@ -175,8 +181,8 @@ def test_deleted_observations_are_as_if_they_had_not_been_made(stations: Run) ->
             }
             for module, relations in state.items()
         }
-        asked = [place for place, (node, *_) in enumerate(inputs) if node not in gone]
-        expected = list(_lowest(reduced, asked))
+        remaining = [row for row, (node, *_) in enumerate(inputs) if node not in gone]
+        expected = list(_lowest(reduced, remaining))
         assert _left(graph.delete(sorted(gone))) == expected
         changed += expected != before
     assert changed >= 30
@@ -204,11 +210,16 @@ def test_dealerships_give_the_same_without_provenance(
 def test_deleted_cars_are_as_if_they_had_not_been_there(dealerships: Run) -> None:
     """Cars that were not sold: had a sold one not been there, another would have been sold."""
     graph, model = dealerships.graph(), DEALERSHIPS.buyer.model
-    cars = {name: found["Cars"].to_pylist() for name, found in DEALERSHIPS.state().items()}
+    cars = {name: relations["Cars"].to_pylist() for name, relations in DEALERSHIPS.state().items()}
     sold = {dealerships.output(k).to_pylist()[0]["CarId"] for k in range(2)}
-    unsold = [(d, car["CarId"]) for d, own in cars.items() for car in own]
+    unsold = [(d, car["CarId"]) for d, cars_of_dealer in cars.items() for car in cars_of_dealer]
     unsold = [(dealer, car) for dealer, car in unsold if car not in sold]
-    asked = [(d, car["CarId"]) for d, own in cars.items() for car in own if car["Model"] == model]
+    requested = [
+        (d, car["CarId"])
+        for d, cars_of_dealer in cars.items()
+        for car in cars_of_dealer
+        if car["Model"] == model
+    ]
     draws = random.Random(1)
     changed = 0
     everything = _kept(dealerships, graph)
@@ -216,19 +227,24 @@ def test_deleted_cars_are_as_if_they_had_not_been_there(dealerships: Run) -> Non
         gone = set(draws.sample(unsold, 5))
         # And all that some dealers have, but for the one who sells.
         emptied = draws.sample(["dealer2", "dealer3", "dealer4"], number % 4)
-        gone |= {(dealer, car) for dealer, car in asked if dealer in emptied}
+        gone |= {(dealer, car) for dealer, car in requested if dealer in emptied}
         left = graph.delete([f"{dealer}/Cars:{car}" for dealer, car in gone])
         reduced = {
             dealer: {
-                "Cars": pa.Table.from_pylist([c for c in own if (dealer, c["CarId"]) not in gone])
+                "Cars": pa.Table.from_pylist(
+                    [c for c in cars_of_dealer if (dealer, c["CarId"]) not in gone]
+                )
             }
-            for dealer, own in cars.items()
+            for dealer, cars_of_dealer in cars.items()
         }
         again = DuckRun(DEALERSHIPS.workflow, reduced, BOUGHT)
         kept = _kept(dealerships, left)
         assert kept == [
-            {place: _keys(DEALERSHIPS.workflow, place, rows) for place, rows in found.items()}
-            for found in again.outputs
+            {
+                output: _keys(DEALERSHIPS.workflow, output, rows)
+                for output, rows in rows_by_output.items()
+            }
+            for rows_by_output in again.outputs
         ]
         _check_values(dealerships, left, again, reduced)
         changed += kept != everything
@@ -238,24 +254,24 @@ def test_deleted_cars_are_as_if_they_had_not_been_there(dealerships: Run) -> Non
 def _kept(run: Run, graph: ProvenanceGraph) -> list[dict[tuple[str, str], list[str]]]:
     """The keys of the outputs that are in a graph, per execution."""
     names = graph.names(graph.select(kind="o").ids)
-    found = []
+    keys_by_execution = []
     for execution in range(2):
         prefixes = {
             (node, relation): f"{run.invocation(execution, node).name}/{relation}:"
             for node, module in run.workflow.shape.nodes.items()
             for relation in module.outputs
         }
-        found.append(
+        keys_by_execution.append(
             {
-                place: sorted(n.removeprefix(prefix) for n in names if n.startswith(prefix))
-                for place, prefix in prefixes.items()
+                output: sorted(n.removeprefix(prefix) for n in names if n.startswith(prefix))
+                for output, prefix in prefixes.items()
             }
         )
-    return found
+    return keys_by_execution
 
 
-def _keys(workflow: Workflow, place: tuple[str, str], rows: Rows) -> list[str]:
-    relation = workflow.shape.nodes[place[0]].outputs[place[1]]
+def _keys(workflow: Workflow, output: tuple[str, str], rows: Rows) -> list[str]:
+    relation = workflow.shape.nodes[output[0]].outputs[output[1]]
     [column] = relation.key
     return sorted(row[relation.names.index(column)] for row in rows)
 
@@ -263,12 +279,12 @@ def _keys(workflow: Workflow, place: tuple[str, str], rows: Rows) -> list[str]:
 def _check_values(run: Run, left: ProvenanceGraph, again: DuckRun, state: State) -> None:
     """Check how many cars a dealer has, and all prices that are known without asking a dealer."""
     unknown = set(left.names(left.stale().ids))
-    for execution, found in enumerate(again.outputs):
+    for execution, outputs in enumerate(again.outputs):
         for number in range(1, 5):
             invocation = run.invocation(execution, f"bid{number}").name
-            for row in found[f"bid{number}", "Bids"]:
-                own = state[f"dealer{number}"]["Cars"]["Model"].to_pylist()
+            for row in outputs[f"bid{number}", "Bids"]:
+                models = state[f"dealer{number}"]["Cars"]["Model"].to_pylist()
                 count = left.value(f"{invocation}/NumCarsByModel.NumAvail")
-                assert count == own.count(DEALERSHIPS.buyer.model)
+                assert count == models.count(DEALERSHIPS.buyer.model)
                 if f"{invocation}/Bids.Price" not in unknown:
                     assert left.value(f"{invocation}/Bids.Price") == row[2]

@@ -20,16 +20,18 @@ ENVIRONMENT = {"cores": 2, "load_average": [0.5, 0, 0]}
 def _store(
     results: Results, case: Case, rows: Iterable[tuple[str, str, float, int | None]]
 ) -> None:
-    found = [Measurement(name, variant, value, "s", place) for name, variant, value, place in rows]
-    results.store(case, 1.0, found, ENVIRONMENT)
+    measurements = [
+        Measurement(name, variant, value, "s", position) for name, variant, value, position in rows
+    ]
+    results.store(case, 1.0, measurements, ENVIRONMENT)
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Results:
     grid = tmp_path / "given.toml"
     grid.write_text("")
-    made = Results(tmp_path / "out")
-    made.begin(grid)
+    filled = Results(tmp_path / "out")
+    filled.begin(grid)
     for repetition in (0, 1):
         parameters = {"cars": 5_000, "executions": 10, "acceptance": 0}
         case = Case("figure 5a", "dealerships", parameters, repetition, 1)
@@ -38,12 +40,12 @@ def results(tmp_path: Path) -> Results:
             for name, variant, base in (("execution", "plain", 1), ("execution", "tracked", 2))
             for position in range(2)
         ]
-        _store(made, case, [*rows, ("executions", "tracked", 2, None)])
+        _store(filled, case, [*rows, ("executions", "tracked", 2, None)])
     for topology in ("parallel", "serial"):
         shape = {"stations": 24, "topology": topology, "selectivity": "month"}
         graph = [("nodes", 1e5), ("edges", 2e5), ("load and build", 0.2), ("subgraph of 1 node", 0)]
         _store(
-            made,
+            filled,
             Case("figure 5b", "arctic", shape, 0, 1),
             [
                 ("execution", "plain", 2, 0),
@@ -53,7 +55,7 @@ def results(tmp_path: Path) -> Results:
         )
     for cores in (1, 2):
         _store(
-            made,
+            filled,
             Case("figure 5c", "dealerships", {"cars": 10, "cores": cores}, 0, 1),
             [("execution", "plain", 4 / cores, 0), ("execution", "tracked", 8 / cores, 0)],
         )
@@ -62,10 +64,10 @@ def results(tmp_path: Path) -> Results:
             (query, variant, seconds, None)
             for variant, seconds in (("plain", 1.0), ("copy", 2.0), ("asked", 0.1))
         ]
-        _store(made, Case("TPC-H", "tpch", {"scale": 1, "query": query}, 0, 1), times)
+        _store(filled, Case("TPC-H", "tpch", {"scale": 1, "query": query}, 0, 1), times)
     refused = ("Q9 refused", "tracked", 1.0, None)
-    _store(made, Case("TPC-H", "tpch", {"scale": 1, "query": "Q9"}, 0, 1), [refused])
-    return made
+    _store(filled, Case("TPC-H", "tpch", {"scale": 1, "query": "Q9"}, 0, 1), [refused])
+    return filled
 
 
 def test_means_are_over_repetitions(results: Results) -> None:

@@ -40,14 +40,14 @@ def test_a_run_measures_every_case(grid: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     _call("run", "--grid", grid, "--output", out)
     assert (out / "grid.toml").read_text() == GRID
-    found = Results(out).read()
-    assert [(r.parameters["nodes"], r.repetition) for r in found] == [
+    results = Results(out).read()
+    assert [(r.parameters["nodes"], r.repetition) for r in results] == [
         (20_000, 0),
         (40_000, 0),
         (20_000, 1),
         (40_000, 1),
     ]
-    for result in found:
+    for result in results:
         assert {"cores", "memory_bytes", "commit", "packages"} <= set(result.environment)
         measured = {row.measure: row.value for row in result.measurements}
         assert measured["nodes"] == pytest.approx(result.parameters["nodes"], rel=0.1)
@@ -101,6 +101,6 @@ def test_a_result_is_stored_whole(tmp_path: Path, grid: Path) -> None:
     assert not results.is_done(case)
     results.store(case, 2.0, [row], {"cores": 2})
     assert results.is_done(case)
-    [found] = results.read()
-    assert found.measurements == (row,)
-    assert (found.seconds, found.environment) == (2.0, {"cores": 2})
+    [stored] = results.read()
+    assert stored.measurements == (row,)
+    assert (stored.seconds, stored.environment) == (2.0, {"cores": 2})

@@ -28,13 +28,13 @@ def test_stations_are_read_in_order_of_time(tmp_path: Path) -> None:
         "1961,1,-24.8,-999.9,6.1,2.0,NA,84\n",
     )
     _write(tmp_path, "amderma", "Month,Year,AIR_TEMPERATURE,wind\n12,1999,-9999,3\n")
-    found = read_stations(tmp_path)
-    assert list(found) == ["amderma", "dikson"]
-    assert [tuple(row.values()) for row in found["dikson"].to_pylist()] == [
+    stations = read_stations(tmp_path)
+    assert list(stations) == ["amderma", "dikson"]
+    assert [tuple(row.values()) for row in stations["dikson"].to_pylist()] == [
         (1961, 1, 0, -24.8, None, 6.1, 2.0, None, 84.0),
         (1961, 2, 0, -27.1, 1016.0, 5.5, None, 21.0, 82.0),
     ]
-    assert [tuple(row.values()) for row in found["amderma"].to_pylist()] == [
+    assert [tuple(row.values()) for row in stations["amderma"].to_pylist()] == [
         (1999, 12, 0, None, None, None, None, None, None)
     ]
 

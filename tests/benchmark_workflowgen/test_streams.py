@@ -48,12 +48,12 @@ def test_every_experiment_runs(tmp_path: Path) -> None:
     options = ["--parameters", str(tmp_path / "small.toml"), "--output", str(output)]
     result = CliRunner().invoke(main, ["streams", *options])
     assert result.exit_code == 0, result.output
-    found = json.loads(output.read_text())
-    assert list(found) == ["storage", "throughput", "memory", "latency", "questions"]
-    for row in found["storage"]:
+    experiments = json.loads(output.read_text())
+    assert list(experiments) == ["storage", "throughput", "memory", "latency", "questions"]
+    for row in experiments["storage"]:
         assert 0 < row["optimised MB"] < row["full MB"]
         assert row["saved"] == pytest.approx(row["by formula"], abs=0.05)
-    worked = [row for row in found["throughput"] if row["work ms"] == 1.0]
+    worked = [row for row in experiments["throughput"] if row["work ms"] == 1.0]
     assert [(row["kind"], row["plain us"] >= 2000) for row in worked] == [("map", True)]
-    assert found["memory"][0]["held events"] == 101
-    assert found["questions"][0]["results/s together"] > 0
+    assert experiments["memory"][0]["held events"] == 101
+    assert experiments["questions"][0]["results/s together"] > 0

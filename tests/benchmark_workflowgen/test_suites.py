@@ -16,8 +16,8 @@ def test_the_texts_of_tpch_are_here() -> None:
 def test_the_texts_of_tpcds_are_read_from_a_folder(tmp_path: Path) -> None:
     for name in ("10", "2", "1"):
         (tmp_path / f"{name}.sql").write_text(f"SELECT {name}")
-    found = texts("tpcds", tmp_path)
-    assert list(found.items()) == [("Q1", "SELECT 1"), ("Q2", "SELECT 2"), ("Q10", "SELECT 10")]
+    queries = texts("tpcds", tmp_path)
+    assert list(queries.items()) == [("Q1", "SELECT 1"), ("Q2", "SELECT 2"), ("Q10", "SELECT 10")]
 
 
 @pytest.mark.parametrize("folder", [None, Path("missing")])

@@ -32,8 +32,8 @@ def main() -> int:
             error = None
             try:
                 held.hold(seed)
-            except Exception as found:  # the next seed is worth asking about
-                error = f"{type(found).__name__}: {found}"
+            except Exception as raised:  # the next seed is worth asking about
+                error = f"{type(raised).__name__}: {raised}"
                 failed += 1
                 print(error[:2000], flush=True)
             if given.output is not None:

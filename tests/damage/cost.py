@@ -18,12 +18,12 @@ from lipstick.capture.manifest import Manifest
 
 
 def _seconds(function: Callable[[], Any]) -> float:
-    found = []
+    times = []
     for _ in range(3):
         start = time.perf_counter()
         function()
-        found.append(time.perf_counter() - start)
-    return min(found)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
 def _asked(path: Path, *, checked: bool) -> None:

@@ -75,18 +75,18 @@ class Held:
         refused = False
         for name, right in subject.right.items():
             try:
-                found = subject.answer(name, path)
+                answer = subject.answer(name, path)
             except Exception as error:
                 raise AssertionError(f"{where}: {name}: {type(error).__name__}: {error}") from error
-            if _same(found, right):
+            if _same(answer, right):
                 self.answers["right"] += 1
-            elif subject.older(name, found):
+            elif subject.older(name, answer):
                 self.answers["of an earlier commit"] += 1
-            elif isinstance(found, subject.named) and subject.places(found, path):
+            elif isinstance(answer, subject.named) and subject.places(answer, path):
                 self.answers["refused"] += 1
                 refused = True
             else:
-                raise AssertionError(f"{where}: {name}: {found!r} in place of {right!r}")
+                raise AssertionError(f"{where}: {name}: {answer!r} in place of {right!r}")
         return refused
 
     def _fsck(self, subject: Subject, path: Path, done: Done, where: str, *, refused: bool) -> None:
@@ -107,8 +107,8 @@ class Held:
             assert any(name in result.output for name in (path.name, *files)), told
 
 
-def _same(found: object, right: object) -> bool:
+def _same(answer: object, right: object) -> bool:
     if isinstance(right, LipstickError):
-        damaged = isinstance(found, CaptureDamagedError)
-        return type(found) is type(right) and not damaged
-    return found == right
+        damaged = isinstance(answer, CaptureDamagedError)
+        return type(answer) is type(right) and not damaged
+    return answer == right

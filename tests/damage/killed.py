@@ -68,13 +68,13 @@ class Place:
 
     def session(self) -> lipstick.Session:
         """A session that tracks cars."""
-        found = lipstick.session(self.spark(), store=self.folder / "store")
+        session = lipstick.session(self.spark(), store=self.folder / "store")
         path = self.folder / "cars.parquet"
         if not path.exists():
-            cars = found.spark.createDataFrame(CARS, "CarId string, Model string, Price int")
+            cars = session.spark.createDataFrame(CARS, "CarId string, Model string, Price int")
             cars.write.parquet(str(path))
-        found.track("Cars", str(path), key="CarId")
-        return found
+        session.track("Cars", str(path), key="CarId")
+        return session
 
     def table(self, number: int) -> str:
         """What is written by the process of a number: a table, or files where Spark is its own."""
@@ -129,30 +129,30 @@ def _kill() -> None:
 
 
 def work(
-    place: Place, kind: str, number: int, step: int | None, seconds: float | None, log: Path
+    setting: Place, kind: str, number: int, step: int | None, seconds: float | None, log: Path
 ) -> None:
     """Save or write, and be killed on the way."""
     os.setpgrp()
-    killer = Killer(place.folder)
-    session = place.session()
+    killer = Killer(setting.folder)
+    session = setting.session()
     if kind == "insert":
-        _write(session, place, number, FIRST, "error")
+        _write(session, setting, number, FIRST, "error")
     log.write_text("begun")
     start = time.monotonic()
     killer.arm(step, seconds)
     if kind == "save":
-        session.sql(QUERY).save(place.folder / f"c{number}")
+        session.sql(QUERY).save(setting.folder / f"c{number}")
     elif kind == "ctas":
-        _write(session, place, number, FIRST, "error")
+        _write(session, setting, number, FIRST, "error")
     else:
-        _write(session, place, number, MORE, "append")
+        _write(session, setting, number, MORE, "append")
     log.write_text(f"done in {killer.steps} {time.monotonic() - start}")
     os._exit(0)
 
 
-def _write(session: lipstick.Session, place: Place, number: int, query: str, mode: str) -> None:
-    table = place.table(number)
-    if place.remote is None:
+def _write(session: lipstick.Session, setting: Place, number: int, query: str, mode: str) -> None:
+    table = setting.table(number)
+    if setting.remote is None:
         session.sql(query).write.mode(mode).parquet(table, name=f"w{number}")
     elif mode == "error":
         session.sql(f"CREATE TABLE {table} USING parquet AS {query}")
@@ -160,7 +160,7 @@ def _write(session: lipstick.Session, place: Place, number: int, query: str, mod
         session.sql(f"INSERT INTO {table} {query}")
 
 
-def check(place: Place, kind: str, number: int) -> str:
+def check(setting: Place, kind: str, number: int) -> str:
     """Check what a killed process has left; return which of all, nothing and told it is.
 
     ``told`` is a table that is neither as it was nor as it was to be, or which nothing is known of:
@@ -172,23 +172,23 @@ def check(place: Place, kind: str, number: int) -> str:
         When it is anything else.
     """
     if kind == "save":
-        return _check_capture(place.folder / f"c{number}")
-    session = place.session()
-    spark, directory = session.spark, place.kept(number)
-    table = place.table(number)
-    there = spark.catalog.tableExists(table) if place.remote is not None else Path(table).exists()
+        return _check_capture(setting.folder / f"c{number}")
+    session = setting.session()
+    spark, directory = session.spark, setting.kept(number)
+    table = setting.table(number)
+    there = spark.catalog.tableExists(table) if setting.remote is not None else Path(table).exists()
     if not there:
         assert kind == "ctas"
         assert latest_version(directory) == 0
         return "nothing"
-    format = None if place.remote is not None else "parquet"
+    format = None if setting.remote is not None else "parquet"
     try:
         source = read_source(spark, table, format)
     except lipstick.LipstickError:  # files without a schema: Spark was killed in the midst
         return "told"
-    found = finished(spark, directory, source) if directory.is_dir() else None
+    derivation = finished(spark, directory, source) if directory.is_dir() else None
     name = f"w{number}"
-    if found is None or found.fingerprint != source.fingerprint:
+    if derivation is None or derivation.fingerprint != source.fingerprint:
         try:
             session.track(name, table, format=format, derived=directory)
         except (CaptureError, SourceChangedError):
@@ -197,13 +197,13 @@ def check(place: Place, kind: str, number: int) -> str:
     result = CliRunner().invoke(main, ["fsck", str(directory)])
     assert result.exit_code == 0, result.output
     session.track(name, table, format=format, derived=directory)
-    rows = {car for car in CARS if car[2] < 20 or (found.version == 2 and kind == "insert")}
+    rows = {car for car in CARS if car[2] < 20 or (derivation.version == 2 and kind == "insert")}
     query = session.sql(f"SELECT CarId, Model, Price FROM {name}")
     assert {tuple(row) for row in query.df.collect()} == rows
     origins = query.lineage()["Cars"].select("CarId").collect()
     assert {row[0] for row in origins} == {car[0] for car in rows}
     new = {"ctas": 1, "insert": 2}[kind]
-    return "all" if found.version == new else "nothing"
+    return "all" if derivation.version == new else "nothing"
 
 
 def _check_capture(path: Path) -> str:

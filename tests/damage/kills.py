@@ -95,8 +95,8 @@ class Kills:
         end first.
     """
 
-    def __init__(self, place: Place, whole: Mapping[str, Whole] = MappingProxyType({})) -> None:
-        self._place = place
+    def __init__(self, setting: Place, whole: Mapping[str, Whole] = MappingProxyType({})) -> None:
+        self._place = setting
         self._whole = dict(whole)
         self.outcomes: Counter[str] = Counter()
         _CONTEXT.set_forkserver_preload(["tests.damage.killed"])
@@ -142,33 +142,33 @@ class Kills:
         process.join(_LONGEST)
         code = process.exitcode
         assert code in (0, -signal.SIGKILL), f"the process ended with {code}"
-        said = log.read_text()
+        logged = log.read_text()
         if code:
             return None
-        _, _, steps, took = said.split()
+        _, _, steps, took = logged.split()
         return int(steps), float(took)
 
     def _checked(self, kind: str, number: int, where: str) -> str:
-        mine, its = _CONTEXT.Pipe()
+        receiver, its = _CONTEXT.Pipe()
         process = _CONTEXT.Process(target=_check, args=(self._place, kind, number, its))
         process.start()
         its.close()
-        assert mine.poll(_LONGEST), f"{where}: nothing is said of it"
-        outcome = mine.recv()
+        assert receiver.poll(_LONGEST), f"{where}: nothing is said of it"
+        outcome = receiver.recv()
         process.join(_LONGEST)
         assert isinstance(outcome, str), f"{where}: {outcome}"
         assert not outcome.startswith("!"), f"{where}: {outcome}"
         return outcome
 
 
-def _check(place: Place, kind: str, number: int, told: Connection) -> None:
+def _check(setting: Place, kind: str, number: int, told: Connection) -> None:
     os.setpgrp()
     try:
-        told.send(check(place, kind, number))
+        told.send(check(setting, kind, number))
     except BaseException as error:
         told.send(f"! {type(error).__name__}: {error}")
     told.close()
-    if place.remote is None:
+    if setting.remote is None:
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(0)
 

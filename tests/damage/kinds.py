@@ -87,21 +87,21 @@ def _changed(kind: str, path: Path, name: str, data: bytes, chance: random.Rando
     """Change the bytes of a file."""
     if not data:
         return None
-    place = chance.randrange(len(data))
+    offset = chance.randrange(len(data))
     if kind == "emptied":
-        place, changed = 0, b""
+        offset, changed = 0, b""
     elif kind == "cut":
-        changed = data[:place]
+        changed = data[:offset]
     elif kind == "lengthened":
-        changed = data + chance.randbytes(1 + place % 16)
+        changed = data + chance.randbytes(1 + offset % 16)
     elif kind == "overwritten":  # a sector, say
-        some = chance.randbytes(min(64, len(data) - place))
-        changed = data[:place] + some + data[place + len(some) :]
+        some = chance.randbytes(min(64, len(data) - offset))
+        changed = data[:offset] + some + data[offset + len(some) :]
     else:
-        place = chance.randrange(8 * len(data))
-        at, bit = divmod(place, 8)
+        offset = chance.randrange(8 * len(data))
+        at, bit = divmod(offset, 8)
         changed = data[:at] + bytes([data[at] ^ (1 << bit)]) + data[at + 1 :]
     if changed == data:
         return None
     path.write_bytes(changed)
-    return Done(kind, name, place)
+    return Done(kind, name, offset)

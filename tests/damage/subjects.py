@@ -143,13 +143,13 @@ def _without_first(capture: Capture) -> Any:
 def _read_by_spark(path: Path) -> dict[str, Any]:
     capture = open_capture(path)
     contents = capture.manifest.contents(path)
-    found = {}
+    rows_by_dataset = {}
     for block in topological(capture.manifest.root):
         for dataset in ("members", "rows"):
             if contents.has(f"{block.name}/{dataset}"):
                 contents.read(f"{block.name}/{dataset}")
-                found[f"{block.name}/{dataset}"] = _rows_of(path / block.name / dataset)
-    return found
+                rows_by_dataset[f"{block.name}/{dataset}"] = _rows_of(path / block.name / dataset)
+    return rows_by_dataset
 
 
 def _rows_of(folder: Path) -> Any:
@@ -218,10 +218,10 @@ class ATable(Subject):
 
     def _tracked(self, path: Path) -> Any:
         """The last version, if it is of the table that is there: as a session tracks it."""
-        found = read_latest(path)
-        if found.fingerprint != self._last.fingerprint:
+        latest = read_latest(path)
+        if latest.fingerprint != self._last.fingerprint:
             raise SourceChangedError(f"the table is not what was written with {path}")
-        return [found.name, found.key, [part.name for part in found.parts]]
+        return [latest.name, latest.key, [part.name for part in latest.parts]]
 
     def _rows(self, path: Path) -> Any:
         capture = self._open(path)
@@ -249,23 +249,23 @@ _SCHEMA = (
 
 def _part(path: Path, name: str, sql: str, files: int) -> Part:
     """Write a part: the capture of its query, and its rows with the tuples that they are."""
-    place = path / "parts" / name
-    place.mkdir(parents=True)
-    capture = write_capture(sql, Database({"a": A}), place / CAPTURE)
+    folder = path / "parts" / name
+    folder.mkdir(parents=True)
+    capture = write_capture(sql, Database({"a": A}), folder / CAPTURE)
     engine = capture.memory._engine
     state = engine.base(engine.root.name)
     identity = [state.take(column, state.ordered) for column in engine.root.identity]
     tuples = pa.StructArray.from_arrays(identity, [f"i{at}" for at in range(len(identity))])
     rows = capture.df.append_column(TUPLE, tuples)
-    (place / ROWS).mkdir()
+    (folder / ROWS).mkdir()
     size = -(-rows.num_rows // files)
     for number in range(files):
-        file = place / ROWS / f"part-{number:05}.parquet"
+        file = folder / ROWS / f"part-{number:05}.parquet"
         pq.write_table(rows.slice(number * size, size), file)
-    (place / FILLED_FILES).mkdir()
-    pq.write_table(pa.table({"filled": [7]}), place / FILLED_FILES / "part-0.parquet")
-    part = described(Part(name, ("id", "k", "x"), _SCHEMA, (), True), place)
-    return replace(part, manifest=checksum(place / CAPTURE / MANIFEST))
+    (folder / FILLED_FILES).mkdir()
+    pq.write_table(pa.table({"filled": [7]}), folder / FILLED_FILES / "part-0.parquet")
+    part = described(Part(name, ("id", "k", "x"), _SCHEMA, (), True), folder)
+    return replace(part, manifest=checksum(folder / CAPTURE / MANIFEST))
 
 
 def _relation(path: Path, derivation: Derivation) -> Any:

@@ -15,9 +15,9 @@ JOINT = ("·", "⊗")
 
 def facts(graph: Any) -> tuple[dict[str, tuple[str, str]], Counter[tuple[str, str, int]]]:
     """What two graphs have in common iff they are the same: nodes, and edges with their number."""
-    found = graph if isinstance(graph, nx.MultiDiGraph) else graph.to_networkx()
-    nodes = {name: (data["kind"], data["label"]) for name, data in found.nodes(data=True)}
-    return nodes, Counter((a, b, data["port"]) for a, b, data in found.edges(data=True))
+    reference = graph if isinstance(graph, nx.MultiDiGraph) else graph.to_networkx()
+    nodes = {name: (data["kind"], data["label"]) for name, data in reference.nodes(data=True)}
+    return nodes, Counter((a, b, data["port"]) for a, b, data in reference.edges(data=True))
 
 
 def deleted(graph: nx.MultiDiGraph, seeds: Iterable[str]) -> set[str]:

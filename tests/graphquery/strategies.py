@@ -35,9 +35,9 @@ def any_graphs(draw: st.DrawFn) -> Builder:
         )
     )
     grouped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
-    for one, other, port in drawn:
-        if one != other:
-            (s, i), (t, j) = places[min(one, other)], places[max(one, other)]
+    for source, other, port in drawn:
+        if source != other:
+            (s, i), (t, j) = places[min(source, other)], places[max(source, other)]
             used = port if labels[t] == "⊖" else Port.OPERAND
             grouped.setdefault((s, t, used), []).append((i, j))
     implied = draw(st.booleans())
@@ -75,8 +75,8 @@ def workflows(draw: st.DrawFn) -> Builder:
             if used:
                 b.add(f"{name}/S", Kind.STATE, "·", len(used), **at)
                 b.edges(name, f"{name}/S", [(0, i) for i in range(len(used))])
-                for place, (segment, ordinal) in enumerate(used):
-                    b.edges(segment, f"{name}/S", [(ordinal, place)])
+                for target, (segment, ordinal) in enumerate(used):
+                    b.edges(segment, f"{name}/S", [(ordinal, target)])
             width = _computation(draw, b, name, at, width, len(used), shared)
             written = draw(st.integers(0, 1))
             if written:

@@ -55,8 +55,8 @@ COUNT = "dealer1#1/NumCarsByModel.NumAvail"
 
 def nodes_of(graph: Any) -> dict[str, tuple[str, str]]:
     """Kind and label of every node, by name."""
-    found = graph.to_networkx()
-    return {name: (data["kind"], data["label"]) for name, data in found.nodes(data=True)}
+    reference = graph.to_networkx()
+    return {name: (data["kind"], data["label"]) for name, data in reference.nodes(data=True)}
 
 
 def edges_of(graph: Any) -> Counter[tuple[str, str]]:

@@ -9,9 +9,9 @@ from graphquery.generate import Generated, generate
 from tests.graphquery import reference
 
 
-def graph_of(made: Generated) -> ProvenanceGraph:
+def graph_of(generated: Generated) -> ProvenanceGraph:
     """The graph that was generated."""
-    return ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    return ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
 
 
 def test_the_same_seed_gives_the_same_graph() -> None:
@@ -23,12 +23,12 @@ def test_the_same_seed_gives_the_same_graph() -> None:
 
 def test_sizes() -> None:
     """About as many nodes as asked for."""
-    made = generate(50_000, 5, 10)
-    graph = graph_of(made)
-    assert graph.node_count == made.node_count
-    assert graph.edge_count == made.edge_count
-    assert 45_000 <= made.node_count <= 55_000
-    assert 1.6 < made.edge_count / made.node_count < 2.0
+    generated = generate(50_000, 5, 10)
+    graph = graph_of(generated)
+    assert graph.node_count == generated.node_count
+    assert graph.edge_count == generated.edge_count
+    assert 45_000 <= generated.node_count <= 55_000
+    assert 1.6 < generated.edge_count / generated.node_count < 2.0
 
 
 @pytest.mark.parametrize("arguments", [(1_000, 0, 1), (1_000, 1, 0), (100, 10, 10)])

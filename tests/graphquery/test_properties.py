@@ -99,13 +99,13 @@ def test_paths(engine: Engine, b: Builder, data: st.DataObject) -> None:
     if not names:
         return
     source, target = (data.draw(st.sampled_from(names)) for _ in range(2))
-    found = graph.paths(source, target, limit=1_000)
-    named = [tuple(graph.names(path)) for path in found]
+    found_paths = graph.paths(source, target, limit=1_000)
+    named = [tuple(graph.names(path)) for path in found_paths]
     assert sorted(named) == reference.paths(graph.to_networkx(), source, target)
-    assert [len(path) for path in found] == sorted(len(path) for path in found)
-    assert graph.paths(source, target, limit=2) == found[:2]
+    assert [len(path) for path in found_paths] == sorted(len(path) for path in found_paths)
+    assert graph.paths(source, target, limit=2) == found_paths[:2]
     short = graph.paths(source, target, 1_000, longest=2)
-    assert sorted(short) == sorted(path for path in found if len(path) <= 3)
+    assert sorted(short) == sorted(path for path in found_paths if len(path) <= 3)
 
 
 @shared

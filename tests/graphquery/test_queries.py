@@ -16,8 +16,8 @@ from tests.graphquery.builder import Builder
 
 def test_inputs(bidding: Any) -> None:
     """Which inputs of which execution, and which tuples of the state."""
-    found = bidding.inputs("agg#1/Best.out").drop_columns("id")
-    assert found.to_pylist() == [
+    inputs = bidding.inputs("agg#1/Best.out").drop_columns("id")
+    assert inputs.to_pylist() == [
         {"node": "input0/Requests:B1", "execution": 0, "module": None, "relation": "Requests"},
         {"node": "dealer1/Cars:C2", "execution": None, "module": "dealer1", "relation": "Cars"},
         {"node": "dealer1/Cars:C3", "execution": None, "module": "dealer1", "relation": "Cars"},
@@ -46,10 +46,10 @@ def executions() -> Builder:
 
 def test_difference(engine: Callable[[Builder], Any]) -> None:
     """Nodes are matched by key, others by number, in corresponding invocations."""
-    found = engine(executions()).difference(0, 1)
-    assert found.only_left.names() == ["in0:b", "m#4/R:b"]
-    assert found.only_right.names() == ["in1:c", "m#5/R:c", "m#5/T[2]"]
-    assert found.summary.to_pylist() == [
+    difference = engine(executions()).difference(0, 1)
+    assert difference.only_left.names() == ["in0:b", "m#4/R:b"]
+    assert difference.only_right.names() == ["in1:c", "m#5/R:c", "m#5/T[2]"]
+    assert difference.summary.to_pylist() == [
         {
             "module": module,
             "invocation": invocation,
@@ -66,7 +66,7 @@ def test_difference(engine: Callable[[Builder], Any]) -> None:
             (None, 0, "R", "token", "", 2, 1),
         ]
     ]
-    assert not found.is_empty
+    assert not difference.is_empty
 
 
 def test_no_difference(engine: Callable[[Builder], Any]) -> None:
@@ -82,9 +82,9 @@ def test_no_difference(engine: Callable[[Builder], Any]) -> None:
 
 def test_paths(bidding: Any) -> None:
     """The shortest first, as many and as long as asked for."""
-    found = bidding.paths("dealer1#1/Requests", "dealer1#1/AllInfoByModel", limit=3)
-    assert [len(path) for path in found] == [2, 6, 6]
-    assert bidding.names(found[0]) == ["dealer1#1/Requests", "dealer1#1/AllInfoByModel"]
+    paths = bidding.paths("dealer1#1/Requests", "dealer1#1/AllInfoByModel", limit=3)
+    assert [len(path) for path in paths] == [2, 6, 6]
+    assert bidding.names(paths[0]) == ["dealer1#1/Requests", "dealer1#1/AllInfoByModel"]
     assert len(bidding.paths("dealer1#1/Requests", "dealer1#1/AllInfoByModel", longest=4)) == 1
     assert bidding.paths("agg#1", "and#1") == []
     assert bidding.paths([], "and#1") == []
@@ -112,9 +112,9 @@ def test_polynomials(bidding: Any) -> None:
     """Annotations in N[X], whose tokens are named by segment and key."""
     joined = "dealer1#1/Inventory:C2"
     evaluated = bidding.evaluate(Polynomials(), nodes=joined)
-    found = evaluated.value(joined)
+    polynomial = evaluated.value(joined)
     request, car = Token("input0/Requests", ("B1",)), Token("dealer1/Cars", ("C2",))
-    assert found == Polynomial.token(request) * Polynomial.token(car)
+    assert polynomial == Polynomial.token(request) * Polynomial.token(car)
     assert evaluated.value("dealer1#1/CarsByModel") == Polynomial()
     witnesses = bidding.evaluate(Why()).value("dealer1#1/CarsByModel")
     assert len(witnesses) == 2
@@ -156,14 +156,14 @@ def test_counts_beyond_64_bits(engine: Callable[[Builder], Any]) -> None:
 
 def test_networkx(bidding: Any) -> None:
     """Attributes of nodes and ports of edges; what there is none of is left out."""
-    found = bidding.to_networkx()
-    assert isinstance(found, nx.MultiDiGraph)
-    assert found.nodes["dealer1/Cars:C2"] == {
+    exported = bidding.to_networkx()
+    assert isinstance(exported, nx.MultiDiGraph)
+    assert exported.nodes["dealer1/Cars:C2"] == {
         "id": bidding.node("dealer1/Cars:C2"),
         "kind": "token",
         "label": "",
         "module": "dealer1",
         "relation": "Cars",
     }
-    ports = {data["port"] for _, _, data in found.edges(data=True)}
+    ports = {data["port"] for _, _, data in exported.edges(data=True)}
     assert ports == {0, 2}

@@ -77,7 +77,7 @@ def disjoint(builders: list[Builder]) -> Builder:
 
 def examples(strategy: Any, count: int) -> list[Builder]:
     """Graphs drawn from a strategy, the same ones every time."""
-    found: list[Builder] = []
+    builders: list[Builder] = []
 
     @settings(
         max_examples=count,
@@ -88,10 +88,10 @@ def examples(strategy: Any, count: int) -> list[Builder]:
     )
     @given(strategy)
     def collect(builder: Builder) -> None:
-        found.append(builder)
+        builders.append(builder)
 
     collect()
-    return found
+    return builders
 
 
 @pytest.fixture(
@@ -194,11 +194,11 @@ def test_difference(build: Build) -> None:
     (b,) = examples(several, 1)
     memory, spark = ProvenanceGraph.build(*b.data), build(b)
     seeds = some(memory, 8, 0.2)
-    for one, other in ((memory, spark), (memory.delete(seeds), spark.delete(seeds))):
-        expected, found = one.difference(0, 1), other.difference(0, 1)
-        assert found.only_left.ids.tolist() == expected.only_left.ids.tolist()
-        assert found.only_right.ids.tolist() == expected.only_right.ids.tolist()
-        assert found.summary.equals(expected.summary)
+    for first, other in ((memory, spark), (memory.delete(seeds), spark.delete(seeds))):
+        expected, actual = first.difference(0, 1), other.difference(0, 1)
+        assert actual.only_left.ids.tolist() == expected.only_left.ids.tolist()
+        assert actual.only_right.ids.tolist() == expected.only_right.ids.tolist()
+        assert actual.summary.equals(expected.summary)
         assert not expected.is_empty
     with pytest.raises(UnknownNameError, match=r"^The graph has no execution 9"):
         spark.difference(0, 9)
@@ -243,9 +243,9 @@ def counted() -> Builder:
         b.edges("M#1/join", f"M#1/{name}", [(0, 0)] if name == "monus" else [(0, 0), (1, 0)])
     b.edges("M#1/R", "M#1/monus", [(2, 0)], Port.SUBTRAHEND)
     b.add("M#1/O", Kind.OUTPUT, "·", 3, **at)
-    for place, name in enumerate(("sum", "group", "monus")):
-        b.edges(f"M#1/{name}", "M#1/O", [(0, place)])
-    b.edges("M#1", "M#1/O", [(0, place) for place in range(3)])
+    for ordinal, name in enumerate(("sum", "group", "monus")):
+        b.edges(f"M#1/{name}", "M#1/O", [(0, ordinal)])
+    b.edges("M#1", "M#1/O", [(0, ordinal) for ordinal in range(3)])
     return b
 
 
@@ -365,24 +365,24 @@ def test_rows_that_several_edge_sets_share() -> None:
         EdgeSet("t", "u", 2, every, Ordinals.ONE),
     )
     levels = Levels(segments, sets)
-    place = placing(levels, lambda file: f"/data/{file}")
+    place_edges = placing(levels, lambda file: f"/data/{file}")
     nothing = pa.nulls(4, pa.int64())
     rows = pa.array(range(4), pa.int64())
     stored = [pa.array([9, 3, 2, 1], pa.int64()), nothing]
     names = ["file", "row", "source", "target"]
     file = pa.array(["file:///data/a%20b.parquet"] * 4)
-    found = [
+    edges = [
         (row["source"], row["target"])
         for batch in (
             pa.RecordBatch.from_arrays([file, rows, *stored], names),
             pa.RecordBatch.from_arrays([pa.array(["file:///b"] * 4), rows, *stored], names),
             pa.RecordBatch.from_arrays([pa.array([""] * 4), rows, nothing, nothing], names),
         )
-        for placed in place(iter([batch]))
+        for placed in place_edges(iter([batch]))
         for row in placed.to_pylist()
         if not row["wrong"]
     ]
-    assert sorted(found) == [(1, 6), (1, 9), (2, 5), (2, 8), (3, 4), (4, 8), (5, 8)]
+    assert sorted(edges) == [(1, 6), (1, 9), (2, 5), (2, 8), (3, 4), (4, 8), (5, 8)]
 
 
 def test_levels() -> None:

@@ -288,8 +288,8 @@ def test_values_ordered_part_by_part(engine: Callable[[Builder], Any]) -> None:
 def test_values_without_an_order(engine: Callable[[Builder], Any]) -> None:
     """Maps have no least one; a group that loses none keeps its value."""
     kind = pa.map_(pa.string(), pa.int64())
-    one, two = (pa.scalar([("n", n)], kind) for n in (1, 2))
-    graph = engine(aggregation("MIN", [one, two], one, kind))
+    first, two = (pa.scalar([("n", n)], kind) for n in (1, 2))
+    graph = engine(aggregation("MIN", [first, two], first, kind))
     assert graph.value("a") == [("n", 1)]
     with pytest.raises(ValuesError, match=r"^a cannot be computed here: MIN of values of type map"):
         graph.delete("t[0]").value("a")

@@ -119,39 +119,39 @@ RELATIONS: Final = (
 """The relations of the cases, in a few rows."""
 
 RUN: Final = [
-    one
-    for one in refused()
-    if one.advised and not REGISTERED.search(one.advised) and str(one) not in FAILING
+    refusal
+    for refusal in refused()
+    if refusal.advised and not REGISTERED.search(refusal.advised) and str(refusal) not in FAILING
 ]
 
 
 @pytest.fixture(scope="module")
 def held(spark: SparkSession) -> Iterator[Oracles]:
-    with oracles(spark, *RELATIONS) as made:
-        yield made
+    with oracles(spark, *RELATIONS) as both:
+        yield both
 
 
 def test_exceptions_are_cases() -> None:
-    assert {str(one) for one in RUN} >= OTHER_ANSWERS | DRAWN
+    assert {str(refusal) for refusal in RUN} >= OTHER_ANSWERS | DRAWN
 
 
 @pytest.mark.classic
 @pytest.mark.many
-@pytest.mark.parametrize("one", RUN, ids=str)
-def test_what_is_advised_answers(held: Oracles, one: Refused) -> None:
+@pytest.mark.parametrize("refusal", RUN, ids=str)
+def test_what_is_advised_answers(held: Oracles, refusal: Refused) -> None:
     """Its annotated answer is plain Spark's, and that of the refused query where Spark runs it."""
-    assert one.advised is not None
-    found = from_spark(held.ls.sql(one.advised).annotated).without(PROVENANCE)
-    expected = held.plain.answer(one.advised)
-    assert_same_schema(expected, found, one.advised)
-    if str(one) in DRAWN:
+    assert refusal.advised is not None
+    actual = from_spark(held.ls.sql(refusal.advised).annotated).without(PROVENANCE)
+    expected = held.plain.answer(refusal.advised)
+    assert_same_schema(expected, actual, refusal.advised)
+    if str(refusal) in DRAWN:
         return
-    assert_same_bag(expected, found, one.advised)
-    if str(one) in OTHER_ANSWERS:
+    assert_same_bag(expected, actual, refusal.advised)
+    if str(refusal) in OTHER_ANSWERS:
         return
     try:
-        meant = held.plain.answer(one.query)
+        meant = held.plain.answer(refusal.query)
     except (PySparkException, Py4JError):
-        return  # an error of the query itself, which the advised one mends
-    assert_same_schema(meant, found, one.query)
-    assert_same_bag(meant, found, one.query)
+        return  # an error of the query itself, which the advised query mends
+    assert_same_schema(meant, actual, refusal.query)
+    assert_same_bag(meant, actual, refusal.query)

@@ -46,14 +46,14 @@ def civics(tmp_path_factory: pytest.TempPathFactory) -> Capture:
 
 def test_probability(civics: Capture) -> None:
     """(C2 + C3) · (B1 + B2), by one number, by relation, and by samples."""
-    [(row, found)] = civics.probability(0.5)
+    [(row, estimate)] = civics.probability(0.5)
     assert row["model"] == "Civic"
-    assert found.exact
-    assert found.value == pytest.approx(0.75 * 0.75)
-    [(_, found)] = civics.probability({"cars": {"C2": 0.5, "C3": 0.5}, "bids": {1: 0.0}})
-    assert found.value == pytest.approx(0.75)
-    [(_, found)] = civics.probability({"cars": {"C2": 0.5}}, default=0.0)
-    assert found.value == 0.5
+    assert estimate.exact
+    assert estimate.value == pytest.approx(0.75 * 0.75)
+    [(_, estimate)] = civics.probability({"cars": {"C2": 0.5, "C3": 0.5}, "bids": {1: 0.0}})
+    assert estimate.value == pytest.approx(0.75)
+    [(_, estimate)] = civics.probability({"cars": {"C2": 0.5}}, default=0.0)
+    assert estimate.value == 0.5
     [(_, drawn)] = civics.probability(0.5, method="sample", error=0.05, confidence=0.9999)
     assert abs(drawn.value - 0.5625) <= drawn.error
     assert "±" in str(drawn)
@@ -78,12 +78,12 @@ def test_expected_values(civics: Capture) -> None:
 @pytest.mark.parametrize("column", ["a", "d"])
 def test_expected_averages(civics: Capture, column: str) -> None:
     """20 and 22 with all bids or none: 21 where both cars are there, else 20 or 22."""
-    [(_, found)] = civics.expected(column, {"cars": {"C2": 0.5, "C3": 0.25}, "bids": {1: 0.0}})
+    [(_, estimate)] = civics.expected(column, {"cars": {"C2": 0.5, "C3": 0.25}, "bids": {1: 0.0}})
     present = 1 - 0.5 * 0.75
     mean = (0.125 * 21 + 0.375 * 20 + 0.125 * 22) / present
-    assert found.mean == pytest.approx(mean)
-    assert found.presence == pytest.approx(present)
-    assert found.exact
+    assert estimate.mean == pytest.approx(mean)
+    assert estimate.presence == pytest.approx(present)
+    assert estimate.exact
     weights = {"cars": {"C2": 0.5, "C3": 0.25}}
     [(_, drawn)] = civics.expected(
         column, weights, method="sample", error=0.05, confidence=0.999999
@@ -103,8 +103,8 @@ def test_attributions(civics: Capture) -> None:
 
 
 def test_witnesses_and_repairs(civics: Capture) -> None:
-    [(_, found)] = civics.witnesses()
-    assert found == [{B1, C2}, {B1, C3}, {B2, C2}, {B2, C3}]
+    [(_, sets)] = civics.witnesses()
+    assert sets == [{B1, C2}, {B1, C3}, {B2, C2}, {B2, C3}]
     [(_, gone)] = civics.repairs()
     assert gone == [{B1, B2}, {C2, C3}]
     [(_, blame)] = civics.responsibility()
@@ -115,7 +115,7 @@ def test_rows_named_by_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """A shown token is file and row, a stored one a single integer."""
     data = pa.table({"row": pa.array([5, (1 << 40) + 7], pa.int64()), "x": [1, 2]})
     relation = Relation("r", ("row",), "row bigint, x int", data)
-    found = write_capture("SELECT x FROM r", Database({"r": relation}), tmp_path / "c")
-    object.__setattr__(found.manifest.relations["r"], "naming", "rows")
+    written_capture = write_capture("SELECT x FROM r", Database({"r": relation}), tmp_path / "c")
+    object.__setattr__(written_capture.manifest.relations["r"], "naming", "rows")
     weights = {"r": pa.table({"row": data["row"], "p": [0.25, 0.5]})}
-    assert [estimate.value for _, estimate in found.probability(weights)] == [0.25, 0.5]
+    assert [estimate.value for _, estimate in written_capture.probability(weights)] == [0.25, 0.5]

@@ -47,8 +47,8 @@ Build = Callable[[DataFrame, DataFrame], DataFrame]
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Bids for cars with NULLs, NaN and zeros of both signs."""
-    with oracles(spark, BIDS, CARS, NONE) as made:
-        yield made
+    with oracles(spark, BIDS, CARS, NONE) as both:
+        yield both
 
 
 def _hold(
@@ -57,20 +57,20 @@ def _hold(
     """Hold a frame against both oracles: plain frames over what is left."""
     expected = _plain(on, build)
     q = on.ls.annotate(build(*_tracked(on)))
-    found = from_spark(q.annotated).without(PROVENANCE)
-    assert_same_schema(expected, found, q.query)
-    assert_same_bag(expected, found, q.query)
+    actual = from_spark(q.annotated).without(PROVENANCE)
+    assert_same_schema(expected, actual, q.query)
+    assert_same_bag(expected, actual, q.query)
     counted = from_spark(q.evaluate(lipstick.semirings.Counting()))
     check_counting(expected, counted, q.query, grouping=grouping)
     changed = 0
-    for number, asked in enumerate(deletions):
-        w = q.what_if(delete=asked)
+    for number, deletion in enumerate(deletions):
+        w = q.what_if(delete=deletion)
         assert w.method != "rerun"
-        after = _plain(on, build, asked)
-        what = f"deleting {asked}\n{q.query}"
+        after = _plain(on, build, deletion)
+        what = f"deleting {deletion}\n{q.query}"
         assert_same_bag(after, from_spark(w.df), what)
         if number == 0:
-            check_changes(expected, after, from_spark(w.changes), what, empty=not asked)
+            check_changes(expected, after, from_spark(w.changes), what, empty=not deletion)
         changed += bool(difference(expected.rows, after.rows))
     assert changed
     return q
@@ -130,8 +130,8 @@ def _twice(bids: DataFrame, cars: DataFrame) -> DataFrame:
         return rows.assign(part=range(len(rows)))[["car", "n", "part"]]
 
     counts = bids.groupBy("car").agg(F.count("*").alias("n"))
-    made = counts.groupBy("n").applyInPandas(spread, "car string, n long, part int")
-    pairs = made.alias("l").join(made.alias("r"), F.col("l.n") == F.col("r.n"))
+    spread_counts = counts.groupBy("n").applyInPandas(spread, "car string, n long, part int")
+    pairs = spread_counts.alias("l").join(spread_counts.alias("r"), F.col("l.n") == F.col("r.n"))
     return pairs.select("l.car", F.col("r.car").alias("other"), "r.part")
 
 
@@ -228,11 +228,11 @@ def test_function_of_groups(on: Oracles, build: Build) -> None:
 @pytest.mark.slow
 def test_values_are_those_of_the_plain_frame(on: Oracles, spark: SparkSession) -> None:
     """Of every type, with NULLs, as pandas and as Arrow; in a time zone whose hours come twice."""
-    others = (
+    other_types = (
         "id int, b boolean, da date, tn timestamp_ntz, de decimal(10,2), bi binary, "
         "ar array<int>, mp map<string, int>, n int, fl float, sm smallint, big long, one int"
     )
-    types = f"{others}, ts timestamp, st struct<u: int, v: timestamp>"
+    types = f"{other_types}, ts timestamp, st struct<u: int, v: timestamp>"
     hour = "timestamp_seconds(1729987200 + id * 1800)"
     columns = [
         "id",
@@ -259,7 +259,7 @@ def test_values_are_those_of_the_plain_frame(on: Oracles, spark: SparkSession) -
 
     def untimed(bids: DataFrame, cars: DataFrame) -> DataFrame:
         rows = bids.selectExpr(*(c for c in columns if "timestamp_seconds" not in c))
-        return rows.groupBy("b").applyInArrow(lambda table: table, others)
+        return rows.groupBy("b").applyInArrow(lambda table: table, other_types)
 
     before = str(spark.conf.get("spark.sql.session.timeZone"))
     for session in (spark, on.plain.spark):
@@ -278,7 +278,7 @@ def test_row_depends_on_its_group(on: Oracles) -> None:
     of_a = (token("bids", 1) + token("bids", 2) + token("bids", 3)).delta()
     row = ((3, 9.0), of_a)
     assert annotated(q)[row] == 2
-    assert {one for one in annotated(q) if of_a in one} == {row}
+    assert {row for row in annotated(q) if of_a in row} == {row}
     assert q.lineage()["bids"].count() == 5
 
 
@@ -291,8 +291,8 @@ def test_row_depends_on_its_partition(on: Oracles) -> None:
 def test_row_of_a_cogroup_depends_on_both_groups(on: Oracles) -> None:
     bids, cars = _tracked(on)
     both = (token("bids", 5) + token("bids", 6) + token("cars", 3)).delta()
-    found = annotated(on.ls.annotate(_sides(bids, cars)))
-    assert found[((None, 2, 9), both)] == 1
+    sides_annotated = annotated(on.ls.annotate(_sides(bids, cars)))
+    assert sides_annotated[((None, 2, 9), both)] == 1
 
 
 @pytest.mark.classic
@@ -311,10 +311,10 @@ def test_rows_of_partitions_without_rows_are_refused(on: Oracles) -> None:
 def test_relation_without_rows_has_no_group(on: Oracles) -> None:
     none = on.ls.tracked["none"].source.frame
     for keys in ((), ("car",)):
-        made = none.groupBy(*keys).applyInPandas(
+        lengths = none.groupBy(*keys).applyInPandas(
             lambda rows: pd.DataFrame({"n": [len(rows)]}), "n int"
         )
-        assert not annotated(on.ls.annotate(made))
+        assert not annotated(on.ls.annotate(lengths))
 
 
 @pytest.mark.classic
@@ -331,9 +331,9 @@ def _by_other_types(bids: DataFrame, cars: DataFrame) -> DataFrame:
 
 
 def _in_parts(
-    place: Callable[[DataFrame], DataFrame], bids: DataFrame, cars: DataFrame
+    partitioned: Callable[[DataFrame], DataFrame], bids: DataFrame, cars: DataFrame
 ) -> DataFrame:
-    return place(bids).mapInPandas(lambda frames: frames, "car string")
+    return partitioned(bids).mapInPandas(lambda frames: frames, "car string")
 
 
 @pytest.mark.classic
@@ -342,8 +342,8 @@ def _in_parts(
     [
         (_by_other_types, "keys of other types"),
         *(
-            (partial(_in_parts, place), "partitions that are no function of the data")
-            for place in (
+            (partial(_in_parts, partitioned), "partitions that are no function of the data")
+            for partitioned in (
                 lambda bids: bids.repartition(3),
                 lambda bids: bids.repartitionByRange(2, "id"),
                 lambda bids: bids.repartition(2, "car").select("car"),

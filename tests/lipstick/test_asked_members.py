@@ -36,8 +36,8 @@ RANKED = (
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Relations with NULLs and duplicates."""
-    with oracles(spark, LEFT, RIGHT, NAMED) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT, NAMED) as both:
+        yield both
 
 
 @pytest.mark.many

@@ -22,8 +22,8 @@ RIGHT = small("b", "id int, k int, y double", [(1, 1, -0.0), (2, None, float("na
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Rows that are equal but for the sign of zero, and NULLs."""
-    with oracles(spark, LEFT, RIGHT) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT) as both:
+        yield both
 
 
 @pytest.mark.many

@@ -130,7 +130,7 @@ def test_groups_by_maps_are_refused(spark: SparkSession, dealer: lipstick.Sessio
         q.polynomials()
     entries = "array_sort(map_entries(m))"
     q = dealer.sql(f"SELECT {entries} AS e, count(*) AS n FROM maps GROUP BY {entries}")
-    shown = {str(found) for _, found in q.polynomials()}
+    shown = {str(annotation) for _, annotation in q.polynomials()}
     assert shown == {"δ(maps:0 + maps:2)", "δ(maps:1 + maps:3)"}
     dealer.untrack("maps")
 

@@ -36,8 +36,8 @@ DELETIONS: tuple[Deleted, ...] = (
 
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
-    with oracles(spark, A, B) as made:
-        yield made
+    with oracles(spark, A, B) as both:
+        yield both
 
 
 def _bag(frame: DataFrame) -> Counter[tuple[object, ...]]:
@@ -122,12 +122,12 @@ def test_what_chance_decided_stays(on: Oracles, case: str) -> None:
     offline = lipstick.open(q.capture.directory)
     for deleted in DELETIONS:
         expected = _bag(_reduced(spark, plain, deleted, of_a))
-        asked = {name: list(keys) for name, keys in deleted.items() if name in q.relations}
+        lists = {name: list(keys) for name, keys in deleted.items() if name in q.relations}
         if "b" in deleted:
-            found = q.what_if(asked)
-            assert _bag(found.df) == expected, (sql, deleted)
-            assert found.method == "annotations"
-        without = offline.what_if(asked)
+            what_if = q.what_if(lists)
+            assert _bag(what_if.df) == expected, (sql, deleted)
+            assert what_if.method == "annotations"
+        without = offline.what_if(lists)
         rows = Counter(map(tuple, zip(*(c.to_pylist() for c in without.df.columns), strict=True)))
         assert rows == expected, (sql, deleted)
     assert _bag(q.df) == _bag(_reduced(spark, plain, {}, of_a))

@@ -34,8 +34,8 @@ EMPTY = small("e", "id int, v int", [])
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """A relation with NULLs in keys and values."""
-    with oracles(spark, ROWS, EMPTY) as made:
-        yield made
+    with oracles(spark, ROWS, EMPTY) as both:
+        yield both
 
 
 @pytest.mark.many

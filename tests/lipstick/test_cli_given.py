@@ -89,9 +89,9 @@ def test_files_are_read_when_their_turn_comes(tmp_path: Path) -> None:
 def test_a_state_is_by_module(tmp_path: Path) -> None:
     _write(tmp_path / "cars.csv", "CarId\nC1\n")
     path = _write(tmp_path / "state.yaml", "dealer1: {Cars: cars.csv, SoldCars: [[C1, B1]]}\n")
-    found = read_state(path)["dealer1"]
-    assert found["Cars"].to_pylist() == [{"CarId": "C1"}]
-    assert found["SoldCars"] == [["C1", "B1"]]
+    relations = read_state(path)["dealer1"]
+    assert relations["Cars"].to_pylist() == [{"CarId": "C1"}]
+    assert relations["SoldCars"] == [["C1", "B1"]]
 
 
 @pytest.mark.parametrize(

@@ -77,8 +77,8 @@ def test_an_empty_store_has_an_empty_graph(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["svg", "html"])
 def test_an_empty_graph_has_a_picture(tmp_path: Path, form: str) -> None:
     Store.create(tmp_path / "empty")
-    asked = ["graph", "show", str(tmp_path / "empty"), "--format", form]
-    assert "<svg" in CliRunner().invoke(main, asked).stdout
+    command = ["graph", "show", str(tmp_path / "empty"), "--format", form]
+    assert "<svg" in CliRunner().invoke(main, command).stdout
 
 
 def test_a_folder_that_is_no_store_is_told(tmp_path: Path) -> None:
@@ -138,29 +138,29 @@ def test_wrong_input_is_told(
 
 
 def test_stats_count_nodes(ask: Ask) -> None:
-    found = ask("stats")
-    assert (found["node_count"], found["edge_count"]) == (len(FINE), len(FINE_EDGES))
-    assert found["modules"] == [
+    stats = ask("stats")
+    assert (stats["node_count"], stats["edge_count"]) == (len(FINE), len(FINE_EDGES))
+    assert stats["modules"] == [
         {"module": "agg", "invocations": 1, "nodes": 9},
         {"module": "and", "invocations": 1, "nodes": 3},
         {"module": "dealer1", "invocations": 1, "nodes": 21},
     ]
-    assert found["outside_modules"] == 1
+    assert stats["outside_modules"] == 1
     kinds = [kind for kind, _ in FINE.values()]
-    assert found["kinds"] == {kind: kinds.count(kind) for kind in sorted(set(kinds))}
+    assert stats["kinds"] == {kind: kinds.count(kind) for kind in sorted(set(kinds))}
 
 
 def test_stats_of_a_zoomed_graph_count_zoomed_nodes(ask: Ask) -> None:
-    found = ask("stats", "--zoom-out-all")
-    assert found["kinds"]["zoomed"] == 3
-    assert found["node_count"] == sum(found["kinds"].values())
-    assert found["zoomed"] == ["agg", "and", "dealer1"]
+    stats = ask("stats", "--zoom-out-all")
+    assert stats["kinds"]["zoomed"] == 3
+    assert stats["node_count"] == sum(stats["kinds"].values())
+    assert stats["zoomed"] == ["agg", "and", "dealer1"]
 
 
 def test_the_whole_graph_is_every_node_and_edge(ask: Ask) -> None:
-    found = ask("show")
-    assert {n["name"]: (n["kind"], n["label"]) for n in found["nodes"]} == FINE
-    assert sorted((e["source"], e["target"]) for e in found["edges"]) == sorted(FINE_EDGES)
+    shown = ask("show")
+    assert {n["name"]: (n["kind"], n["label"]) for n in shown["nodes"]} == FINE
+    assert sorted((e["source"], e["target"]) for e in shown["edges"]) == sorted(FINE_EDGES)
 
 
 def test_a_table_is_bounded_and_says_so(call: Callable[..., Result]) -> None:
@@ -172,9 +172,9 @@ def test_a_table_is_bounded_and_says_so(call: Callable[..., Result]) -> None:
 
 
 def test_limited_json_has_the_edges_among_its_nodes(ask: Ask) -> None:
-    found = ask("show", "--limit", "3")
-    assert [n["name"] for n in found["nodes"]] == list(FINE)[:3]
-    pairs = {(e["source"], e["target"]) for e in found["edges"]}
+    shown = ask("show", "--limit", "3")
+    assert [n["name"] for n in shown["nodes"]] == list(FINE)[:3]
+    pairs = {(e["source"], e["target"]) for e in shown["edges"]}
     assert pairs == {
         ("input0/Requests:B1", "and#1/Requests"),
         ("and#1", "and#1/Requests"),
@@ -202,8 +202,8 @@ def test_a_quoted_value_is_text(tmp_path: Path) -> None:
     builder = Builder()
     builder.add("input0/Parts", Kind.TOKEN, "", {"Id": ["7", "8"]}, ("Id",))
     store = str(store_graph(builder, tmp_path / "run"))
-    asked = ["graph", "show", store, "--format", "json", "--where", 'Id="7"']
-    assert len(json.loads(CliRunner().invoke(main, asked).stdout)) == 1
+    command = ["graph", "show", store, "--format", "json", "--where", 'Id="7"']
+    assert len(json.loads(CliRunner().invoke(main, command).stdout)) == 1
 
 
 def test_a_node_is_shown_with_what_is_around_it(ask: Ask, call: Callable[..., Result]) -> None:
@@ -233,10 +233,10 @@ def test_values_are_shown(ask: Ask) -> None:
 
 
 def test_zooming_out_hides_what_is_inside(ask: Ask) -> None:
-    found = ask("zoom-out", "dealer1")
-    assert _names(found) == set(FINE) - INSIDE | {"dealer1#1[zoomed]"}
-    assert found["zoomed"] == ["dealer1"]
-    pairs = {(e["source"], e["target"]) for e in found["edges"]}
+    coarse = ask("zoom-out", "dealer1")
+    assert _names(coarse) == set(FINE) - INSIDE | {"dealer1#1[zoomed]"}
+    assert coarse["zoomed"] == ["dealer1"]
+    pairs = {(e["source"], e["target"]) for e in coarse["edges"]}
     assert ("dealer1#1/Requests", "dealer1#1[zoomed]") in pairs
     assert ("dealer1#1[zoomed]", "dealer1#1/Bids") in pairs
 
@@ -250,21 +250,21 @@ def test_zooming_in_undoes_zooming_out(ask: Ask) -> None:
 
 
 def test_zooming_in_starts_from_the_coarse_graph(ask: Ask) -> None:
-    found = ask("zoom-in", "dealer1")
-    assert found["zoomed"] == ["agg", "and"]
-    assert INSIDE - {"dealer1/Cars:C1"} <= _names(found)
+    fine = ask("zoom-in", "dealer1")
+    assert fine["zoomed"] == ["agg", "and"]
+    assert INSIDE - {"dealer1/Cars:C1"} <= _names(fine)
 
 
 def test_deleting_a_car_leaves_the_bid(ask: Ask) -> None:
-    found = ask("delete", "dealer1/Cars:C2")
-    assert [node["name"] for node in found["removed"]] == [
+    deletion = ask("delete", "dealer1/Cars:C2")
+    assert [node["name"] for node in deletion["removed"]] == [
         "dealer1/Cars:C2",
         "dealer1#1/Cars:C2",
         "dealer1#1/Inventory:C2",
         "dealer1#1/NumCarsByModel.tensors[0]",
     ]
-    assert found["left"]["node_count"] == len(FINE) - 4
-    changes = {row.pop("name"): row for row in found["values"]}
+    assert deletion["left"]["node_count"] == len(FINE) - 4
+    changes = {row.pop("name"): row for row in deletion["values"]}
     assert changes[COUNT] == {"old": 2, "new": 1, "stale": False}
     assert changes["dealer1#1/CalcBid"] == {"old": 20_000, "new": None, "stale": True}
 
@@ -282,8 +282,8 @@ def test_a_value_that_its_tensors_do_not_tell_is_unknown(tmp_path: Path) -> None
     builder.add("sum", Kind.VALUE, "SUM", {"value": [3]})
     builder.edges("input0/Cars", "sum.tensors", [(0, 0), (1, 1)])
     builder.edges("sum.tensors", "sum", [(0, 0), (1, 0)])
-    asked = ["graph", "delete", str(store_graph(builder, tmp_path / "run")), "input0/Cars:C1"]
-    result = CliRunner().invoke(main, [*asked, "--format", "json"])
+    command = ["graph", "delete", str(store_graph(builder, tmp_path / "run")), "input0/Cars:C1"]
+    result = CliRunner().invoke(main, [*command, "--format", "json"])
     [change] = json.loads(result.stdout)["values"]
     assert change == {"name": "sum", "old": 3, "new": None, "stale": True}
 
@@ -310,8 +310,8 @@ def test_values_after_a_deletion_are_shown(ask: Ask) -> None:
 
 
 def test_deleting_the_request_leaves_state_and_invocations(ask: Ask) -> None:
-    found = ask("show", "--delete", "input0/Requests:B1")
-    assert {node["kind"] for node in found["nodes"]} == {"m", "token", "s", "v"}
+    shown = ask("show", "--delete", "input0/Requests:B1")
+    assert {node["kind"] for node in shown["nodes"]} == {"m", "token", "s", "v"}
 
 
 @pytest.mark.parametrize(
@@ -324,9 +324,9 @@ def test_deleting_the_request_leaves_state_and_invocations(ask: Ask) -> None:
 def test_dependency(
     ask: Ask, call: Callable[..., Result], other: str, expected: bool, told: str
 ) -> None:
-    asked = ("depends", "dealer1#1/Bids", other)
-    assert ask(*asked) == {"node": "dealer1#1/Bids", "on": [other], "depends": expected}
-    assert call(*asked).stdout == told
+    question = ("depends", "dealer1#1/Bids", other)
+    assert ask(*question) == {"node": "dealer1#1/Bids", "on": [other], "depends": expected}
+    assert call(*question).stdout == told
 
 
 def test_dependency_on_nodes_together(ask: Ask) -> None:
@@ -337,9 +337,9 @@ def test_dependency_on_nodes_together(ask: Ask) -> None:
 
 def test_zoom_then_delete_then_ask(ask: Ask, call: Callable[..., Result]) -> None:
     first = ("--zoom-out", "dealer1", "--delete", "dealer1#1/Requests")
-    found = ask("show", *first)
-    assert found["zoomed"] == ["dealer1"]
-    assert "dealer1#1[zoomed]" not in _names(found)
+    shown = ask("show", *first)
+    assert shown["zoomed"] == ["dealer1"]
+    assert "dealer1#1[zoomed]" not in _names(shown)
     result = call("path", "input0/Requests:B1", "agg#1/Best", *first)
     assert result.exit_code == 2
     assert "agg#1/Best was deleted." in result.stderr
@@ -352,9 +352,9 @@ def test_a_deletion_is_of_the_zoomed_graph(call: Callable[..., Result]) -> None:
 
 
 def test_subgraph_is_what_is_around_a_node(ask: Ask) -> None:
-    found = _names(ask("subgraph", "dealer1#1/Inventory:C2"))
-    assert {"input0/Requests:B1", "dealer1/Cars:C2", "agg#1/Best", "dealer1#1/Bids"} <= found
-    assert "dealer1/Cars:C1" not in found
+    around = _names(ask("subgraph", "dealer1#1/Inventory:C2"))
+    assert {"input0/Requests:B1", "dealer1/Cars:C2", "agg#1/Best", "dealer1#1/Bids"} <= around
+    assert "dealer1/Cars:C1" not in around
 
 
 def test_paths_are_nodes_on_the_way(ask: Ask) -> None:
@@ -400,11 +400,11 @@ def test_executions_differ_in_what_they_have(tmp_path: Path) -> None:
         of = {"execution": execution, "relation": "Requests"}
         builder.add(name, Kind.TOKEN, "", {"Id": keys}, ("Id",), **of)
     store = str(store_graph(builder, tmp_path / "run"))
-    asked = ["graph", "difference", store, "0", "1"]
-    found = json.loads(CliRunner().invoke(main, [*asked, "--format", "json"]).stdout)
-    assert found["only_left"] == ["input0/Requests:B1"]
-    assert found["only_right"] == ["input1/Requests:B3", "input1/Requests:B4"]
-    assert CliRunner().invoke(main, asked).stdout.endswith("\n1 row\n")
+    command = ["graph", "difference", store, "0", "1"]
+    differences = json.loads(CliRunner().invoke(main, [*command, "--format", "json"]).stdout)
+    assert differences["only_left"] == ["input0/Requests:B1"]
+    assert differences["only_right"] == ["input1/Requests:B3", "input1/Requests:B4"]
+    assert CliRunner().invoke(main, command).stdout.endswith("\n1 row\n")
 
 
 # -- files and pictures --------------------------------------------------------------------------

@@ -43,10 +43,10 @@ def test_damage_is_named(store: Path) -> None:
     damaged.write_bytes(damaged.read_bytes()[:-1])
     result = _call("fsck", store, "--format", "json")
     assert result.exit_code == 1
-    found = [row for row in json.loads(result.stdout) if row["damage"] == "damaged"]
-    assert found[0]["where"] == damaged.relative_to(store).as_posix()
-    assert found[0]["what"].startswith("The file was truncated: ")
-    assert found[0]["remedy"] == "Restore it from a copy of the store."
+    damages = [row for row in json.loads(result.stdout) if row["damage"] == "damaged"]
+    assert damages[0]["where"] == damaged.relative_to(store).as_posix()
+    assert damages[0]["what"].startswith("The file was truncated: ")
+    assert damages[0]["remedy"] == "Restore it from a copy of the store."
     told = _call("fsck", store)
     assert told.exit_code == 1
     assert "The file was truncated: " in told.stdout

@@ -133,9 +133,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 def test_options_reach_the_run(file: Path, tmp_path: Path, started: list[dict[str, Any]]) -> None:
     (tmp_path / "inputs.json").write_text('[{"Seen": [["a", 1]]}, {"Seen": []}]')
     (tmp_path / "state.json").write_text('{"remember": {"Known": [["b", 2]]}}')
-    asked = ["--inputs", tmp_path / "inputs.json", "--state", tmp_path / "state.json"]
-    asked += ["--store", tmp_path / "run", "--first", 3, "--plain", "--parallelism", 2]
-    result = _call("run", file, *asked)
+    options = ["--inputs", tmp_path / "inputs.json", "--state", tmp_path / "state.json"]
+    options += ["--store", tmp_path / "run", "--first", 3, "--plain", "--parallelism", 2]
+    result = _call("run", file, *options)
     assert isinstance(result.exception, StartedError)
     assert started == [
         {
@@ -238,8 +238,8 @@ def _json(*arguments: object) -> Any:
 def test_outputs_are_shown(store: Path) -> None:
     first = {"z": 10, "007": 1, "b": 2}
     assert {row["Name"]: row["Many"] for row in _json("output", store)} == first | {"c": 3}
-    found = _json("output", store, "--execution", 0)
-    assert {row["Name"]: row["Many"] for row in found} == first
+    shown = _json("output", store, "--execution", 0)
+    assert {row["Name"]: row["Many"] for row in shown} == first
     result = _call("output", store, "--node", "remember", "--limit", 1)
     assert "3 more; --limit shows as many as it says.\n4 tuples\n" in result.stdout
 
@@ -274,6 +274,6 @@ def test_the_graph_of_a_run(store: Path) -> None:
 
 
 def test_conditions_on_values_of_a_run(store: Path) -> None:
-    asked = ["graph", "show", str(store), "--format", "json", "--where", "Many>=3"]
-    found = json.loads(CliRunner().invoke(main, [*asked, "--kind", "token"]).stdout)
-    assert [node["name"] for node in found] == ["remember/Known:z", "input#1/remember/Seen:c"]
+    command = ["graph", "show", str(store), "--format", "json", "--where", "Many>=3"]
+    shown = json.loads(CliRunner().invoke(main, [*command, "--kind", "token"]).stdout)
+    assert [node["name"] for node in shown] == ["remember/Known:z", "input#1/remember/Seen:c"]

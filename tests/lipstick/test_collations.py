@@ -52,5 +52,5 @@ def test_what_does_not_read_them_is_answered_in_memory(
     sql = "SELECT v % 2 AS k, sum(v) AS s FROM r WHERE c = 'A' GROUP BY v % 2"
     tracked.sql(sql).save(tmp_path / "capture")
     left = spark.sql(f"WITH r AS (SELECT * FROM ({COLLATED}) WHERE id NOT IN (2, 3)) {sql}")
-    found = lipstick.open(tmp_path / "capture").what_if(GONE).df
-    assert_same_bag(from_spark(left), from_arrow(found), sql)
+    actual = lipstick.open(tmp_path / "capture").what_if(GONE).df
+    assert_same_bag(from_spark(left), from_arrow(actual), sql)

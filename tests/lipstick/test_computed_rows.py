@@ -91,9 +91,9 @@ def test_rows_are_those_of_spark(
     datasets = [path.relative_to(tmp_path / "spark") for path in tmp_path.glob("spark/*/*/")]
     assert any(path.name == "rows" for path in datasets)
     for path in datasets:
-        expected, found = _bag(tmp_path / "spark" / path), _bag(tmp_path / "here" / path)
-        assert_same_bag(expected, found, str(path))
-        assert_same_schema(expected, found, str(path))
+        expected, actual = _bag(tmp_path / "spark" / path), _bag(tmp_path / "here" / path)
+        assert_same_bag(expected, actual, str(path))
+        assert_same_schema(expected, actual, str(path))
 
 
 @pytest.mark.parametrize("sql", LEFT_TO_SPARK)

@@ -29,8 +29,8 @@ SALES = small(
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Sales with NULLs among shops, items and prices."""
-    with oracles(spark, SALES) as made:
-        yield made
+    with oracles(spark, SALES) as both:
+        yield both
 
 
 @pytest.mark.many
@@ -117,5 +117,5 @@ def test_rows_of_values_are_annotated_one(on: Oracles) -> None:
     )
     assert annotated(q) == Counter({((10, 1), token("sales", 1)): 2})
     alone = on.ls.sql("VALUES (1, 'a'), (2, NULL)")
-    assert [str(found) for _, found in alone.polynomials()] == ["1", "1"]
+    assert [str(annotation) for _, annotation in alone.polynomials()] == ["1", "1"]
     assert [tuple(row) for row in alone.df.collect()] == [(1, "a"), (2, None)]

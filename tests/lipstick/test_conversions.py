@@ -38,7 +38,7 @@ _TYPES = (
     ArrayType(StructType().add("a", TimestampType()).add("b", IntegerType())),
     MapType(StringType(), ArrayType(IntegerType())),
 )
-ROWS = StructType([StructField(f"c{place}", kind) for place, kind in enumerate(_TYPES)])
+ROWS = StructType([StructField(f"c{number}", kind) for number, kind in enumerate(_TYPES)])
 # The second of the two hours from 2 to 3 o'clock that the clocks of Amsterdam show that night.
 LATER = datetime(2024, 10, 27, 2, 30, 0, 5, fold=1)
 
@@ -77,11 +77,14 @@ def test_rows_come_back_as_they_are() -> None:
     assert back[9].astimezone(UTC) == datetime(2024, 10, 27, 1, 30, 0, 5, UTC)
     # As Spark gets them, but for times of the local clock, which say no zone.
     kind = ArrayType(ROWS)
-    (found, _) = kind.toInternal([back, none])
+    (converted, _) = kind.toInternal([back, none])
     (expected, _) = kind.toInternal(rows)
     moment = 1_729_992_600_000_005
-    assert found[:9] + found[10:11] + found[12:] == expected[:9] + expected[10:11] + expected[12:]
-    assert (found[9], found[11]) == (moment, [(moment, 1), None])
+    assert (
+        converted[:9] + converted[10:11] + converted[12:]
+        == expected[:9] + expected[10:11] + expected[12:]
+    )
+    assert (converted[9], converted[11]) == (moment, [(moment, 1), None])
 
 
 def test_no_rows() -> None:

@@ -47,14 +47,14 @@ def _fsck(path: Path) -> Result:
 def _named(path: Path) -> list[tuple[str, str]]:
     """What fsck says is damaged, by where."""
     result = _fsck(path)
-    found = json.loads(result.stdout)
-    assert result.exit_code == any(each["damage"] == "damaged" for each in found)
-    return [(each["where"], each["what"]) for each in found if each["damage"] == "damaged"]
+    damages = json.loads(result.stdout)
+    assert result.exit_code == any(each["damage"] == "damaged" for each in damages)
+    return [(each["where"], each["what"]) for each in damages if each["damage"] == "damaged"]
 
 
-def _altered(path: Path, place: int) -> None:
+def _altered(path: Path, offset: int) -> None:
     data = bytearray(path.read_bytes())
-    data[place] ^= 4
+    data[offset] ^= 4
     path.write_bytes(data)
 
 
@@ -124,8 +124,8 @@ def test_an_altered_bit_is_told_when_a_file_is_first_read(capture: Path) -> None
     """In whatever byte, of data or of the footer."""
     [path] = (capture / "b0" / "members").iterdir()
     data = path.read_bytes()
-    for place in range(8, len(data) - 8, 37):
-        _altered(path, place)
+    for offset in range(8, len(data) - 8, 37):
+        _altered(path, offset)
         try:
             opened = open_capture(capture)
         except CaptureDamagedError:  # a footer that says another number of rows, or nothing
@@ -141,14 +141,14 @@ def test_an_altered_bit_is_told_when_a_file_is_first_read(capture: Path) -> None
 def test_every_bit_of_a_manifest_counts(capture: Path) -> None:
     path = capture / "manifest.json"
     data = path.read_bytes()
-    for place in range(0, len(data), 101):
-        _altered(path, place)
+    for offset in range(0, len(data), 101):
+        _altered(path, offset)
         with pytest.raises(CaptureDamagedError, match=str(path)):
             open_capture(capture)
         path.write_bytes(data)
-    for place in range(80):  # the head, which says what it is
-        bit = 1 << (place % 7)
-        path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+    for offset in range(80):  # the head, which says what it is
+        bit = 1 << (offset % 7)
+        path.write_bytes(data[:offset] + bytes([data[offset] ^ bit]) + data[offset + 1 :])
         with pytest.raises(CaptureDamagedError, match=str(path)):
             open_capture(capture)
     path.write_bytes(data)
@@ -249,7 +249,7 @@ def test_rows_of_a_table_are_checked_before_they_are_read(table: ATable) -> None
     [path, *_] = _files(table.path / "parts" / "p1" / "rows")
     _altered(path, path.stat().st_size // 2)
     for question in ("annotations", "origins", "rows read by Spark"):
-        found = table.answer(question, table.path)
-        assert isinstance(found, CaptureDamagedError)
-        assert f"{path}: The file was altered" in str(found)
+        answer = table.answer(question, table.path)
+        assert isinstance(answer, CaptureDamagedError)
+        assert f"{path}: The file was altered" in str(answer)
     assert _named(table.path) == [(str(path), "The file was altered: its checksum is another one.")]

@@ -27,8 +27,8 @@ Build = Callable[[DataFrame, DataFrame], DataFrame]
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Two relations with duplicate and NULL keys."""
-    with oracles(spark, LEFT, RIGHT) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT) as both:
+        yield both
 
 
 @pytest.fixture(scope="module")
@@ -454,12 +454,12 @@ def test_temporary_views_are_read_as_their_frames(on: Oracles) -> None:
 @pytest.mark.classic
 def test_a_name_that_stands_for_something_else(on: Oracles) -> None:
     """A frame of a text is not that of the tracked relation because of its name alone."""
-    spark, own = on.ls.spark, on.ls.tracked["l"].source.frame
+    spark, tracked_frame = on.ls.spark, on.ls.tracked["l"].source.frame
     try:
         spark.createDataFrame([(7, 7, "x")], "id int, k int, v string").createOrReplaceTempView("l")
         other = spark.sql("SELECT id FROM l WHERE k > 0")
         with pytest.raises(UntrackedError, match="reads rows that are not tracked"):
             on.ls.annotate(other)
     finally:
-        own.createOrReplaceTempView("l")
+        tracked_frame.createOrReplaceTempView("l")
     assert on.ls.annotate(spark.sql("SELECT id FROM l WHERE k > 0")).df.count() == 3

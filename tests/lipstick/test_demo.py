@@ -129,9 +129,9 @@ def test_failed_generation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_generated_tables_are_found(tmp_path: Path) -> None:
     data.generate(tmp_path / "tpch", 0.001)
-    found = data.find_tables(tmp_path / "tpch")
-    assert found is not None
-    assert list(found) == list(KEYS)
+    tables = data.find_tables(tmp_path / "tpch")
+    assert tables is not None
+    assert list(tables) == list(KEYS)
 
 
 # -- queries, times, checks --------------------------------------------------------------------

@@ -65,13 +65,13 @@ def test_directory_without_a_version(tmp_path: Path) -> None:
 
 
 def test_other_format_is_refused(tmp_path: Path) -> None:
-    made = derivation(tmp_path)
-    made.write()
-    document = json.loads(made.path.read_text())
-    made.path.write_text(json.dumps({**document, "format": 7}))
+    written_derivation = derivation(tmp_path)
+    written_derivation.write()
+    document = json.loads(written_derivation.path.read_text())
+    written_derivation.path.write_text(json.dumps({**document, "format": 7}))
     with pytest.raises(CaptureError, match="derivation format 7"):
         read_latest(tmp_path)
-    made.path.write_text("{")
+    written_derivation.path.write_text("{")
     with pytest.raises(CaptureError, match="cannot be read"):
         read_latest(tmp_path)
 

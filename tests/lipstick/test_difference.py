@@ -29,8 +29,8 @@ MIXED: Mapping[str, Sequence[Any]] = {"l": [5], "r": [2, 3]}
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Relations with duplicate keys, with NULL keys, with keys as text, and without any row."""
-    with oracles(spark, LEFT, RIGHT, NULLS, TEXTS, EMPTY) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT, NULLS, TEXTS, EMPTY) as both:
+        yield both
 
 
 @pytest.mark.many
@@ -57,13 +57,13 @@ def test_absence(on: Oracles, sql: str) -> None:
 def test_annotation_is_monus(on: Oracles) -> None:
     """A row that is there is annotated by its tuple alone if nothing could be in its way."""
     q = on.hold("SELECT l.id FROM l LEFT ANTI JOIN r ON l.k = r.k", SUBTRAHENDS, MIXED)
-    found = annotated(q)
-    assert all(found[(n,), token("l", n)] == 1 for n in (4, 5))
+    rows = annotated(q)
+    assert all(rows[(n,), token("l", n)] == 1 for n in (4, 5))
     potential = {
         (n,): token("l", n) * absent(*(token("r", m) for m in partners))
         for n, partners in {1: (1, 2), 2: (1, 2), 3: (3,)}.items()
     }
-    assert all(row in ((4,), (5,)) or potential[row] == a for row, a in found)
+    assert all(row in ((4,), (5,)) or potential[row] == a for row, a in rows)
 
 
 @pytest.mark.engines("spark")
@@ -168,7 +168,7 @@ def test_intersect_multiplies_the_sides(on: Oracles) -> None:
     pairs = {1: ((1, 2), (1, 2)), 2: ((3,), (3,))}
     expected = Counter()
     for key, (left, right) in pairs.items():
-        one = sum((token("l", n) for n in left[1:]), token("l", left[0])).delta()
+        left_sum = sum((token("l", n) for n in left[1:]), token("l", left[0])).delta()
         other = sum((token("r", n) for n in right[1:]), token("r", right[0])).delta()
-        expected[(key,), one * other] += 1
+        expected[(key,), left_sum * other] += 1
     assert annotated(q) == expected

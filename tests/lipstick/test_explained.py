@@ -63,11 +63,11 @@ def test_columns_of_one_name(frame: str, text: str) -> None:
 def test_columns_that_are_chosen_again_have_no_order() -> None:
     """They have one where they are an answer, or the side of a union."""
     below = "\n   +- LocalRelation [a#1, b#2]"
-    one, other = "+- Project [a#1, (b#2 + 1) AS c#3]", "+- Project [(b#2 + 1) AS c#3, a#1]"
+    first, other = "+- Project [a#1, (b#2 + 1) AS c#3]", "+- Project [(b#2 + 1) AS c#3, a#1]"
     choosing = "Aggregate [a#1], [a#1, sum(c#3) AS s#4L]\n"
-    assert comparable(choosing + one + below) == comparable(choosing + other + below)
+    assert comparable(choosing + first + below) == comparable(choosing + other + below)
     for above in ("Filter (a#1 > 1)\n", "Union false, false\n"):
-        assert comparable(above + one + below) != comparable(above + other + below)
+        assert comparable(above + first + below) != comparable(above + other + below)
 
 
 @pytest.mark.parametrize(

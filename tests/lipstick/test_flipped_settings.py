@@ -109,9 +109,9 @@ SHARE: Final = 6
 def held(spark: SparkSession) -> Iterator[Oracles]:
     r = small("r", "id int, k int, x int", [(1, 1, 5), (2, 1, None), (3, 2, 2), (4, 3, 2)])
     names = small("names", "no int, name string", [(1, "12"), (2, "7"), (3, None)])
-    with oracles(spark, r, names) as made:
-        made.plain.answer("SELECT id, no FROM r, names")  # makes the views
-        yield made
+    with oracles(spark, r, names) as both:
+        both.plain.answer("SELECT id, no FROM r, names")  # makes the views
+        yield both
 
 
 @pytest.mark.slow
@@ -134,10 +134,10 @@ def test_a_flipped_setting(
     first = 0 if request.config.getoption("--slow") else FLIPS.index((name, value)) % SHARE
     step = 1 if request.config.getoption("--slow") else SHARE
     with ExitStack() as flipped:
-        for one in (held.ls.spark, held.plain.spark):
-            flipped.enter_context(setting(one, name, value))
+        for session in (held.ls.spark, held.plain.spark):
+            flipped.enter_context(setting(session, name, value))
             if name == "spark.sql.ansi.doubleQuotedIdentifiers":
-                flipped.enter_context(setting(one, "spark.sql.ansi.enabled", "true"))
+                flipped.enter_context(setting(session, "spark.sql.ansi.enabled", "true"))
         wrong = []
         for sql in CORPUS[first::step]:
             try:
@@ -159,6 +159,6 @@ def _hold(held: Oracles, sql: str) -> None:
         with pytest.raises((PySparkException, QueryError)):
             held.ls.sql(sql).annotated.collect()
         return
-    found = from_spark(held.ls.sql(sql).annotated).without(PROVENANCE)
-    assert_same_schema(expected, found, sql)
-    assert_same_bag(expected, found, sql)
+    actual = from_spark(held.ls.sql(sql).annotated).without(PROVENANCE)
+    assert_same_schema(expected, actual, sql)
+    assert_same_bag(expected, actual, sql)

@@ -52,19 +52,19 @@ def _words() -> UserDefinedTableFunction:
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """A relation with NULLs, and functions that both sessions know."""
-    with oracles(spark, ROWS, TEXTS, EMPTY) as made:
+    with oracles(spark, ROWS, TEXTS, EMPTY) as both:
         twice = F.udf(lambda v: None if v is None else 2 * v, "int")
         shifted = F.pandas_udf(_shifted(), "double")
         pair = F.udf(lambda v, g: [f"{g}", f"{v}"], "array<string>")
         random = F.udf(lambda v: v, "int").asNondeterministic()
-        for session in {id(s): s for s in (spark, made.plain.spark)}.values():
+        for session in {id(s): s for s in (spark, both.plain.spark)}.values():
             session.udf.register("twice", twice)
             session.udf.register("shifted", shifted)
             session.udf.register("pair", pair)
             session.udf.register("unsteady", random)
             session.udtf.register("words", _words().asDeterministic())
             session.udtf.register("any_words", _words())
-        yield made
+        yield both
         for name in ("twice", "shifted", "pair", "unsteady", "words", "any_words"):
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 

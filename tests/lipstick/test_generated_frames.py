@@ -64,9 +64,9 @@ def _check(
     except QueryError:
         REFUSED.append(seed)
         return
-    found = from_spark(q.annotated).without(PROVENANCE)
-    assert_same_schema(expected, found, f"annotated\n{q.query}")
-    assert_same_bag(expected, found, f"annotated\n{q.query}")
+    actual = from_spark(q.annotated).without(PROVENANCE)
+    assert_same_schema(expected, actual, f"annotated\n{q.query}")
+    assert_same_bag(expected, actual, f"annotated\n{q.query}")
     check_counting(expected, from_spark(q.evaluate(Counting())), q.query)
     lineage = lineage_keys(q, database)
     changed = 0

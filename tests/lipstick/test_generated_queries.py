@@ -150,25 +150,25 @@ def _check_frame(ls: Session, plain: PlainSpark, case: Case, deletion: Deletion,
     Whether it is accepted as it is, with the text that it was made of, is counted.
     """
     with _views(ls):
-        made = ls.spark.sql(case.sql)
+        frame_of_text = ls.spark.sql(case.sql)
         try:
-            ls.annotate(made)
+            ls.annotate(frame_of_text)
         except QueryError:
             run.refused_frames.append(case.seed)
         try:
             with _texts_withheld():
-                q = ls.annotate(made)
+                q = ls.annotate(frame_of_text)
         except QueryError:
             run.refused_plans.append(case.seed)
             return
         for gone in (None, deletion):
             expected = plain.answer(case.sql) if gone is None else plain.answer(case.sql, gone)
             frame = q.annotated if gone is None else q.what_if(delete=gone.argument()).df
-            found = from_spark(frame)
-            found = found.without(PROVENANCE) if gone is None else found
+            actual = from_spark(frame)
+            actual = actual.without(PROVENANCE) if gone is None else actual
             what = f"as a data frame, {gone or 'annotated'}\n{q.query}"
-            assert_same_schema(expected, found, what)
-            assert_same_bag(expected, found, what)
+            assert_same_schema(expected, actual, what)
+            assert_same_bag(expected, actual, what)
 
 
 @contextmanager

@@ -39,8 +39,8 @@ TEXTS = small(
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Arrays with duplicates, with NULLs, empty ones and NULL, and a relation to collect."""
-    with oracles(spark, NESTED, CARS, LATE, TEXTS) as made:
-        yield made
+    with oracles(spark, NESTED, CARS, LATE, TEXTS) as both:
+        yield both
 
 
 @pytest.mark.many
@@ -139,18 +139,18 @@ def test_collected_structs(on: Oracles) -> None:
     """A struct of NULLs is no NULL: it is collected."""
     sql = f"SELECT d.model, u.p, u.c FROM {GROUPED.format('collect_list(struct(price, car))')}"
     q = on.hold(sql + " LATERAL VIEW inline(d.xs) u AS p, c", {"cars": [4]}, offline=False)
-    found = annotated(q)
-    assert len(found) == 5
-    assert found[("b", None, 4), group(2, 3, 4) * token("cars", 4)] == 1
+    rows = annotated(q)
+    assert len(rows) == 5
+    assert rows[("b", None, 4), group(2, 3, 4) * token("cars", 4)] == 1
 
 
 def test_collected_set_has_each_value_once(on: Oracles) -> None:
     """The element's annotation is δ of the tuples that have its value."""
     sql = f"SELECT d.model, u.x FROM {GROUPED.format('collect_set(price)')}"
     q = on.hold(sql + " LATERAL VIEW explode(d.xs) u AS x", {"cars": [2, 3]}, offline=False)
-    found = annotated(q)
-    assert len(found) == 3
-    assert found[("b", 20), group(2, 3, 4) * group(2, 3)] == 1
+    rows = annotated(q)
+    assert len(rows) == 3
+    assert rows[("b", 20), group(2, 3, 4) * group(2, 3)] == 1
 
 
 @pytest.mark.many

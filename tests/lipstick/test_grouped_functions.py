@@ -57,17 +57,17 @@ def _members() -> Callable[[pa.Array], int]:
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Groups with NULLs, and aggregates of pandas and of Arrow that both sessions know."""
-    with oracles(spark, ROWS, KEYS, EMPTY) as made:
+    with oracles(spark, ROWS, KEYS, EMPTY) as both:
         registered = {
             "spread": F.pandas_udf(_spread(), "double"),
             "weighted": F.pandas_udf(_weighted(), "double"),
         }
         if VERSION >= (4, 1):
             registered["members"] = F.arrow_udf(_members(), "int")
-        for session in {id(s): s for s in (spark, made.plain.spark)}.values():
+        for session in {id(s): s for s in (spark, both.plain.spark)}.values():
             for name, function in registered.items():
                 session.udf.register(name, function)
-        yield made
+        yield both
         for name in registered:
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 

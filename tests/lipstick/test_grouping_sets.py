@@ -31,8 +31,8 @@ MEASURES = small("m", "id int, d double", [(1, 0.0), (2, -0.0), (3, float("nan")
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Sales with NULL keys, NULL values and duplicates, shops, and doubles."""
-    with oracles(spark, SALES, SHOPS, MEASURES) as made:
-        yield made
+    with oracles(spark, SALES, SHOPS, MEASURES) as both:
+        yield both
 
 
 @pytest.mark.many
@@ -68,8 +68,8 @@ def test_grouping_sets(on: Oracles, sql: str, grouping: bool) -> None:
     gone = {"sales": [4, 5], "shops": [2], "m": [2, 3]}
     everything = {"sales": range(1, 7), "shops": range(1, 4), "m": range(1, 5)}
     names = sorted(on.ls.sql(sql).relations)
-    asked = [{name: keys[name] for name in names} for keys in (gone, everything)]
-    on.hold(sql, *asked, {names[0]: [1]}, grouping=grouping)
+    deletions = [{name: keys[name] for name in names} for keys in (gone, everything)]
+    on.hold(sql, *deletions, {names[0]: [1]}, grouping=grouping)
 
 
 def test_members_are_captured_once(on: Oracles) -> None:

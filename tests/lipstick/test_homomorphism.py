@@ -192,14 +192,14 @@ def _in_every_semiring(
             answer = set(zip(*(c.to_pylist() for c in whole.columns[:-1]), strict=True))
             if not query.positive:
                 expected = {row: value for row, value in expected.items() if row in answer}
-            found = capture.k_relation(semiring, valuation or None)
+            evaluated = capture.k_relation(semiring, valuation or None)
         except CapabilityError:
             if query.whole:
                 with pytest.raises(CapabilityError):
                     capture.k_relation(semiring, valuation or None)
             continue
-        column = found.column("_value").to_pylist()
-        rows = zip(*(c.to_pylist() for c in found.columns[:-1]), strict=True)
+        column = evaluated.column("_value").to_pylist()
+        rows = zip(*(c.to_pylist() for c in evaluated.columns[:-1]), strict=True)
         shown = dict(zip(rows, column, strict=True))
         zero = semiring.to_arrow(semiring.zeros(1)).to_pylist()[0]
         assert {row: value for row, value in shown.items() if value != zero} == {

@@ -38,8 +38,8 @@ NESTED = Relation(
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Nested columns, with NULL at every depth."""
-    with oracles(spark, NESTED) as made:
-        yield made
+    with oracles(spark, NESTED) as both:
+        yield both
 
 
 OFTEN = [

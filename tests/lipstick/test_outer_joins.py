@@ -27,8 +27,8 @@ ROWS: Mapping[str, Sequence[Any]] = {"l": [1, 4]}
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Two relations with duplicate and NULL keys, and an empty one."""
-    with oracles(spark, LEFT, RIGHT, EMPTY) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT, EMPTY) as both:
+        yield both
 
 
 @pytest.mark.many
@@ -75,14 +75,14 @@ def test_empty_side(on: Oracles, join: str) -> None:
 def test_padded_row_asks_for_the_absence_of_its_partners(on: Oracles) -> None:
     """Matched rows are products; a row without any partner at all is its own tuple."""
     q = on.hold("SELECT l.id, r.w FROM l LEFT JOIN r ON l.k = r.k WHERE l.id <> 2", PARTNERS)
-    one, first, second = token("l", 1), token("r", 1), token("r", 2)
-    found = annotated(q)
-    assert found[(1, 10), one * first] == 1
-    assert found[(1, 20), one * second] == 1
-    assert found[(3, None), token("l", 3)] == 1
-    assert found[(4, None), token("l", 4)] == 1
-    potential = {key for key in found if key[0] == (1, None)}
-    assert potential <= {((1, None), one * absent(first, second))}
+    left, first, second = token("l", 1), token("r", 1), token("r", 2)
+    rows = annotated(q)
+    assert rows[(1, 10), left * first] == 1
+    assert rows[(1, 20), left * second] == 1
+    assert rows[(3, None), token("l", 3)] == 1
+    assert rows[(4, None), token("l", 4)] == 1
+    potential = {key for key in rows if key[0] == (1, None)}
+    assert potential <= {((1, None), left * absent(first, second))}
 
 
 @pytest.mark.slow

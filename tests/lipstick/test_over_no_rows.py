@@ -95,11 +95,13 @@ def test_value_over_no_rows(spark: SparkSession, names: list[str]) -> None:
         ls.track("e", spark.createDataFrame([], schema), key="id")
         ls.track("o", spark.createDataFrame([(1,)], "k int"), key="k")
         q = ls.sql(f"SELECT k, {items} FROM o")
-        (expected,), (found,) = q.df.collect(), q.annotated.collect()
+        (expected,), (actual,) = q.df.collect(), q.annotated.collect()
     different = {
-        call: (theirs, ours)
-        for call, theirs, ours in zip(["k", *calls], expected, found[:-1], strict=True)
-        if theirs != ours
+        call: (plain_value, annotated_value)
+        for call, plain_value, annotated_value in zip(
+            ["k", *calls], expected, actual[:-1], strict=True
+        )
+        if plain_value != annotated_value
     }
     assert not different
 

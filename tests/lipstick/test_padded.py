@@ -106,7 +106,7 @@ def test_relation_marked_by_hand(spark: SparkSession) -> None:
     marked = rows.withMetadata("c", mark)
     with lipstick.session(spark) as ls:
         ls.track("marked", marked, key="id")
-        found = marked.where("c = 'ab'").select("id")
-        assert_same_bag(from_spark(found), from_spark(ls.annotate(found).df), "marked")
+        selected = marked.where("c = 'ab'").select("id")
+        assert_same_bag(from_spark(selected), from_spark(ls.annotate(selected).df), "marked")
         with pytest.raises(UnsupportedError, match="the metadata of column d make it"):
             ls.annotate(marked.selectExpr("id AS d").withMetadata("d", mark))

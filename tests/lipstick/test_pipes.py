@@ -27,8 +27,8 @@ B = small(
 
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
-    with oracles(spark, A, B) as made:
-        yield made
+    with oracles(spark, A, B) as both:
+        yield both
 
 
 QUERIES = [

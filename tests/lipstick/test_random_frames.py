@@ -38,8 +38,8 @@ def tracked(
         yield ls
 
 
-def _split(place: int, seed: int = 3) -> Build:
-    return lambda t: t.randomSplit([0.5, 0.3, 0.2], seed)[place]
+def _split(part: int, seed: int = 3) -> Build:
+    return lambda t: t.randomSplit([0.5, 0.3, 0.2], seed)[part]
 
 
 FRAMES: dict[str, Build] = {
@@ -100,9 +100,9 @@ def test_rows_are_those_that_spark_chooses(tracked: lipstick.Session, name: str)
     assert _bag(q.df) == expected
     gone = set(DELETED)
     left = Counter(str(row) for row in q.df.collect() if row["n"] not in gone)
-    found = q.what_if({"t": DELETED})
-    assert _bag(found.df) == left
-    assert found.method == "annotations"
+    what_if = q.what_if({"t": DELETED})
+    assert _bag(what_if.df) == left
+    assert what_if.method == "annotations"
 
 
 def test_parts_are_apart_and_all(tracked: lipstick.Session) -> None:
@@ -111,8 +111,8 @@ def test_parts_are_apart_and_all(tracked: lipstick.Session) -> None:
     groups = table.groupBy("n").agg(F.max("k").alias("k"))
     for frame in (table.select("n", "k"), groups):
         parts = [tracked.annotate(part) for part in frame.randomSplit([0.5, 0.3, 0.2], 7)]
-        found = sum((_bag(part.df) for part in parts), Counter())
-        assert found == _bag(frame)
+        together = sum((_bag(part.df) for part in parts), Counter())
+        assert together == _bag(frame)
 
 
 @pytest.mark.engines("spark")

@@ -46,7 +46,10 @@ def test_a_write_is_finished_by_who_meets_it_next(spark: SparkSession, tmp_path:
         more = ls.sql("SELECT CarId, Price FROM Cars WHERE Price = 22")
         more.write.mode("append").parquet(table, name="w")
         q = ls.sql("SELECT CarId FROM w")
-        assert {str(found) for _, found in q.polynomials(expand=True)} == {"Cars:C2", "Cars:C3"}
+        assert {str(annotation) for _, annotation in q.polynomials(expand=True)} == {
+            "Cars:C2",
+            "Cars:C3",
+        }
     assert read_latest(kept).version == 2
     assert not list(kept.glob("announced-*"))
 

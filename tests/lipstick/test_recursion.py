@@ -33,8 +33,8 @@ REACHED = """
 
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
-    with oracles(spark, EDGES, STOPS, EMPTY) as made:
-        yield made
+    with oracles(spark, EDGES, STOPS, EMPTY) as both:
+        yield both
 
 
 QUERIES = [
@@ -63,10 +63,10 @@ def test_a_deletion_may_let_it_go_deeper(on: Oracles) -> None:
 
 
 def test_annotations_are_sums_over_paths(on: Oracles) -> None:
-    found = annotated(on.ls.sql(f"{REACHED} SELECT q FROM r"))
+    rows = annotated(on.ls.sql(f"{REACHED} SELECT q FROM r"))
     e = {number: token("e", number) for number in range(1, 9)}
-    assert found[((3,), e[3])] == found[((3,), e[1] * e[2])] == 1
-    assert found[((4,), e[1] * e[2] * e[5])] == found[((4,), e[3] * e[4])] == 1
+    assert rows[((3,), e[3])] == rows[((3,), e[1] * e[2])] == 1
+    assert rows[((4,), e[1] * e[2] * e[5])] == rows[((4,), e[3] * e[4])] == 1
 
 
 def test_what_ends_at_once(on: Oracles) -> None:

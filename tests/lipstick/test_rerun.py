@@ -43,8 +43,8 @@ def test_rerun_agrees_with_duckdb(spark: SparkSession, tpch: Callable[[float], P
             (_, _, _, half) = deletion_sets(random.Random(number), database, read, count=4)
             w = q.what_if(half.argument(), method="rerun")
             assert w.method == "rerun"
-            found = loosened(from_spark(w.df))
+            actual = loosened(from_spark(w.df))
             expected = loosened(engine.answer(sql, half))
-            assert not difference(expected.rows, found.rows), number
+            assert not difference(expected.rows, actual.rows), number
             changed += bool(difference(before.rows, expected.rows))
     assert changed >= len(NUMBERS) - 1

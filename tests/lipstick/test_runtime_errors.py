@@ -24,8 +24,8 @@ RIGHT = small("r", "rid int, k int, y int", [(1, 1, 5), (2, 2, 3), (3, 3, 7), (4
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Relations with a zero each."""
-    with oracles(spark, LEFT, RIGHT) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT) as both:
+        yield both
 
 
 @pytest.mark.many

@@ -66,9 +66,9 @@ def test_cluster_and_memory_agree(session: Session) -> None:
     memory = lipstick.open(q.capture.directory)
     for semiring, given in CASES:
         valuation = {"cars": given} if given else None
-        found = {tuple(row) for row in q.evaluate(semiring, valuation).collect()}
+        actual = {tuple(row) for row in q.evaluate(semiring, valuation).collect()}
         expected = memory.evaluate(semiring, valuation).to_pylist()
-        assert found == {tuple(row.values()) for row in expected}, semiring.name
+        assert actual == {tuple(row.values()) for row in expected}, semiring.name
 
 
 QUERIES = {
@@ -109,13 +109,13 @@ def test_annotations_made_of_tokens_are_those_of_memory(session: Session, name: 
     memory = lipstick.open(q.capture.directory)
     other = Token("other", (7, "x"))
     for semiring in NUMBERED:
-        mine = semiring.plus(semiring.default(other), semiring.default(Token("cars", ("C1",))))
-        named = {"C2": mine, "C3": semiring.zero}
+        element = semiring.plus(semiring.default(other), semiring.default(Token("cars", ("C1",))))
+        named = {"C2": element, "C3": semiring.zero}
         for given in (None, {"cars": named}, {"cars": _of_others(semiring)}):
             answers = []
-            for asked in (q, memory):
+            for engine in (q, memory):
                 try:
-                    answers.append(rows_of(asked.evaluate(semiring, given)))
+                    answers.append(rows_of(engine.evaluate(semiring, given)))
                 except CapabilityError as error:
                     answers.append(str(error))
             assert answers[0] == answers[1], (semiring.name, given)

@@ -87,17 +87,17 @@ def test_no_link_leads_out_of_a_capture(capture: Path) -> None:
         ("EXISTS (SELECT 1 FROM secrets)", "a query inside of an expression"),
     ],
 )
-@pytest.mark.parametrize("place", ["outputs", "aggregates", "having", "members"])
+@pytest.mark.parametrize("part", ["outputs", "aggregates", "having", "members"])
 def test_a_manifest_computes_values_and_nothing_else(
-    capture: Path, scalar: str, what: str, place: str
+    capture: Path, scalar: str, what: str, part: str
 ) -> None:
     def changed(document: dict[str, Any]) -> None:
         block = document["blocks"][-1]
-        if place == "outputs":
+        if part == "outputs":
             block["outputs"][0][1] = scalar
-        elif place == "aggregates":
+        elif part == "aggregates":
             block["aggregates"][0][1] = scalar
-        elif place == "having":
+        elif part == "having":
             block["having"] = [scalar]
         else:
             block["core"]["select"].append(["more", scalar])
@@ -127,14 +127,14 @@ _STRUCT = {
         {**UDT, "pyClass": "pyspark.ml.linalg.VectorUDT"},
     ],
 )
-@pytest.mark.parametrize("place", ["schema", "schemas"])
-def test_no_type_brings_a_class(capture: Path, udt: dict[str, Any], place: str) -> None:
+@pytest.mark.parametrize("key", ["schema", "schemas"])
+def test_no_type_brings_a_class(capture: Path, udt: dict[str, Any], key: str) -> None:
     """PySpark would import it, or unpickle what the manifest says that it is."""
     schema = {"type": "struct", "fields": [{"name": "v", "type": udt}]}
-    found = schema if place == "schema" else {"b0": {"members": schema}}
+    schemas = schema if key == "schema" else {"b0": {"members": schema}}
 
     def changed(document: dict[str, Any]) -> None:
-        document[place] = found
+        document[key] = schemas
 
     with pytest.raises(CaptureDamagedError, match=r"has values of the class .*, whose code would"):
         open_capture(_claimed(capture, changed))

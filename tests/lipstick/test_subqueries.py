@@ -37,8 +37,8 @@ DELETIONS = (
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Relations with NULLs on both sides, with duplicates, and without any row."""
-    with oracles(spark, LEFT, RIGHT, OTHER, EMPTY, NAMED) as made:
-        yield made
+    with oracles(spark, LEFT, RIGHT, OTHER, EMPTY, NAMED) as both:
+        yield both
 
 
 @pytest.mark.many

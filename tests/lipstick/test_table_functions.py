@@ -82,9 +82,9 @@ def _register(ls: Session, plain: SparkSession) -> None:
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Bids for cars with NULLs, and functions that both sessions know."""
-    with oracles(spark, BIDS, CARS, EMPTY) as made:
-        _register(made.ls, made.plain.spark)
-        yield made
+    with oracles(spark, BIDS, CARS, EMPTY) as both:
+        _register(both.ls, both.plain.spark)
+        yield both
         for name in ("best", "best_of_rows", "until", "until_of_rows"):
             spark.sql(f"DROP TEMPORARY FUNCTION {name}")
 
@@ -138,8 +138,8 @@ def test_row_depends_on_its_partition(on: Oracles) -> None:
     q = on.ls.sql("SELECT what, n FROM best(TABLE(bids) PARTITION BY car ORDER BY id)")
     assert str(q.annotation_type) == "best_of_rows(Ref(b1))"
     of_a = (token("bids", 1) + token("bids", 2) + token("bids", 3)).delta()
-    found = {row for row in annotated(q) if of_a in row}
-    assert found == {(("bid", 3), of_a), (("bid", 9), of_a), (("count", 3), of_a)}
+    rows = {row for row in annotated(q) if of_a in row}
+    assert rows == {(("bid", 3), of_a), (("bid", 9), of_a), (("count", 3), of_a)}
 
 
 @pytest.mark.slow

@@ -40,8 +40,8 @@ READINGS = small(
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Readings of two sensors, some without a time, one of before 1970."""
-    with oracles(spark, READINGS) as made:
-        yield made
+    with oracles(spark, READINGS) as both:
+        yield both
 
 
 ANSWERS = [
@@ -153,7 +153,7 @@ def test_a_tuple_is_a_member_of_each_of_its_windows(on: Oracles) -> None:
         "SELECT window.start AS s, count(*) AS n FROM readings WHERE sensor = 'b' AND value < 9"
         " GROUP BY window(local, '20 minutes', '10 minutes')"
     )
-    shown = {row["s"]: str(found) for row, found in q.polynomials()}
+    shown = {row["s"]: str(annotation) for row, annotation in q.polynomials()}
     assert shown == {
         datetime(2024, 3, 30, 23, 50): "δ(readings:3)",
         datetime(2024, 3, 31, 0, 0): "δ(readings:3)",
@@ -263,8 +263,8 @@ def test_named_with_metadata(on: Oracles, case: str) -> None:
     q = on.ls.annotate(NAMED[case](tracked))
     for gone in ([], [2], [3, 4]):
         expected = from_spark(NAMED[case](tracked.where(~F.col("id").isin(gone))))
-        found = from_spark(q.what_if({"readings": gone}).df)
-        assert_same_bag(expected, found, f"without {gone}\n{q.query}")
+        actual = from_spark(q.what_if({"readings": gone}).df)
+        assert_same_bag(expected, actual, f"without {gone}\n{q.query}")
 
 
 @pytest.mark.engines("spark")

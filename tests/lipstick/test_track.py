@@ -214,14 +214,14 @@ def test_closing_brings_back_the_views_that_relations_covered(
     assert spark.catalog.dropTempView("covered")
 
 
-@pytest.mark.parametrize("own", [True, False])
-def test_a_view_put_over_a_tracked_name(spark: SparkSession, own: bool) -> None:
+@pytest.mark.parametrize("temporary", [True, False])
+def test_a_view_put_over_a_tracked_name(spark: SparkSession, temporary: bool) -> None:
     """A name that stands for something else by now is refused, and is left to the user."""
     view = spark.createDataFrame(ROWS, SCHEMA)
-    if own:
+    if temporary:
         view.createOrReplaceTempView("Replaced")
     with lipstick.session(spark) as session:
-        session.track("Replaced", None if own else view, key="id")
+        session.track("Replaced", None if temporary else view, key="id")
         read = "SELECT count(*) FROM replaced"
         assert session.sql(read).df.collect() == [(3,)]
         spark.table("Replaced").createOrReplaceTempView("Replaced")

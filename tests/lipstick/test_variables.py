@@ -17,8 +17,8 @@ A = small("a", "id int, k int, x int", [(1, 1, 2), (2, 1, 3), (3, 2, None), (4, 
 
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
-    with oracles(spark, A) as made:
-        yield made
+    with oracles(spark, A) as both:
+        yield both
 
 
 def test_variables_are_read_at_the_call(on: Oracles) -> None:

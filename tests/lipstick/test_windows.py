@@ -36,8 +36,8 @@ EMPTY = small("e", "eid int, k int, u int", [])
 @pytest.fixture(scope="module")
 def on(spark: SparkSession) -> Iterator[Oracles]:
     """Relations with ties, NULLs, NaN and both zeros, and one without any row."""
-    with oracles(spark, ROWS, OTHERS, EMPTY) as made:
-        yield made
+    with oracles(spark, ROWS, OTHERS, EMPTY) as both:
+        yield both
 
 
 def test_every_function(on: Oracles) -> None:
@@ -114,15 +114,15 @@ def test_ties_are_decided_once(on: Oracles) -> None:
         " FROM a WINDOW w AS (ORDER BY k)"
     )
     assert_same_bag(from_spark(q.df), from_spark(q.capture.df), "the capture")
-    found = {row.id: row for row in q.df.collect()}
-    assert [found[n].rn for n in (6, 7, 1, 2, 3, 4, 5)] == [1, 2, 3, 4, 5, 6, 7]
-    assert found[6].la == 7
-    assert found[1].c == [6, 7, 1, 2, 3]
-    assert {found[n].v for n in (4, 5)} == {4}
+    rows = {row.id: row for row in q.df.collect()}
+    assert [rows[n].rn for n in (6, 7, 1, 2, 3, 4, 5)] == [1, 2, 3, 4, 5, 6, 7]
+    assert rows[6].la == 7
+    assert rows[1].c == [6, 7, 1, 2, 3]
+    assert {rows[n].v for n in (4, 5)} == {4}
     delete = {"a": [1, 7]}
-    asked = q.what_if(delete), q.what_if(delete, method="rerun")
-    assert [w.method for w in asked] == ["annotations", "rerun"]
-    assert_same_bag(from_spark(asked[1].df), from_spark(asked[0].df), "what-if")
+    answers = q.what_if(delete), q.what_if(delete, method="rerun")
+    assert [w.method for w in answers] == ["annotations", "rerun"]
+    assert_same_bag(from_spark(answers[1].df), from_spark(answers[0].df), "what-if")
 
 
 @pytest.mark.slow
@@ -134,12 +134,12 @@ def test_what_values_come_from(on: Oracles) -> None:
         {"a": [1]},
         {"a": [4]},
     )
-    one = on.ls.sql("SELECT id, sum(x) OVER (PARTITION BY k ORDER BY id) AS s FROM a")
-    tensors = {row["id"]: str(found) for row, found in one.tensors("s", limit=None)}
+    sums = on.ls.sql("SELECT id, sum(x) OVER (PARTITION BY k ORDER BY id) AS s FROM a")
+    tensors = {row["id"]: str(annotation) for row, annotation in sums.tensors("s", limit=None)}
     assert tensors[1] == "a:1⊗5"
     assert tensors[2] == "a:1⊗5 + a:2⊗5"
-    assert annotated(one)[(2, 10), token("a", 2)] == 1
-    conditions = {row["id"]: str(found) for row, found in q.polynomials(limit=None)}
+    assert annotated(sums)[(2, 10), token("a", 2)] == 1
+    conditions = {row["id"]: str(annotation) for row, annotation in q.polynomials(limit=None)}
     counted, summed = "[COUNT(a:4⊗1 + a:5⊗1) >= 2]", "[SUM(a:4⊗1 + a:5⊗3) > 3]"
     assert counted in conditions[5]
     assert summed in conditions[5]

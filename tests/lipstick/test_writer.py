@@ -44,8 +44,8 @@ def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
 
 def annotations(q: lipstick.AnnotatedFrame, *, expand: bool = False) -> dict[Any, str]:
     """Annotations as text, by the first column."""
-    found = q.polynomials(limit=None, expand=expand)
-    return {next(iter(row.values())): str(annotation) for row, annotation in found}
+    annotated = q.polynomials(limit=None, expand=expand)
+    return {next(iter(row.values())): str(annotation) for row, annotation in annotated}
 
 
 @pytest.mark.slow

@@ -150,8 +150,8 @@ CASES = {
 def both(spark: SparkSession) -> Iterator[Oracles]:
     """Plain Spark and a session that write tables; they are dropped in the end."""
     tables = [name for case in CASES.values() for name in case.tables]
-    with oracles(spark, A, B) as found:
-        yield found
+    with oracles(spark, A, B) as both_sides:
+        yield both_sides
     for name in [*tables, "w16", "w17", "w18"]:
         spark.sql(f"DROP TABLE IF EXISTS {name}")
 
@@ -170,9 +170,9 @@ def test_query_over_written_tables(both: Oracles, name: str) -> None:
     case = CASES[name]
     q = written(both, case)
     expected = both.plain.answer(case.composed)
-    for found in (from_spark(q.df), from_spark(q.annotated).without(PROVENANCE)):
-        assert_same_schema(expected, found, case.composed)
-        assert_same_bag(expected, found, case.composed)
+    for actual in (from_spark(q.df), from_spark(q.annotated).without(PROVENANCE)):
+        assert_same_schema(expected, actual, case.composed)
+        assert_same_bag(expected, actual, case.composed)
     deletions = [chosen(keys) for keys in case.deletions]
     tally = check_deletion(
         both.ls, q, case.composed, both.database, [NOTHING, *deletions], plain=both.plain
@@ -233,11 +233,11 @@ def test_rows_of_written_tables_are_deleted_as_any(both: Oracles) -> None:
             ),
             w17 AS (SELECT n, count(*) AS c FROM w16 GROUP BY n)
             {query}"""
-        found = from_spark(q.what_if({"w16": predicate}).df)
-        assert_same_bag(both.plain.answer(composed), found, composed)
+        actual = from_spark(q.what_if({"w16": predicate}).df)
+        assert_same_bag(both.plain.answer(composed), actual, composed)
         if predicate != "n = 2":  # as it was written, not as it would be
-            found = from_spark(q.what_if({"w16": predicate, "a": [7]}).df)
-            assert_same_bag(both.plain.answer(composed, chosen({"a": [7]})), found, composed)
+            actual = from_spark(q.what_if({"w16": predicate, "a": [7]}).df)
+            assert_same_bag(both.plain.answer(composed, chosen({"a": [7]})), actual, composed)
 
 
 def test_partitions_that_were_overwritten(both: Oracles) -> None:

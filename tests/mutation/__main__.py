@@ -62,7 +62,9 @@ def compare(before: Path, after: Path) -> int:
     for name, run in (("before", old), ("after", new)):
         killed = sum(run[mutant] != SURVIVED for mutant in both)
         print(f"{name}: {killed} of {len(both)} mutants die")
-    lost = [one for one in sorted(both) if old[one] != SURVIVED and new[one] == SURVIVED]
+    lost = [
+        mutant for mutant in sorted(both) if old[mutant] != SURVIVED and new[mutant] == SURVIVED
+    ]
     for path, line, change in lost:
         print(f"{path}:{line}: {change} survives")
     return 1 if lost else 0

@@ -129,5 +129,5 @@ def _put(node: ast.AST, field: str, value: object) -> Callable[[], None]:
     return lambda: setattr(node, field, value)
 
 
-def _set(nodes: list[ast.cmpop], place: int, value: ast.cmpop) -> Callable[[], None]:
-    return lambda: nodes.__setitem__(place, value)
+def _set(nodes: list[ast.cmpop], index: int, value: ast.cmpop) -> Callable[[], None]:
+    return lambda: nodes.__setitem__(index, value)

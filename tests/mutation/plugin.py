@@ -93,8 +93,8 @@ def _run(session: pytest.Session) -> int:
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), 1)
         os.dup2(nothing.fileno(), 2)
-        for place, item in enumerate(session.items):
-            following = session.items[place + 1] if place + 1 < len(session.items) else None
+        for number, item in enumerate(session.items):
+            following = session.items[number + 1] if number + 1 < len(session.items) else None
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if session.testsfailed:
                 return 1

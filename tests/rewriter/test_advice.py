@@ -40,15 +40,15 @@ NO_QUERY = {
 
 
 def test_every_refusal_has_an_advised_query_or_advises_none() -> None:
-    found = refused()
-    assert len(found) > 140
-    assert {str(one) for one in found if one.advised is None} == NO_QUERY
+    refusals = refused()
+    assert len(refusals) > 140
+    assert {str(refusal) for refusal in refusals if refusal.advised is None} == NO_QUERY
 
 
-@pytest.mark.parametrize("one", [one for one in refused() if one.advised], ids=str)
-def test_what_is_advised_is_understood(one: Refused) -> None:
+@pytest.mark.parametrize("refusal", [refusal for refusal in refused() if refusal.advised], ids=str)
+def test_what_is_advised_is_understood(refusal: Refused) -> None:
     """The query itself is refused; the advised one is bound, lowered and emitted."""
-    assert one.advised is not None
+    assert refusal.advised is not None
     with pytest.raises(QueryError):
-        one.blocks(one.query)
-    assert rewritten_sql(one.blocks(one.advised))
+        refusal.blocks(refusal.query)
+    assert rewritten_sql(refusal.blocks(refusal.advised))

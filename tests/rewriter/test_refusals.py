@@ -145,10 +145,10 @@ def test_every_refusal_has_a_fixture() -> None:
     """Its statement runs for some case of the fixtures."""
     with _lines_run() as lines:
         _run_fixtures()
-    found = list(sites())
-    assert len(found) > 150
+    all_sites = list(sites())
+    assert len(all_sites) > 150
     missed: defaultdict[str, list[int]] = defaultdict(list)
-    for site in found:
+    for site in all_sites:
         reached = lines[site.file] & set(range(site.first, site.last + 1))
         if not reached and site.file not in ELSEWHERE:
             missed[site.file].append(site.first)

@@ -57,13 +57,13 @@ def check(
     except Exception as error:
         return replace(outcome, bag=_logged(error, log))
     try:
-        asked = deletion_sets(
+        deletions_asked = deletion_sets(
             random.Random(number), database, lineage_keys(q, database), count=deletions
         )
-        whatif_s, _ = _timed(lambda: _ask(q, asked[-1]))
+        whatif_s, _ = _timed(lambda: _ask(q, deletions_asked[-1]))
         outcome = replace(outcome, whatif_s=whatif_s)
         offline = lipstick.open(q.capture.directory)
-        tally = check_deletion(ls, q, sql, database, asked, plain=plain, offline=offline)
+        tally = check_deletion(ls, q, sql, database, deletions_asked, plain=plain, offline=offline)
     except Exception as error:
         return replace(outcome, deletion=_logged(error, log))
     return replace(

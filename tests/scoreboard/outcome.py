@@ -44,8 +44,8 @@ class Outcome:
         """The outcome in a line."""
         if self.refused is not None:
             return f"refused: {self.refused}"
-        found = (("bag", self.bag), ("deletion", self.deletion))
-        failed = [f"{oracle}: {text}" for oracle, text in found if text not in (None, "ok")]
+        by_oracle = (("bag", self.bag), ("deletion", self.deletion))
+        failed = [f"{oracle}: {text}" for oracle, text in by_oracle if text not in (None, "ok")]
         return "; ".join(failed) or f"passed ({self.changed} of {self.deletions} changed it)"
 
     @property

@@ -55,18 +55,18 @@ def test_directives_import_and_set_and_enclose(tmp_path: Path) -> None:
     texts = [statement.text for statement in script.statements]
     block = "BEGIN SET x = 1; SELECT x; END"
     assert texts == ["CREATE VIEW t AS VALUES (1)", "TABLE t", block, "TABLE t"]
-    first, second = (one.key for one in script.statements if one.is_query)
+    first, second = (statement.key for statement in script.statements if statement.is_query)
     assert first != second, "the same text after another statement is another case"
 
 
 def test_a_key_is_the_same_until_something_before_it_changes(tmp_path: Path) -> None:
     path = tmp_path / "cases.sql"
     path.write_text("CREATE VIEW t AS VALUES (1);\nTABLE t;\nSELECT 2;")
-    [_, one, two] = read_script(path).statements
+    [_, first, two] = read_script(path).statements
     path.write_text("CREATE VIEW t AS VALUES (1);\nSELECT 3;\nTABLE t;\nSELECT 2;")
-    assert [statement.key for statement in read_script(path).statements[2:]] == [one.key, two.key]
+    assert [statement.key for statement in read_script(path).statements[2:]] == [first.key, two.key]
     path.write_text("CREATE VIEW t AS VALUES (7);\nTABLE t;")
-    assert read_script(path).statements[1].key != one.key
+    assert read_script(path).statements[1].key != first.key
 
 
 def test_outcomes_are_kept_and_counted(tmp_path: Path) -> None:
@@ -78,10 +78,10 @@ def test_outcomes_are_kept_and_counted(tmp_path: Path) -> None:
     for outcome in (refused, annotated, Outcome("b", 1, "k1", "SELECT", Verdict.REJECTED)):
         append(kept, outcome)
     append(kept, Outcome("a", 2, "k2", "FROM t", Verdict.WRONG, "df", "rows 12 differ"))
-    found = read(kept)
-    assert found["a/k1"] == annotated
-    assert found["a/k2"].verdict is Verdict.WRONG, "the last outcome counts"
-    text = table(found.values())
+    kept_outcomes = read(kept)
+    assert kept_outcomes["a/k1"] == annotated
+    assert kept_outcomes["a/k2"].verdict is Verdict.WRONG, "the last outcome counts"
+    text = table(kept_outcomes.values())
     assert "| a | 2 | 1 | 0 | 1 | 0 | 0 | 1 of 2 | 2 of 2 |" in text
     assert "| **all** | 2 | 1 | 0 | 1 | 0 | 1 | 1 of 2 | 2 of 2 |" in text
     assert "1 of 2 statements annotated (50.0 %)." in text
@@ -112,7 +112,7 @@ def test_every_case_file_has_queries_and_no_query_twice() -> None:
     files = sorted(CASES.glob("*.sql"))
     assert files
     for path in files:
-        keys = [one.key for one in read_script(path).statements if one.is_query]
+        keys = [statement.key for statement in read_script(path).statements if statement.is_query]
         assert keys, path.name
         assert len(set(keys)) == len(keys), f"{path.name} has a query twice"
 
@@ -123,7 +123,7 @@ def test_verdicts_are_asked_for_by_their_words(tmp_path: Path) -> None:
     [statement] = read_script(cases).statements
     done = Outcome("a", 1, statement.key, statement.text, Verdict.ANNOTATED)
     append(output / "spark.jsonl", done)
-    asked = [str(cases), "--output", str(output), "--again", "refused"]
-    result = CliRunner().invoke(spark, asked)
+    options = [str(cases), "--output", str(output), "--again", "refused"]
+    result = CliRunner().invoke(spark, options)
     assert result.exit_code == 0, result.output
     assert "1 of 1 statements annotated" in result.output

@@ -71,8 +71,8 @@ def test_excluding():
     """Sums, counts and extremes of the members not excluded; empty groups stand out."""
     values, excluded = np.array([5, 7, -3, 9]), np.array([True, False, True, True])
     assert counts_excluding(excluded, OFFSETS).tolist() == [1, 0, 0]
-    found, present = extremes_excluding(values, ~excluded, OFFSETS, largest=False)
-    assert found[present].tolist() == [5, -3]
+    extremes, present = extremes_excluding(values, ~excluded, OFFSETS, largest=False)
+    assert extremes[present].tolist() == [5, -3]
     assert present.tolist() == [True, False, True]
 
 
@@ -89,8 +89,8 @@ def test_nan_is_largest():
 def test_subtract_members():
     """Totals less the deleted members, exactly."""
     totals = np.array([10, 20, 30])
-    found = subtract_members(totals, np.array([2, 0, 2]), np.array([1, 4, 2**62]))
-    assert found.tolist() == [6, 20, 29 - 2**62]
+    totals_left = subtract_members(totals, np.array([2, 0, 2]), np.array([1, 4, 2**62]))
+    assert totals_left.tolist() == [6, 20, 29 - 2**62]
     none = np.array([], dtype=np.int64)
     assert subtract_members(totals, none, none).tolist() == [10, 20, 30]
     huge = subtract_members(totals, np.array([1]), integer_array([2**70]))
@@ -122,10 +122,10 @@ def test_subtract_members():
 )
 def test_types(name, values, expected):
     """Aggregates of columns of other types."""
-    found = aggregate(name, np.ones(4, np.int64), values, OFFSETS).to_pylist()
+    aggregates = aggregate(name, np.ones(4, np.int64), values, OFFSETS).to_pylist()
     if expected is None:
         expected = [D("-0.005000"), None, D("0.995000")]
-    assert str(found) == str(expected)
+    assert str(aggregates) == str(expected)
 
 
 def test_sliced_input():
@@ -194,8 +194,8 @@ def test_distinct_members_of_structs_and_arrays() -> None:
     for values in (pairs, lists):
         alive, kept, places = distinct_members(multiplicities, values, offsets)
         assert places.tolist() == [0, 2, 4]
-        found = {(repr(v), int(n)) for v, n in zip(kept.to_pylist(), alive, strict=True)}
-        assert found == {
+        members = {(repr(v), int(n)) for v, n in zip(kept.to_pylist(), alive, strict=True)}
+        assert members == {
             (repr(values[0].as_py()), 1),
             (repr(values[1].as_py()), 1),
             ("None", 1),
@@ -205,7 +205,7 @@ def test_distinct_members_of_structs_and_arrays() -> None:
 
 def test_sums_of_durations_are_durations() -> None:
     due = pa.array([3, -1, None, 5], pa.duration("us"))
-    found = aggregate("SUM", np.array([1, 1, 1, 0]), due, np.array([0, 3, 4]))
-    assert found.equals(pa.array([2, None], pa.duration("us")))
+    total = aggregate("SUM", np.array([1, 1, 1, 0]), due, np.array([0, 3, 4]))
+    assert total.equals(pa.array([2, None], pa.duration("us")))
     with pytest.raises(AnnotationError, match="AVG of a column of type duration"):
         aggregate("AVG", np.ones(4, dtype=np.int64), due, np.array([0, 4]))

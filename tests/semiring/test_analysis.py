@@ -77,9 +77,9 @@ def enumerated(annotation, weights=WEIGHTS):
 
 @given(annotations)
 def test_probability_is_that_of_the_worlds(annotation):
-    found = probability(annotation, WEIGHTS)
-    assert found.exact
-    assert float(found) == pytest.approx(enumerated(annotation), abs=1e-12)
+    estimate = probability(annotation, WEIGHTS)
+    assert estimate.exact
+    assert float(estimate) == pytest.approx(enumerated(annotation), abs=1e-12)
 
 
 @given(annotations)
@@ -94,7 +94,7 @@ def test_influences_are_differences(annotation):
 @given(annotations)
 def test_shapley_and_banzhaf_are_their_definitions(annotation):
     tokens = sorted(annotation.tokens)
-    found, tossed = shapley(annotation), banzhaf(annotation)
+    shares, tossed = shapley(annotation), banzhaf(annotation)
     totals = dict.fromkeys(tokens, 0)
     for order in permutations(tokens):
         world = dict.fromkeys(TOKENS, 0)
@@ -106,7 +106,7 @@ def test_shapley_and_banzhaf_are_their_definitions(annotation):
             before = after
     for token in tokens:
         expected = totals[token] / math.factorial(len(tokens))
-        assert found[token].value == pytest.approx(expected, abs=1e-12)
+        assert shares[token].value == pytest.approx(expected, abs=1e-12)
         half = dict.fromkeys(TOKENS, 0.5)
         sides = [enumerated(annotation, {**half, token: p}) for p in (1.0, 0.0)]
         assert tossed[token].value == pytest.approx(sides[0] - sides[1], abs=1e-12)
@@ -144,9 +144,9 @@ def test_too_many_decisions_are_refused():
 @given(annotations)
 def test_samples_are_within_their_error(annotation):
     """With a confidence that makes a failure of the test once in a million."""
-    found = sampled_probability(annotation, WEIGHTS, error=0.05, confidence=1 - 1e-6)
-    assert abs(found.value - enumerated(annotation)) <= found.error <= 0.05
-    assert found.samples > 0
+    estimate = sampled_probability(annotation, WEIGHTS, error=0.05, confidence=1 - 1e-6)
+    assert abs(estimate.value - enumerated(annotation)) <= estimate.error <= 0.05
+    assert estimate.samples > 0
 
 
 @pytest.mark.parametrize("negated", [False, True])
@@ -168,9 +168,9 @@ def test_samples_of_a_difference_of_bags():
     """(a + b) ⊖ c is there where a and b are, whether or not c is."""
     a, b, c = (Polynomial.token(token) for token in TOKENS[:3])
     annotation = Expression.of(a + b).monus(c)
-    found = sampled_probability(annotation, 0.5, error=0.02, confidence=1 - 1e-6)
+    estimate = sampled_probability(annotation, 0.5, error=0.02, confidence=1 - 1e-6)
     assert probability(annotation, 0.5).value == pytest.approx(0.5)
-    assert abs(found.value - 0.5) <= found.error <= 0.02
+    assert abs(estimate.value - 0.5) <= estimate.error <= 0.02
 
 
 @pytest.mark.parametrize("constant", [0, 1])
@@ -184,9 +184,9 @@ def test_many_samples_of_many_tuples():
     """Bits come in batches, and the error goes with their number."""
     tokens = [Polynomial.token(Token("t", i)) for i in range(2000)]
     annotation = Polynomial.sum(a * b for a, b in zip(tokens[::2], tokens[1::2], strict=True))
-    found = sampled_probability(annotation, 0.02, error=0.01)
-    assert found.samples > 18_000
-    assert abs(found.value - (1 - (1 - 0.0004) ** 1000)) <= found.error <= 0.01
+    estimate = sampled_probability(annotation, 0.02, error=0.01)
+    assert estimate.samples > 18_000
+    assert abs(estimate.value - (1 - (1 - 0.0004) ** 1000)) <= estimate.error <= 0.01
     shares = sampled_shapley(annotation, error=0.2)
     assert sum(share.value for share in shares.values()) == pytest.approx(1)
 
@@ -210,7 +210,7 @@ def test_witnesses_are_the_minimal_sets_that_suffice(annotation):
     enough = [
         frozenset(t for t, there in w.items() if there) for w in worlds() if holds(annotation, w)
     ]
-    expected = {one for one in enough if not any(other < one for other in enough)}
+    expected = {token_set for token_set in enough if not any(other < token_set for other in enough)}
     assert set(witnesses(annotation)) == expected
 
 
@@ -231,16 +231,16 @@ def test_repairs_are_the_least_deletions(annotation):
 @given(positive)
 def test_responsibility_is_its_definition(annotation):
     everything = dict.fromkeys(TOKENS, 1)
-    for token, found in responsibility(annotation).items():
-        others = [t for t in sorted(annotation.tokens) if t != token]
+    for token, share in responsibility(annotation).items():
+        others_left = [t for t in sorted(annotation.tokens) if t != token]
         sizes = [
             size
-            for size in range(len(others) + 1)
-            for gone in combinations(others, size)
+            for size in range(len(others_left) + 1)
+            for gone in combinations(others_left, size)
             if holds(annotation, {**everything, **dict.fromkeys(gone, 0)})
             and not holds(annotation, {**everything, **dict.fromkeys(gone, 0), token: 0})
         ]
-        assert found == (1 / (1 + min(sizes)) if sizes else 0.0)
+        assert share == (1 / (1 + min(sizes)) if sizes else 0.0)
 
 
 def test_searches_are_bounded():

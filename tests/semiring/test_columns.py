@@ -40,7 +40,9 @@ from semiring.token import Token
 from semiring.valuation import Valuation
 from semiring.vocabulary import Scan, number_tokens
 
-NUMBERED = [one for one in semirings.ALL if isinstance(one, Quotient | Which | Sensitivity)]
+NUMBERED = [
+    semiring for semiring in semirings.ALL if isinstance(semiring, Quotient | Which | Sensitivity)
+]
 LENGTH = 4
 """How many places each column has."""
 
@@ -69,17 +71,17 @@ VALUES = st.lists(
 """Given values: sums of products of tokens, by number; of tokens that are there, or of others."""
 
 
-@pytest.mark.parametrize("semiring", [*NUMBERED, Validity()], ids=lambda one: one.name)
+@pytest.mark.parametrize("semiring", [*NUMBERED, Validity()], ids=lambda semiring: semiring.name)
 @given(keys=st.tuples(KEYS, KEYS, KEYS), values=VALUES, steps=STEPS)
 def test_columns_compute_what_arrays_do(
     semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any], steps: list[Any]
 ) -> None:
     sources = _sources(semiring, keys, values)
-    found = _run(columns_of(semiring, sources), sources, steps)
-    assert found == _run(ArrayColumns(semiring, sources), sources, steps)
+    texts = _run(columns_of(semiring, sources), sources, steps)
+    assert texts == _run(ArrayColumns(semiring, sources), sources, steps)
 
 
-@pytest.mark.parametrize("semiring", semirings.ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize("semiring", semirings.ALL, ids=lambda semiring: semiring.name)
 @given(keys=st.tuples(KEYS, KEYS, KEYS), values=VALUES, steps=STEPS)
 def test_columns_that_have_travelled_are_what_they_were(
     semiring: Semiring[Any], keys: tuple[Any, ...], values: list[Any], steps: list[Any]
@@ -89,20 +91,26 @@ def test_columns_that_have_travelled_are_what_they_were(
     travel = Travel(semiring, valuations, {"r": [pa.int64()], "s": [pa.int64()]})
     here = travel.columns(sources, {})
     assert isinstance(here, ArrayColumns) == isinstance(columns_of(semiring, {}), ArrayColumns)
-    made, _ = _made(here, sources, steps)
-    sent = {number: here.sent(one) for number, one in enumerate(made)}
+    columns_made, _ = _made(here, sources, steps)
+    sent = {number: here.sent(column) for number, column in enumerate(columns_made)}
     for column in sent.values():
         assert column.type == travel.carrier
         assert column.null_count == 0
     # As a part of longer columns, and beside others.
-    parts = {number: pa.concat_arrays([made, made]).slice(LENGTH) for number, made in sent.items()}
+    parts = {
+        number: pa.concat_arrays([column, column]).slice(LENGTH) for number, column in sent.items()
+    }
     there = travel.columns({}, parts)
     received = [there.received(number) for number in parts]
-    assert [there.to_arrow(one) for one in received] == [here.to_arrow(one) for one in made]
-    for one, other in zip(range(len(made)), reversed(range(len(made))), strict=True):
-        expected = here.product([made[one], made[other]], LENGTH)
-        found = there.product([received[one], received[other]], LENGTH)
-        assert there.to_arrow(found) == here.to_arrow(expected)
+    assert [there.to_arrow(column) for column in received] == [
+        here.to_arrow(column) for column in columns_made
+    ]
+    for first, other in zip(
+        range(len(columns_made)), reversed(range(len(columns_made))), strict=True
+    ):
+        expected = here.product([columns_made[first], columns_made[other]], LENGTH)
+        actual = there.product([received[first], received[other]], LENGTH)
+        assert there.to_arrow(actual) == here.to_arrow(expected)
 
 
 @given(
@@ -120,9 +128,12 @@ def test_formulas_say_what_arrays_have(
     texts, _ = _made(columns, sources, steps)
     elements, _ = _made(arrays, sources, steps)
     for text, expected in zip(texts, elements, strict=True):
-        assert [_count(one, numbers) for one in columns.to_arrow(text).to_pylist()] == [
-            one.evaluate(Counting(), lambda token: numbers[token.key[0] or 0])
-            for one in Formula().unpack(expected)
+        assert [
+            _count(text_of_element, numbers)
+            for text_of_element in columns.to_arrow(text).to_pylist()
+        ] == [
+            element.evaluate(Counting(), lambda token: numbers[token.key[0] or 0])
+            for element in Formula().unpack(expected)
         ]
 
 
@@ -145,12 +156,12 @@ class Natural(int):
 def _count(text: str, numbers: list[int]) -> int:
     """The value of the text of a formula, from numbers for tokens by their keys."""
 
-    def number(found: re.Match[str]) -> str:
-        return f"Natural({numbers[int(found[1])] if found[1] else found[2]})"
+    def number(match: re.Match[str]) -> str:
+        return f"Natural({numbers[int(match[1])] if match[1] else match[2]})"
 
     python = re.sub(r"\b[a-z]:(-?\d+)|([0-9]+)", number, text.replace(":NULL", ":0"))
     powers = str.maketrans("²³⁴⁵⁶⁷⁸⁹⁰¹", "2345678901")
-    python = re.sub("[²³⁴⁵⁶⁷⁸⁹⁰¹]+", lambda found: f"**{found[0].translate(powers)}", python)
+    python = re.sub("[²³⁴⁵⁶⁷⁸⁹⁰¹]+", lambda match: f"**{match[0].translate(powers)}", python)
     python = python.replace("·", "*").replace("⊖", "-").replace("δ(", "min(Natural(1), ")
     return int(eval(python))
 
@@ -180,11 +191,13 @@ def test_tokens_travel_by_keys_of_any_type_and_width() -> None:
         "days": [pa.array([date(2020, 1, n) for n in range(1, 5)])],
     }
     sources = {
-        name: Source(Valuation.compile(Why(), name), partial(Scan, name, found, 4))
-        for name, found in scans.items()
+        name: Source(Valuation.compile(Why(), name), partial(Scan, name, columns_of_scan, 4))
+        for name, columns_of_scan in scans.items()
     }
-    keys = {name: [column.type for column in found] for name, found in scans.items()}
-    travel = Travel(Why(), {name: one.valuation for name, one in sources.items()}, keys)
+    keys = {
+        name: [column.type for column in columns_of_scan] for name, columns_of_scan in scans.items()
+    }
+    travel = Travel(Why(), {name: source.valuation for name, source in sources.items()}, keys)
     here = travel.columns(sources, {})
     product = here.product([here.tokens(name) for name in sources], 4)
     there = travel.columns({}, {0: here.sent(product)})
@@ -249,7 +262,7 @@ def _sources(
         absent = column.is_null().to_numpy(zero_copy_only=False)
         return lambda: Scan("rrs"[number], [column], LENGTH, absent)
 
-    return {number: Source(one, scan(number)) for number, one in enumerate(valuations)}
+    return {number: Source(valuation, scan(number)) for number, valuation in enumerate(valuations)}
 
 
 def _element(semiring: Semiring[Any], number: int, there: bool) -> Any:
@@ -260,26 +273,26 @@ def _element(semiring: Semiring[Any], number: int, there: bool) -> Any:
 
 def _run(columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]) -> list[Any]:
     """All columns that steps make, as text; up to the error that one ends in."""
-    made, error = _made(columns, sources, steps)
-    return [*(columns.to_arrow(one).to_pylist() for one in made), error]
+    columns_made, error = _made(columns, sources, steps)
+    return [*(columns.to_arrow(column).to_pylist() for column in columns_made), error]
 
 
 def _made(
     columns: Columns[Any], sources: dict[Hashable, Source], steps: list[Any]
 ) -> tuple[list[Any], str]:
     """All columns that steps make; up to the error that one ends in."""
-    made = [columns.zeros(LENGTH), columns.ones(LENGTH), *map(columns.tokens, sources)]
+    columns_made = [columns.zeros(LENGTH), columns.ones(LENGTH), *map(columns.tokens, sources)]
     for step in steps:
         try:
-            made.append(_step(columns, made, *step))
+            columns_made.append(_step(columns, columns_made, *step))
         except CapabilityError as error:
-            return made, str(error)
-    return made, ""
+            return columns_made, str(error)
+    return columns_made, ""
 
 
-def _step(columns: Columns[Any], made: list[Any], name: str, *given_: Any) -> Any:
+def _step(columns: Columns[Any], columns_made: list[Any], name: str, *given_: Any) -> Any:
     def at(number: int) -> Any:
-        return made[number % len(made)]
+        return columns_made[number % len(columns_made)]
 
     if name == "product":
         return columns.product([at(number) for number in given_[0]], LENGTH)
@@ -303,7 +316,7 @@ def _step(columns: Columns[Any], made: list[Any], name: str, *given_: Any) -> An
 
 
 def test_elements_made_of_tokens_are_computed_on_their_numbers() -> None:
-    assert {one.name for one in NUMBERED} == {
+    assert {semiring.name for semiring in NUMBERED} == {
         "Why",
         "Which",
         "PosBool",
@@ -330,7 +343,7 @@ def _two(semiring: Semiring[Any], given_values: Any) -> Any:
     return columns_of(semiring, {"r": source})
 
 
-@pytest.mark.parametrize("semiring", [Polynomials(), Trio()], ids=lambda one: one.name)
+@pytest.mark.parametrize("semiring", [Polynomials(), Trio()], ids=lambda semiring: semiring.name)
 def test_coefficients_do_not_overflow(semiring: Semiring[Any]) -> None:
     many = {0: semiring.from_int(10**12), 1: semiring.from_int(2**70)}
     columns = _two(semiring, many)
@@ -345,7 +358,7 @@ def test_of_many_witnesses_the_minimal_ones_are_found() -> None:
     """Divisors are held against rows in pieces."""
     random = np.random.default_rng(3)
     tokens = [[Token("t", int(n)) for n in row] for row in random.integers(0, 40, (900, 4))]
-    witnesses = [frozenset(row[: 2 + place % 3]) for place, row in enumerate(tokens)]
+    witnesses = [frozenset(row[: 2 + number % 3]) for number, row in enumerate(tokens)]
     some = frozenset(witnesses)
     columns = _two(PosBool(), {0: PosBool().check(some), 1: PosBool().zero})
     whys = _two(Why(), {0: some, 1: some})
@@ -358,7 +371,7 @@ def test_terms_past_the_limit_are_counted() -> None:
     (codes,), _, tokens = number_tokens([Scan("r", [pa.array(range(9))], 9)])
     sums = Derivations.of_tokens(tokens, codes).summed(np.array([0, 5, 9, 9]))
     expected = [
-        Polynomial.sum(Polynomial.token(Token("r", i)) for i in one).truncated(2)
-        for one in (range(5), range(5, 9))
+        Polynomial.sum(Polynomial.token(Token("r", i)) for i in rows_of_segment).truncated(2)
+        for rows_of_segment in (range(5), range(5, 9))
     ]
     assert polynomials(sums, 2).to_pylist() == [*expected, "0"]

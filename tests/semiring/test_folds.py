@@ -19,8 +19,8 @@ def test_fold_empty_segments():
 
 def test_fold_part():
     """Segments may start after the first value and end before the last."""
-    found = fold(Counting(), np.arange(10), np.array([2, 4, 4, 7]))
-    assert found.tolist() == [5, 0, 15]
+    folded = fold(Counting(), np.arange(10), np.array([2, 4, 4, 7]))
+    assert folded.tolist() == [5, 0, 15]
 
 
 def test_counting_overflow():

@@ -47,9 +47,9 @@ def test_read_once_polynomials_are_found_again():
 @given(expressions)
 def test_sympy_and_back(expression):
     """But for comparisons, which sympy has as symbols."""
-    if not any(isinstance(one, Compare) for one in _all(expression)):
-        found = Expression.of(from_sympy(expression.to_sympy(), expression.tokens))
-        assert equivalent_in_naturals(found, expression)
+    if not any(isinstance(part, Compare) for part in _all(expression)):
+        again = Expression.of(from_sympy(expression.to_sympy(), expression.tokens))
+        assert equivalent_in_naturals(again, expression)
 
 
 def equivalent_in_naturals(a, b):

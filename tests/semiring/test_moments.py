@@ -54,11 +54,11 @@ def test_moments_are_those_of_the_worlds(monoid, terms):
     expected = enumerated(Tensor(monoid, terms))
     assume(expected is not None)
     mean, variance, present = expected
-    found = moments(Tensor(monoid, terms), WEIGHTS)
-    assert found.exact
-    assert found.mean == pytest.approx(mean, abs=1e-9)
-    assert found.variance == pytest.approx(variance, abs=1e-9)
-    assert found.presence == pytest.approx(present)
+    result = moments(Tensor(monoid, terms), WEIGHTS)
+    assert result.exact
+    assert result.mean == pytest.approx(mean, abs=1e-9)
+    assert result.variance == pytest.approx(variance, abs=1e-9)
+    assert result.presence == pytest.approx(present)
 
 
 @settings(max_examples=25)
@@ -66,29 +66,29 @@ def test_moments_are_those_of_the_worlds(monoid, terms):
 def test_sampled_moments_are_within_their_error(monoid, terms):
     tensor = Tensor(monoid, terms)
     assume(enumerated(tensor) is not None)
-    found = sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
-    assert not found.exact
-    assert abs(found.mean - enumerated(tensor)[0]) <= found.error + 1e-12
-    assert found == sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+    result = sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
+    assert not result.exact
+    assert abs(result.mean - enumerated(tensor)[0]) <= result.error + 1e-12
+    assert result == sampled_moments(tensor, WEIGHTS, error=0.1, confidence=1 - 1e-9)
 
 
 def test_average_of_values_that_are_alike():
     """The average of n fair coins of which k are 1 is k/n, given that any is there."""
     tokens = [Polynomial.token(Token("t", i)) for i in range(300)]
-    found = moments(Tensor(AVG, [(x, i % 2) for i, x in enumerate(tokens)]), 0.5)
-    assert found.mean == pytest.approx(0.5)
-    assert found.presence == pytest.approx(1)
+    result = moments(Tensor(AVG, [(x, i % 2) for i, x in enumerate(tokens)]), 0.5)
+    assert result.mean == pytest.approx(0.5)
+    assert result.presence == pytest.approx(1)
     # Given that n of the 300 are there, half of them on average are ones: hypergeometric.
     weights = [comb(300, n) / 2**300 for n in range(301)]
     expected = sum(w * 0.25 / n * (300 - n) / 299 for n, w in enumerate(weights) if n)
-    assert found.variance == pytest.approx(expected)
+    assert result.variance == pytest.approx(expected)
 
 
 def test_average_of_large_values_keeps_its_variance():
     a, b = (Polynomial.token(token) for token in TOKENS[:2])
-    found = moments(Tensor(AVG, [(a, 10**9), (b, 10**9 + 2)]), 0.5)
-    assert found.mean == pytest.approx(10**9 + 1)
-    assert found.variance == pytest.approx(2 / 3)
+    result = moments(Tensor(AVG, [(a, 10**9), (b, 10**9 + 2)]), 0.5)
+    assert result.mean == pytest.approx(10**9 + 1)
+    assert result.variance == pytest.approx(2 / 3)
 
 
 def test_average_over_a_join_decides_the_tuples_that_are_shared():
@@ -123,9 +123,9 @@ def test_no_moments():
             with pytest.raises(CapabilityError, match="how often it counts"):
                 moments(Tensor(monoid, [(annotation, 1)]), 0.5)
     for monoid in (MAX, AVG):
-        for found in (moments, sampled_moments):
+        for question in (moments, sampled_moments):
             with pytest.raises(CapabilityError, match=f"{monoid} has no value in any world"):
-                found(Tensor(monoid, [(a, 1)]), 0)
+                question(Tensor(monoid, [(a, 1)]), 0)
 
 
 # -- counts --------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ counted = st.one_of(
 def test_counts_are_those_of_each_world(annotation):
     every_world = list(worlds())
     there = {t: np.array([w[t] for w in every_world], dtype=bool) for t in TOKENS}
-    found = PossibleWorlds(there, len(every_world)).counts(annotation)
+    counts = PossibleWorlds(there, len(every_world)).counts(annotation)
     expected = [annotation.evaluate(Counting(), world) for world in every_world]
-    assert found.tolist() == expected
+    assert counts.tolist() == expected
     assert max(expected) <= most(annotation)

@@ -36,10 +36,10 @@ def test_worker_without_the_package(tmp_path):
 
     def job():
         lines = []
-        for one in [*ALL[:-1], Expressions()]:
-            sums = fold(one, Valuation.compile(one, "r").lookup([tokens]), offsets)
-            lines.append(f"{one.name} {one.to_arrow(sums).to_pylist()}")
-            lines.append(str(annotation.evaluate(one) == annotation.evaluate(one)))
+        for each in [*ALL[:-1], Expressions()]:
+            sums = fold(each, Valuation.compile(each, "r").lookup([tokens]), offsets)
+            lines.append(f"{each.name} {each.to_arrow(sums).to_pylist()}")
+            lines.append(str(annotation.evaluate(each) == annotation.evaluate(each)))
         lines.append(str(pickled == kind) + str(hash(pickled) == hash(kind)) + repr(annotation))
         return lines
 

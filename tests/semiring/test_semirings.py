@@ -60,8 +60,8 @@ CASES = [
 
 @pytest.mark.parametrize(("semiring", "valuation", "shown"), CASES, ids=lambda c: str(c)[:24])
 def test_evaluation(semiring, valuation, shown):
-    found = ANNOTATION.evaluate(semiring, valuation)
-    assert semiring.render(found) == shown
+    element = ANNOTATION.evaluate(semiring, valuation)
+    assert semiring.render(element) == shown
 
 
 @pytest.mark.parametrize("semiring", [s for s in ALL if not s.has_monus], ids=lambda s: s.name)

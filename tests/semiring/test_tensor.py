@@ -89,9 +89,9 @@ def test_text():
 def test_counting(monoid, values, expected):
     """Aggregates in N are exact and NULL as in SQL."""
     tensor = Tensor(monoid, [(P(Token("r", n)), value) for n, value in enumerate(values)])
-    found = tensor.evaluate(Counting())
-    assert found == expected or (found != found and expected != expected)
-    assert type(found) is type(expected)
+    count = tensor.evaluate(Counting())
+    assert count == expected or (count != count and expected != expected)
+    assert type(count) is type(expected)
 
 
 def test_multiplicities():

@@ -30,8 +30,8 @@ def test_default_does_not_look():
 def test_default_by_token():
     """Without a valuation Why gives every token itself, and 1 to an absent factor."""
     v = compiled(None, Why())
-    found = v.lookup([pa.array([1, None, 1]), pa.array(["x", None, None])])
-    assert found.tolist() == [
+    elements = v.lookup([pa.array([1, None, 1]), pa.array(["x", None, None])])
+    assert elements.tolist() == [
         {frozenset({Token("r", (1, "x"))})},
         {frozenset()},
         {frozenset({Token("r", (1, None))})},
@@ -178,6 +178,6 @@ def test_wide_composite_keys():
     """Positions of many composite integer keys are combined without overflow."""
     first = np.arange(100_000, dtype=np.int32)
     table = pa.table({"a": first, "b": first[::-1], "v": np.arange(100_000)})
-    found = compiled(table).lookup([pa.array(first), pa.array(first[::-1].copy())])
-    assert found.tolist() == list(range(100_000))
+    values = compiled(table).lookup([pa.array(first), pa.array(first[::-1].copy())])
+    assert values.tolist() == list(range(100_000))
     assert compiled(table).lookup([pa.array(first), pa.array(first)]).sum() == 100_000

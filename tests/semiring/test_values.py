@@ -207,9 +207,9 @@ def test_analyses_of_conditions() -> None:
     assert repairs(row) == [frozenset({A})]
     assert responsibility(row) == {A: 1.0, B: 0.0}
     assert compile_annotation(HELD).decisions == 0
-    found = moments(RANGE, 0.5)
-    assert found.presence == pytest.approx(0.75)
-    assert found.mean == pytest.approx((9 * 0.5 + 0 * 0.25) / 0.75)
+    result = moments(RANGE, 0.5)
+    assert result.presence == pytest.approx(0.75)
+    assert result.mean == pytest.approx((9 * 0.5 + 0 * 0.25) / 0.75)
     many = applied(Minus(), [Tensor(COUNT, [(P(Token("r", (n,))), 1) for n in range(30)]), 1])
     with pytest.raises(ExactnessError, match="depends on 30 tuples"):
         moments(many, 0.5)

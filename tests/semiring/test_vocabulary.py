@@ -32,9 +32,15 @@ def test_tokens_are_numbered_in_their_order(column: pa.Array) -> None:
     second = pa.array([i % 2 for i in range(len(column))], pa.int8())
     values = zip(column.to_pylist(), second.to_pylist(), strict=True)
     tokens = [Token("r", key) for key in values]
-    others = [tokens[1], Token("r", (7, 1)), Token("r", ("b", 0)), Token("r", 1), Token("q", 1)]
+    other_tokens = [
+        tokens[1],
+        Token("r", (7, 1)),
+        Token("r", ("b", 0)),
+        Token("r", 1),
+        Token("q", 1),
+    ]
     scan = Scan("r", [column, second], len(column))
-    for given in ((), others[:2], others):
+    for given in ((), other_tokens[:2], other_tokens):
         (codes,), numbers, vocabulary = number_tokens([scan], given)
         ordered = sorted({*tokens, *given})
         assert codes.tolist() == [ordered.index(token) for token in tokens]

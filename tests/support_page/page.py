@@ -83,15 +83,15 @@ def without_spark() -> str:
 
 
 def _construct(ls: lipstick.Session, sql: str) -> tuple[str, ...]:
-    found = outcome(ls, sql)
-    if found.annotation is None:
-        return _code(sql), f"refused: {found.refusal}", "", "", "", ""
-    memory = {True: "yes", False: "no", None: "–"}[found.memory]
-    polynomial = found.polynomial or "–"
-    if found.polynomial and not found.polynomial.startswith("refused"):
+    told = outcome(ls, sql)
+    if told.annotation is None:
+        return _code(sql), f"refused: {told.refusal}", "", "", "", ""
+    memory = {True: "yes", False: "no", None: "–"}[told.memory]
+    polynomial = told.polynomial or "–"
+    if told.polynomial and not told.polynomial.startswith("refused"):
         polynomial = _code(polynomial)
-    answers = (polynomial, found.probability or "–", found.evaluate, memory)
-    return _code(sql), _code(found.annotation), *answers
+    answers = (polynomial, told.probability or "–", told.evaluate, memory)
+    return _code(sql), _code(told.annotation), *answers
 
 
 def _function(name: str) -> tuple[str, str, str]:

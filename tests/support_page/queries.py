@@ -90,17 +90,17 @@ def outcome(ls: Session, sql: str) -> Outcome:
     except AnalysisException as error:
         return Outcome(None, _refused_before(sql, error))
     keys = dict.fromkeys(DATABASE.relations, ("int",))
-    found = Outcome(str(annotation_type(root, keys)), None, evaluate=_evaluated(root))
+    known = Outcome(str(annotation_type(root, keys)), None, evaluate=_evaluated(root))
     with TemporaryDirectory() as directory:
         try:
             memory = written(sql, DATABASE, Path(directory))
         except (duckdb.Error, sqlglot.errors.SqlglotError):
-            return found
+            return known
         except NeedsSparkError:
-            return replace(found, memory=False)
+            return replace(known, memory=False)
         polynomial, probable = _annotated(memory)
         return replace(
-            found,
+            known,
             memory=_in_memory(memory, root),
             polynomial=polynomial,
             probability=probable,

@@ -33,7 +33,7 @@ def refusals() -> list[Refusal]:
 
 def _read(text: str) -> Refusal:
     first, *_, advice = text.rstrip("\n").split("\n")
-    found = _FIRST.fullmatch(first)
-    if found is None:
+    match = _FIRST.fullmatch(first)
+    if match is None:
         raise ValueError(f"no refusal: {text}")
-    return Refusal(found["problem"], advice)
+    return Refusal(match["problem"], advice)

@@ -44,12 +44,12 @@ def check(document: ProvDocument) -> None:
         order.add_edge(("start", activity), ("use", number), strict=False)
         order.add_edge(("use", number), ("end", activity), strict=False)
     for record in document.get_records(ProvDerivation):
-        made, of = record.args[:2]
-        assert {made, of} <= entities
-        assert made != of
-        order.add_edge(("gen", of), ("gen", made), strict=True)
-    place = {}
+        derived, of = record.args[:2]
+        assert {derived, of} <= entities
+        assert derived != of
+        order.add_edge(("gen", of), ("gen", derived), strict=True)
+    component_of = {}
     for number, component in enumerate(nx.strongly_connected_components(order)):
-        place.update(dict.fromkeys(component, number))
+        component_of.update(dict.fromkeys(component, number))
     for before, after, strict in order.edges(data="strict"):
-        assert not (strict and place[before] == place[after])
+        assert not (strict and component_of[before] == component_of[after])

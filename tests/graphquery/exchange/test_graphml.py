@@ -24,11 +24,11 @@ def read(path: Path) -> nx.MultiDiGraph:
 def check(graph: ProvenanceGraph, path: Path) -> None:
     """Check that networkx reads what networkx would be given."""
     write_graphml(graph, path)
-    found, reference = read(path), graph.to_networkx()
+    read_graph, reference = read(path), graph.to_networkx()
     values = node_values(graph)
     names = {f"n{data['id']}": name for name, data in reference.nodes(data=True)}
-    assert {names[node] for node in found} == set(reference)
-    for node, data in found.nodes(data=True):
+    assert {names[node] for node in read_graph} == set(reference)
+    for node, data in read_graph.nodes(data=True):
         wanted = dict(reference.nodes[names[node]])
         value = values.get(wanted.pop("id"))
         if value is not None:
@@ -36,7 +36,7 @@ def check(graph: ProvenanceGraph, path: Path) -> None:
         # networkx reads an empty text as nothing
         read_back = {k: "" if v is None else v for k, v in data.items()}
         assert read_back == {"name": names[node], **wanted}
-    edges = sorted((names[s], names[t], port) for s, t, port in found.edges(data="port"))
+    edges = sorted((names[s], names[t], port) for s, t, port in read_graph.edges(data="port"))
     assert edges == sorted(reference.edges(data="port"))
 
 
@@ -69,8 +69,8 @@ def test_characters(tmp_path: Path) -> None:
 def test_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches are written one after the other, none left out."""
     monkeypatch.setattr("graphquery.exchange.graphml._BATCH", 1_000)
-    made = generate(5_000, modules=2, executions=3)
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(5_000, modules=2, executions=3)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
     write_graphml(graph, tmp_path / "g.graphml")
     text = (tmp_path / "g.graphml").read_text(encoding="utf-8")
     assert text.count("<node ") == graph.node_count > 4_000

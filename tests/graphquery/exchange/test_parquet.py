@@ -31,9 +31,9 @@ def values_by_name(graph: ProvenanceGraph) -> dict[str, object]:
 
 def test_empty(empty: ProvenanceGraph, tmp_path: Path) -> None:
     """A graph without nodes."""
-    found = there_and_back(empty, tmp_path)
-    assert found.equals(empty)
-    assert found.node_count == found.edge_count == 0
+    again = there_and_back(empty, tmp_path)
+    assert again.equals(empty)
+    assert again.node_count == again.edge_count == 0
 
 
 def test_nodes_without_edges(tmp_path: Path) -> None:
@@ -41,26 +41,26 @@ def test_nodes_without_edges(tmp_path: Path) -> None:
     b = Builder()
     b.add("a", Kind.TOKEN)
     b.add("b", Kind.TOKEN, "", 0)
-    found = there_and_back(ProvenanceGraph.build(*b.data), tmp_path)
-    assert found.names(found.ids) == ["a"]
+    again = there_and_back(ProvenanceGraph.build(*b.data), tmp_path)
+    assert again.names(again.ids) == ["a"]
 
 
 def test_round_trip(variant: ProvenanceGraph, tmp_path: Path) -> None:
     """Nodes, edges, names and values are the same, whatever was zoomed or deleted."""
-    found = there_and_back(variant, tmp_path / "graph")
-    assert found.equals(variant)
-    assert variant.equals(found)
-    assert values_by_name(found) == values_by_name(variant)
-    again = there_and_back(found, tmp_path / "again")
+    read = there_and_back(variant, tmp_path / "graph")
+    assert read.equals(variant)
+    assert variant.equals(read)
+    assert values_by_name(read) == values_by_name(variant)
+    again = there_and_back(read, tmp_path / "again")
     assert again.equals(variant)
 
 
 def test_aggregate_after_deletion(fine: ProvenanceGraph, tmp_path: Path) -> None:
     """Values are those after the deletion; what only the function knows is NULL."""
     graph = fine.delete("dealer1/Cars:C2")
-    found = there_and_back(graph, tmp_path)
-    assert found.value("dealer1#1/NumCarsByModel.NumAvail") == 1
-    assert found.value("dealer1#1/CalcBid") is None
+    read = there_and_back(graph, tmp_path)
+    assert read.value("dealer1#1/NumCarsByModel.NumAvail") == 1
+    assert read.value("dealer1#1/CalcBid") is None
     with pytest.raises(StaleValueError):
         graph.value("dealer1#1/CalcBid")
 
@@ -99,9 +99,9 @@ def test_more_columns(fine: ProvenanceGraph, tmp_path: Path) -> None:
         tmp_path / "all",
         columns=lambda segment: sorted(cars) if segment.relation == "Cars" else segment.key,
     )
-    found = read_parquet(tmp_path / "all")
-    accords = found.select(relation="Cars", where={"Model": "Accord"})
-    assert found.names(accords.ids) == ["dealer1/Cars:C1"]
+    read = read_parquet(tmp_path / "all")
+    accords = read.select(relation="Cars", where={"Model": "Accord"})
+    assert read.names(accords.ids) == ["dealer1/Cars:C1"]
     assert {"CarId"} in [set(pq.read_schema(f).names) for f in (tmp_path / "key").glob("values*")]
 
 
@@ -115,15 +115,15 @@ def test_random_graphs(builder: Builder, data: st.DataObject) -> None:
     if len(graph.ids) and data.draw(st.booleans()):
         graph = graph.delete([data.draw(st.sampled_from(graph.ids.tolist()))])
     with tempfile.TemporaryDirectory() as folder:
-        found = there_and_back(graph, Path(folder) / "graph")
-        assert found.equals(graph)
-        assert values_by_name(found) == values_by_name(graph)
+        read = there_and_back(graph, Path(folder) / "graph")
+        assert read.equals(graph)
+        assert values_by_name(read) == values_by_name(graph)
 
 
 def test_large_graph(tmp_path: Path) -> None:
     """A hundred thousand nodes."""
-    made = generate(100_000, modules=3, executions=4)
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(100_000, modules=3, executions=4)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
     assert there_and_back(graph.zoom_out("module1"), tmp_path).edge_count > 50_000
     assert read_parquet(tmp_path).node_count == graph.zoom_out("module1").node_count
 

@@ -39,8 +39,8 @@ def pairs(document: ProvDocument, kind: type) -> list[tuple[str, str]]:
 
 def attribute(record: Any, name: str) -> Any:
     """The only value of an attribute; None if there is none."""
-    found: Mapping[str, Any] = {str(key): value for key, value in record.extra_attributes}
-    return found.get(name)
+    attributes: Mapping[str, Any] = {str(key): value for key, value in record.extra_attributes}
+    return attributes.get(name)
 
 
 def check_notations(document: ProvDocument) -> None:
@@ -122,8 +122,8 @@ def test_valid(variant: ProvenanceGraph) -> None:
         for source, target in reference.edges()
         if not {kinds[source], kinds[target]} & {"m", "zoomed"}
     ]
-    found = [tuple(map(unquote, pair)) for pair in pairs(document, ProvDerivation)]
-    assert sorted(found) == sorted(derived)
+    derivations = [tuple(map(unquote, pair)) for pair in pairs(document, ProvDerivation)]
+    assert sorted(derivations) == sorted(derived)
 
 
 @settings(max_examples=15)

@@ -142,8 +142,8 @@ def test_edges_of_one_file(store: Store) -> None:
         writer.compact()
     snapshot = store.snapshot()
     assert [each.offset for each in snapshot.edges] == list(range(9))
-    found = [[end.tolist() for end in snapshot.ordinals(each)] for each in snapshot.edges]
-    assert found == [[[row], [row + 1]] for _ in range(3) for row in range(3)]
+    ordinals = [[end.tolist() for end in snapshot.ordinals(each)] for each in snapshot.edges]
+    assert ordinals == [[[row], [row + 1]] for _ in range(3) for row in range(3)]
 
 
 def test_damage_is_not_merged(filled: Store) -> None:

@@ -78,9 +78,9 @@ def test_failure_at_every_step(filled: Store) -> None:
         with pytest.raises(OSError, match="No space left"):
             commit(filled, files, last + 1)
         files.at = 0
-        found = check(Store.open(filled.path))
-        outcomes.add(found - last)
-        last = found
+        version = check(Store.open(filled.path))
+        outcomes.add(version - last)
+        last = version
         with filled.writer():
             pass
         assert [each for each in fsck(filled.path) if not each.garbage] == []

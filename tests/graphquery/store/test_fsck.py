@@ -89,10 +89,10 @@ def test_replaced_file(filled: Store) -> None:
     path = file_of(filled, "cars5")
     name = path.relative_to(filled.path).as_posix()
     pq.write_table(pa.table({"car": [1, 2, 3]}), path)
-    found = describe(path)
+    described = describe(path)
 
     def change(document: dict) -> None:
-        document["files"][name] |= {"size": found.size, "sha256": found.sha256}
+        document["files"][name] |= {"size": described.size, "sha256": described.sha256}
 
     rewrite(filled, 6, change)
     (damage,) = fsck(filled.path)
@@ -204,13 +204,13 @@ def test_wrong_ordinals(store: Store, column: list | None, what: str) -> None:
         transaction.commit()
     path = store.path / str(stored.file)
     pq.write_table(pa.table({"other": [1, 2, 3]} if column is None else {"source": column}), path)
-    found = describe(path)
+    described = describe(path)
 
     def change(document: dict) -> None:
         document["files"][str(stored.file)] |= {
-            "size": found.size,
-            "sha256": found.sha256,
-            "schema": found.schema,
+            "size": described.size,
+            "sha256": described.sha256,
+            "schema": described.schema,
         }
 
     rewrite(store, 1, change)

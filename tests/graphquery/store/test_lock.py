@@ -62,11 +62,11 @@ def test_writer_outside_its_block(store: Store) -> None:
 
 def test_lock_of_dead_process(store: Store) -> None:
     """The lock of a process of this machine that is no more is taken over."""
-    mine = Holder.myself()
+    myself = Holder.myself()
     for dead in (
-        replace(mine, pid=dead_process()),
-        replace(mine, started=(mine.started or 0) - 1),
-        replace(mine, boot="another start/" + (mine.boot or "/").split("/")[1]),
+        replace(myself, pid=dead_process()),
+        replace(myself, started=(myself.started or 0) - 1),
+        replace(myself, boot="another start/" + (myself.boot or "/").split("/")[1]),
     ):
         leave_lock(store, dead)
         assert is_dead(dead)
@@ -78,13 +78,13 @@ def test_lock_of_dead_process(store: Store) -> None:
 
 def test_lock_that_may_be_alive(store: Store) -> None:
     """A lock is never taken over when it cannot be told whether its process lives."""
-    mine = Holder.myself()
-    assert mine.boot is not None
+    myself = Holder.myself()
+    assert myself.boot is not None
     for unknown in (
-        mine,
-        replace(mine, host="elsewhere", pid=1),
-        replace(mine, boot=mine.boot.split("/")[0] + "/other", pid=1),
-        replace(mine, boot=None, pid=dead_process()),
+        myself,
+        replace(myself, host="elsewhere", pid=1),
+        replace(myself, boot=myself.boot.split("/")[0] + "/other", pid=1),
+        replace(myself, boot=None, pid=dead_process()),
     ):
         leave_lock(store, unknown)
         assert not is_dead(unknown)
@@ -99,9 +99,9 @@ def test_lock_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the start of machine and process cannot be told, the process number decides."""
     monkeypatch.setattr("graphquery.store.lock._boot", lambda: None)
     monkeypatch.setattr("graphquery.store.lock._started", lambda pid: None)
-    mine = Holder.myself()
-    assert not is_dead(mine)
-    assert is_dead(replace(mine, pid=dead_process()))
+    myself = Holder.myself()
+    assert not is_dead(myself)
+    assert is_dead(replace(myself, pid=dead_process()))
 
 
 def test_takeover_by_many(store: Store, processes: ForkServerContext) -> None:

@@ -78,10 +78,10 @@ def test_create_where_something_is(tmp_path: Path, store: Store) -> None:
 def test_snapshot_of_each_version(filled: Store) -> None:
     """Every version can be read, and none that does not exist."""
     for version in range(7):
-        found = content(filled.snapshot(version))
-        assert found.segments == expected(version - 1).segments
-        assert found.edges == expected(version - 1).edges
-        assert found.records.get("last", -1) == version - 1
+        stored = content(filled.snapshot(version))
+        assert stored.segments == expected(version - 1).segments
+        assert stored.edges == expected(version - 1).edges
+        assert stored.records.get("last", -1) == version - 1
     assert filled.snapshot().version == 6
     with pytest.raises(StoreError, match="has no commit 7; the last one is 6"):
         filled.snapshot(7)

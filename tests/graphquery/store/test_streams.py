@@ -35,13 +35,13 @@ def _append(store: Store, number: int, values: list[int]) -> None:
 
 
 def _values(store: Store) -> list[list[int]]:
-    found = []
+    values = []
     snapshot = store.snapshot()
     for number, document in batches(snapshot.records, "q").items():
         for part in parts(document, f"batch {number}"):
             rows = pq.read_table(snapshot.path(part.file)).slice(part.offset, part.rows)
-            found.append(rows.column("t").to_pylist())
-    return found
+            values.append(rows.column("t").to_pylist())
+    return values
 
 
 def test_the_rows_of_records_outlive_compaction_and_vacuum(tmp_path: Path) -> None:
@@ -70,10 +70,10 @@ def test_fsck_names_a_part_that_is_not_in_its_file(tmp_path: Path) -> None:
         transaction.put(batch_record("q", 0), document | {"parts": [longer, elsewhere]})
         transaction.put(batch_record("q", 1), {"format": VERSION + 1, "parts": []})
         transaction.commit()
-    found = [damage.what for damage in fsck(tmp_path / "store")]
-    assert any("are rows 0 to 3" in what and "which has 2" in what for what in found)
-    assert any("data/none.parquet of stream s is not in use" in what for what in found)
-    assert any(f"has version {VERSION + 1}" in what for what in found)
+    damages = [damage.what for damage in fsck(tmp_path / "store")]
+    assert any("are rows 0 to 3" in what and "which has 2" in what for what in damages)
+    assert any("data/none.parquet of stream s is not in use" in what for what in damages)
+    assert any(f"has version {VERSION + 1}" in what for what in damages)
     with pytest.raises(StoreDamagedError, match="Record x cannot be understood"):
         parts({"format": VERSION}, "Record x")
 

@@ -90,10 +90,10 @@ def expected(last: int) -> Content:
 def check(store: Store) -> int:
     """Check that the store holds whole transactions only, and return the last one's number."""
     snapshot = store.snapshot()
-    found = content(snapshot)
-    last = found.records.get("last", -1)
-    states = {name: found.records.pop(name) for name in list(found.records) if name != "last"}
-    assert found == expected(last)
+    stored = content(snapshot)
+    last = stored.records.get("last", -1)
+    states = {name: stored.records.pop(name) for name in list(stored.records) if name != "last"}
+    assert stored == expected(last)
     assert states.keys() == {f"state{number}" for number in (last - 1, last) if number >= 0}
     for name, file in states.items():
         assert snapshot.read(file).to_pydict() == {"state": [int(name.removeprefix("state"))]}

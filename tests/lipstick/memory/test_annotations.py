@@ -45,8 +45,8 @@ def _texts(memory: Memory, name: str) -> dict[Any, str]:
 @pytest.mark.engines("spark")
 def test_rows_of_a_join_have_polynomials(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT a.id i FROM cars a JOIN cars b ON a.model = b.model WHERE b.id = 'C3'"
-    found = _texts(_memory(cars, sql, tmp_path), "i")
-    assert found == {"C2": "cars:C2·cars:C3", "C3": "cars:C3²"}
+    texts = _texts(_memory(cars, sql, tmp_path), "i")
+    assert texts == {"C2": "cars:C2·cars:C3", "C3": "cars:C3²"}
 
 
 def test_groups_have_delta_of_their_sum(cars: Session, tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_having_is_a_comparison_of_the_tensor(cars: Session, tmp_path: Path) -> 
 
 def test_membership_is_delta_of_the_tuples_found(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT id FROM cars WHERE model IN (SELECT model FROM cars WHERE price > 21)"
-    found = _texts(_memory(cars, sql, tmp_path), "id")
-    assert found == {
+    texts = _texts(_memory(cars, sql, tmp_path), "id")
+    assert texts == {
         "C1": "cars:C1·δ(cars:C1)",
         "C2": "cars:C2·δ(cars:C3)",
         "C3": "cars:C3·δ(cars:C3)",
@@ -153,23 +153,23 @@ def test_evaluation_is_that_of_the_expressions(
 ) -> None:
     sql = "SELECT a.model FROM cars a JOIN cars b ON a.model = b.model GROUP BY a.model"
     memory = _memory(cars, sql, tmp_path)
-    found = memory.evaluate(semiring, _valuations(memory, semiring, spec))
-    values = dict(zip(*(found[name].to_pylist() for name in ("model", "_value")), strict=True))
+    evaluated = memory.evaluate(semiring, _valuations(memory, semiring, spec))
+    values = dict(zip(*(evaluated[name].to_pylist() for name in ("model", "_value")), strict=True))
 
     def value(token: Token) -> Any:
         return (spec or {}).get(token.key[0], semiring.one)
 
     for row, annotation in memory.annotations():
-        one = annotation.evaluate(semiring, None if spec is None else value)
-        assert values[row["model"]] == semiring.to_arrow(semiring.pack([one]))[0].as_py()
+        element = annotation.evaluate(semiring, None if spec is None else value)
+        assert values[row["model"]] == semiring.to_arrow(semiring.pack([element]))[0].as_py()
 
 
 def test_condition_has_a_value_where_tokens_are_zero_and_one(cars: Session, tmp_path: Path) -> None:
     sql = "SELECT model FROM cars GROUP BY model HAVING count(*) > 1"
     memory = _memory(cars, sql, tmp_path)
     counting = semirings.Counting()
-    found = memory.evaluate(counting, _valuations(memory, counting))
-    assert found.to_pylist() == [{"model": "Civic", "_value": 1}]
+    evaluated = memory.evaluate(counting, _valuations(memory, counting))
+    assert evaluated.to_pylist() == [{"model": "Civic", "_value": 1}]
     ones = _valuations(memory, counting, {"C2": 1})
     assert memory.evaluate(counting, ones).num_rows == 1
     gone = memory.evaluate(counting, _valuations(memory, counting, {"C2": 0}))

@@ -137,8 +137,8 @@ def test_generated_queries() -> None:
             continue
         tables = {relation.name: relation.data for relation in case.database.relations.values()}
         with connected(case.database) as connection, suppress(duckdb.Error):
-            for name, expected, found, what in _datasets(connection, case.sql, root, tables):
-                _assert_same(expected, found, f"seed {seed}, {what}: {case.sql}")
+            for name, expected, actual, what in _datasets(connection, case.sql, root, tables):
+                _assert_same(expected, actual, f"seed {seed}, {what}: {case.sql}")
                 compared[name] += 1
     assert min(compared.values()) > len(SEEDS)
 
@@ -153,18 +153,18 @@ def _datasets(
     for block in topological(root):
         if block.core is not None:
             expected = _made(connection, members_of(block), members_sql(block, members_of))
-            found = _members(block, tables)
-            held.hold(block, "members", expected if found is None else found)
-            if found is not None and not block.core.semis:
-                yield "members", expected, found, f"members of {block.name}"
+            computed_here = _members(block, tables)
+            held.hold(block, "members", expected if computed_here is None else computed_here)
+            if computed_here is not None and not block.core.semis:
+                yield "members", expected, computed_here, f"members of {block.name}"
         if needs_rows(block):
             statement = rows_sql(block, members_of, rows)
             rows[block.name] = f"rows_{block.name}"
             expected = _made(connection, rows[block.name], statement)
-            found = _groups(engine, block)
-            held.hold(block, "rows", expected if found is None else found)
-            if found is not None:
-                yield "rows", expected, found, f"groups of {block.name}"
+            computed_here = _groups(engine, block)
+            held.hold(block, "rows", expected if computed_here is None else computed_here)
+            if computed_here is not None:
+                yield "rows", expected, computed_here, f"groups of {block.name}"
 
 
 def _made(connection: duckdb.DuckDBPyConnection, name: str, statement: str) -> pa.Table:
@@ -189,8 +189,8 @@ def _groups(engine: Engine, block: Block) -> pa.Table | None:
         return None
 
 
-def _assert_same(expected: pa.Table, found: pa.Table, what: str) -> None:
-    assert set(expected.column_names) == set(found.column_names), what
-    shown = found.select(expected.column_names)
-    its, mine = (loosened(from_arrow(table)) for table in (expected, shown))
-    assert_same_bag(its, Bag(mine.columns, its.types, mine.rows), what)
+def _assert_same(expected: pa.Table, actual: pa.Table, what: str) -> None:
+    assert set(expected.column_names) == set(actual.column_names), what
+    shown = actual.select(expected.column_names)
+    its, actual_bag = (loosened(from_arrow(table)) for table in (expected, shown))
+    assert_same_bag(its, Bag(actual_bag.columns, its.types, actual_bag.rows), what)

@@ -56,9 +56,9 @@ QUERIES = {
     "HAVING": "SELECT k, count(*) n FROM a GROUP BY k HAVING count(*) > 1",
 }
 NUMBERED = [
-    one
-    for one in semirings.ALL
-    if isinstance(one, Quotient | semirings.Which | semirings.Sensitivity)
+    semiring
+    for semiring in semirings.ALL
+    if isinstance(semiring, Quotient | semirings.Which | semirings.Sensitivity)
 ]
 SEEDS = [4006, 4012, 4013, 4016, 4043, 4090]
 """Generated queries of several blocks without conditions, which have values in all semirings."""
@@ -90,17 +90,17 @@ def _compare(capture: Capture, patch: pytest.MonkeyPatch, rng: random.Random) ->
     for semiring in NUMBERED:
         for valuation in (None, *(_given(capture, semiring, rng) for _ in range(2))):
             for merged in (False, True):
-                found = _evaluated(capture, semiring, valuation, merged)
+                actual = _evaluated(capture, semiring, valuation, merged)
                 with patch.context() as patched:
                     for module in OBJECTS:
                         patched.setattr(module, "columns_of", ArrayColumns)
                     expected = _evaluated(capture, semiring, valuation, merged)
-                assert found == expected, (semiring.name, valuation)
+                assert actual == expected, (semiring.name, valuation)
 
 
 def _given(capture: Capture, semiring: Semiring[Any], rng: random.Random) -> dict[str, Any]:
     """Values of some tokens: of deleted ones 0, of others sums and products of tokens."""
-    found: dict[str, Any] = {}
+    values_by_relation: dict[str, Any] = {}
     for name, record in capture.manifest.relations.items():
         keys = [tuple(row.values()) for row in capture.memory.tokens(name).to_pylist()]
         if not record.token or not keys:
@@ -108,11 +108,11 @@ def _given(capture: Capture, semiring: Semiring[Any], rng: random.Random) -> dic
         values = {
             key: _value(semiring, name, keys, rng) for key in rng.sample(keys, len(keys) // 2)
         }
-        found[name] = values
+        values_by_relation[name] = values
         if rng.random() < 0.6:
             # Of the tokens that are left each is itself, in place of 1.
-            found[name] = partial(_or_itself, semiring, values)
-    return found
+            values_by_relation[name] = partial(_or_itself, semiring, values)
+    return values_by_relation
 
 
 def _or_itself(semiring: Semiring[Any], values: dict[Any, Any], token: Token) -> Any:

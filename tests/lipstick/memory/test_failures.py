@@ -21,7 +21,7 @@ PADDED = "SELECT l.id FROM l LEFT JOIN r ON l.k = r.k WHERE 10 / coalesce(r.y, 0
 
 def without(**keys: list[int]) -> Deletion:
     """Return a deletion of tuples by their keys."""
-    gone = {name: frozenset((key,) for key in found) for name, found in keys.items()}
+    gone = {name: frozenset((key,) for key in of_relation) for name, of_relation in keys.items()}
     return Deletion("chosen", gone)
 
 
@@ -51,8 +51,8 @@ def test_an_error_of_a_row_that_appears(tmp_path: Path) -> None:
 def test_a_condition_on_members_is_no_comparison_of_aggregates(tmp_path: Path) -> None:
     """Rows that it drops are no part of an annotation, and any semiring has values for others."""
     capture = write_capture(PADDED, DATABASE, tmp_path)
-    found = capture.evaluate(Tropical(), {"l": {1: 2.0, 3: 4.0}, "r": {3: 1.0}})
-    assert sorted(found.to_pandas().itertuples(index=False)) == [(1, 2), (2, 0), (3, 5), (4, 0)]
+    evaluated = capture.evaluate(Tropical(), {"l": {1: 2.0, 3: 4.0}, "r": {3: 1.0}})
+    assert sorted(evaluated.to_pandas().itertuples(index=False)) == [(1, 2), (2, 0), (3, 5), (4, 0)]
     sql = f"SELECT count(*) AS n FROM ({PADDED.replace('> 1', '> 2.5')}) t GROUP BY id > 0"
     ((row, annotation),) = write_capture(sql, DATABASE, tmp_path / "grouped").polynomials()
     assert row["n"] == 1
@@ -62,10 +62,10 @@ def test_a_condition_on_members_is_no_comparison_of_aggregates(tmp_path: Path) -
 def test_a_group_that_appears_with_a_key_that_only_spark_computes(tmp_path: Path) -> None:
     """What is not known of a row that is not there yet is asked for when it appears."""
     words = small("w", "id int, s string", [(1, "\u00e4"), (2, "b")])
-    others = small("o", "oid int, id int", [(1, 1), (2, 2)])
+    other_rows = small("o", "oid int, id int", [(1, 1), (2, 2)])
     sql = """SELECT upper(s) AS u, count(*) AS n FROM w
         WHERE NOT EXISTS (SELECT 1 FROM o WHERE o.id = w.id) GROUP BY upper(s)"""
-    memory = written(sql, Database({"w": words, "o": others}), tmp_path)
+    memory = written(sql, Database({"w": words, "o": other_rows}), tmp_path)
     assert memory.answer().num_rows == 0
     with pytest.raises(NeedsSparkError, match="UPPER"):
         memory.what_if({"o": pa.table({"oid": pa.array([1], pa.int32())})})

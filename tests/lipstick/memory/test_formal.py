@@ -76,11 +76,11 @@ def capture(sql: str, directory: Path) -> Memory:
 @pytest.mark.parametrize("sql", SHOWN)
 def test_annotations_have_their_conditions(sql: str, tmp_path: Path) -> None:
     """Every condition is a factor, written as the query has it."""
-    found = {
+    texts = {
         tuple(row.values()): str(annotation)
         for row, annotation in capture(sql, tmp_path).annotations()
     }
-    assert found == SHOWN[sql]
+    assert texts == SHOWN[sql]
 
 
 def test_rows_that_could_be(tmp_path: Path) -> None:
@@ -117,8 +117,8 @@ def valuations(memory: Memory, semiring: object, given: object) -> dict[str, obj
 
 def values(memory: Memory, semiring: object, given: object) -> list[object]:
     """The annotations of the answer's rows in a semiring."""
-    found = memory.evaluate(semiring, valuations(memory, semiring, given))  # type: ignore[arg-type]
-    return found.column("_value").to_pylist()
+    evaluated = memory.evaluate(semiring, valuations(memory, semiring, given))  # type: ignore[arg-type]
+    return evaluated.column("_value").to_pylist()
 
 
 HAVING = "SELECT k, sum(x) AS t FROM r GROUP BY k HAVING sum(x) > 3"
@@ -164,8 +164,8 @@ def test_potential_rows_are_evaluated(tmp_path: Path) -> None:
     """With the values that they have in the world of what is not 0."""
     memory = capture("SELECT k, count(*) AS n FROM r GROUP BY k HAVING count(*) < 2", tmp_path)
     given = valuations(memory, Boolean(), {"r": {1: False}})
-    found = memory.evaluate_potential(Boolean(), given)  # type: ignore[arg-type]
-    assert found.to_pylist() == [
+    potential = memory.evaluate_potential(Boolean(), given)  # type: ignore[arg-type]
+    assert potential.to_pylist() == [
         {"c0": None, "c1": 1, "_value": True},
         {"c0": "a", "c1": 1, "_value": True},
         {"c0": "b", "c1": 2, "_value": False},

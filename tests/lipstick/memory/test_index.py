@@ -21,10 +21,10 @@ def test_spread_numbers_every_segment() -> None:
 @given(st.lists(st.integers(-5, 5), max_size=40), st.sets(st.integers(-6, 6)))
 def test_rows_of_codes_are_all_found(codes: list[int], wanted: set[int]) -> None:
     index = SortedIndex(np.array(codes, dtype=np.int64))
-    asked = np.array(sorted(wanted), dtype=np.int64)
-    rows, owners = index.rows(asked)
+    codes_wanted = np.array(sorted(wanted), dtype=np.int64)
+    rows, owners = index.rows(codes_wanted)
     assert sorted(rows.tolist()) == [i for i, code in enumerate(codes) if code in wanted]
-    assert all(codes[row] == asked[owner] for row, owner in zip(rows, owners, strict=True))
+    assert all(codes[row] == codes_wanted[owner] for row, owner in zip(rows, owners, strict=True))
 
 
 def test_composite_integer_keys_are_packed() -> None:

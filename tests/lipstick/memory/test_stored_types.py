@@ -25,9 +25,9 @@ HOURS = "interval day to second"
 def stored(folder: Path, table: pa.Table, types: dict[str, Any]) -> StoredDataset:
     """Return a table as a dataset of one file that says these types of Spark's."""
     fields = [{"name": name, "type": kind, "metadata": {}} for name, kind in types.items()]
-    said = json.dumps({"type": "struct", "fields": fields})
+    schema_text = json.dumps({"type": "struct", "fields": fields})
     key = "org.apache.spark.sql.parquet.row.metadata"
-    pq.write_table(table.replace_schema_metadata({key: said}), folder / "part-0.parquet")
+    pq.write_table(table.replace_schema_metadata({key: schema_text}), folder / "part-0.parquet")
     return StoredDataset(folder)
 
 

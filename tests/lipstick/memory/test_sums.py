@@ -27,8 +27,8 @@ def test_a_group_may_lose_other_members_each_time() -> None:
     values, codes = np.arange(6) / 8, np.array([0, 0, 1, 0, 1, 0])
     sums = ChunkedSums(values, codes, 2)
     owners, lost = np.array([0, 2, 2]), np.array([3, 0, 5])
-    found = sums.without(np.array([0, 1, 0]), owners, lost)
-    assert (found * 8).tolist() == [0 + 1 + 5, 2 + 4, 1 + 3]
+    sums_left = sums.without(np.array([0, 1, 0]), owners, lost)
+    assert (sums_left * 8).tolist() == [0 + 1 + 5, 2 + 4, 1 + 3]
 
 
 def test_nan_goes_with_its_member() -> None:

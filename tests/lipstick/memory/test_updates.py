@@ -61,21 +61,21 @@ def test_updates_are_the_query_on_the_changed_data(
     capture: Capture, changed: dict[int, tuple[int | None, float | None]]
 ) -> None:
     rows = CARS.to_pylist()
-    for place, (price, weight) in changed.items():
-        rows[place] |= {"price": price, "weight": weight}
+    for row, (price, weight) in changed.items():
+        rows[row] |= {"price": price, "weight": weight}
     new = pa.Table.from_pylist(rows, CARS.schema)
     expected = loosened(Duck(_database(new)).answer(SQL))
     updated = new.take(pa.array(sorted(changed), pa.int64())).select(["car", "price", "weight"])
-    found = loosened(from_arrow(capture.what_if_updated({"cars": updated}).df))
-    assert sorted(map(repr, found.rows)) == sorted(map(repr, expected.rows))
+    actual = loosened(from_arrow(capture.what_if_updated({"cars": updated}).df))
+    assert sorted(map(repr, actual.rows)) == sorted(map(repr, expected.rows))
 
 
 def test_changes(capture: Capture) -> None:
     """All Civics ten per cent cheaper."""
     cheaper = pa.table({"car": ["C2", "C3"], "price": [18, 20]})
-    found = capture.what_if_updated({"cars": cheaper})
-    assert found.method == "annotations"
-    [row] = found.changes.to_pylist()
+    what_if = capture.what_if_updated({"cars": cheaper})
+    assert what_if.method == "annotations"
+    [row] = what_if.changes.to_pylist()
     assert (row["_change"], row["old"]["s"], row["new"]["s"]) == ("changed", 126, 114)
     assert capture.what_if_updated({}).df == capture.df
 
@@ -93,16 +93,19 @@ def test_changes(capture: Capture) -> None:
 def test_many_scenarios_are_each_of_them(
     capture: Capture, prices: list[dict[str, int | None]]
 ) -> None:
-    listed = [{"cars": _prices(one)} for one in prices]
+    listed = [{"cars": _prices(scenario)} for scenario in prices]
     many = capture.what_if_updated_many(listed)
     assert len(many) == len(listed)
     for number, update in enumerate(listed):
         alone = capture.what_if_updated(update)
-        mine = pc.equal(many.df.column("scenario"), number)
-        assert many.df.filter(mine).drop_columns(["scenario"]).to_pylist() == alone.df.to_pylist()
-    owners = [number for number, one in enumerate(prices) for _ in one]
+        of_scenario = pc.equal(many.df.column("scenario"), number)
+        assert (
+            many.df.filter(of_scenario).drop_columns(["scenario"]).to_pylist()
+            == alone.df.to_pylist()
+        )
+    owners = [number for number, scenario in enumerate(prices) for _ in scenario]
     if owners:
-        together = pa.concat_tables([one["cars"] for one in listed])
+        together = pa.concat_tables([scenario["cars"] for scenario in listed])
         table = together.append_column("scenario", pa.array(owners))
         assert capture.what_if_updated_many({"cars": table}).changes == many.changes
 
@@ -161,14 +164,14 @@ def test_several_blocks_are_refused(tmp_path: Path) -> None:
     sql = (
         "SELECT n, count(*) c FROM (SELECT model, sum(price) n FROM cars GROUP BY model) GROUP BY n"
     )
-    found = write_capture(sql, _database(CARS), tmp_path / "c")
+    written_capture = write_capture(sql, _database(CARS), tmp_path / "c")
     with pytest.raises(CaptureError, match="one grouping over joins"):
-        found.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
+        written_capture.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
 
 
 def test_groups_that_were_not_captured_are_refused(tmp_path: Path) -> None:
     """Where HAVING can only become false by deletions, the groups it drops are not kept."""
-    found = write_capture(SQL, _database(CARS), tmp_path / "c")
-    object.__setattr__(found.manifest, "pruned", (found.manifest.root.name,))
+    written_capture = write_capture(SQL, _database(CARS), tmp_path / "c")
+    object.__setattr__(written_capture.manifest, "pruned", (written_capture.manifest.root.name,))
     with pytest.raises(CaptureError, match="without HAVING"):
-        found.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})
+        written_capture.what_if_updated({"cars": pa.table({"car": ["C2"], "price": [1]})})

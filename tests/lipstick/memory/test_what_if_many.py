@@ -83,13 +83,13 @@ ALONE = ("aggregates", "no keys", "join", "having", "limit", "rows", "limited ro
 @pytest.fixture(scope="module", params=QUERIES)
 def capture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Capture:
     directory = tmp_path_factory.mktemp("capture") / "c"
-    found = write_capture(QUERIES[request.param], DATABASE, directory)
+    written_capture = write_capture(QUERIES[request.param], DATABASE, directory)
     if request.param in ALONE:
-        engine = found.memory._engine
+        engine = written_capture.memory._engine
         members = members_of(engine.rows(engine.root.name))
         assert members is not None
         assert members.alone, "computed together"
-    return found
+    return written_capture
 
 
 @pytest.fixture(scope="module")
@@ -118,20 +118,20 @@ def test_many_scenarios_are_each_of_them(
     read = {name for name, record in capture.manifest.relations.items() if record.token}
     check_many(
         capture.memory,
-        [{name: tokens for name, tokens in one.items() if name in read} for one in given],
+        [{name: tokens for name, tokens in scenario.items() if name in read} for scenario in given],
     )
 
 
 def test_generated_queries(tmp_path: Path) -> None:
     """Many blocks, and what cannot be answered in memory is the same error."""
-    asked = changed = 0
+    answered = changed = 0
     for seed in range(1_000_000, 1_000_016):
         case = generate(seed)
         try:
-            found = write_capture(case.sql, case.database, tmp_path / str(seed))
+            written_capture = write_capture(case.sql, case.database, tmp_path / str(seed))
         except (duckdb.Error, sqlglot.errors.SqlglotError):
             continue
-        if found.manifest.root.copies:
+        if written_capture.manifest.root.copies:
             continue
         chosen = deletion_sets(random.Random(seed), case.database, {}, count=6)
         tokens = [
@@ -139,23 +139,23 @@ def test_generated_queries(tmp_path: Path) -> None:
                 name: _tokens(relation, {relation.row_keys().index(key) for key in keys})
                 for name, keys in deletion.keys.items()
                 for relation in [case.database.relations[name]]
-                if name in found.manifest.relations
+                if name in written_capture.manifest.relations
             }
             for deletion in chosen
         ]
         try:
-            changed += check_many(found.memory, tokens)
-            asked += len(tokens)
+            changed += check_many(written_capture.memory, tokens)
+            answered += len(tokens)
         except NeedsSparkError:
             with pytest.raises(NeedsSparkError):
-                _ask_each(found, tokens)
-    assert asked > 30
-    assert changed > asked / 4
+                _ask_each(written_capture, tokens)
+    assert answered > 30
+    assert changed > answered / 4
 
 
 def _ask_each(capture: Capture, given: list[dict[str, pa.Table]]) -> None:
-    for one in given:
-        capture.memory.what_if(one)
+    for scenario in given:
+        capture.memory.what_if(scenario)
 
 
 def test_large_groups_of_floats_are_added_up_as_alone(tmp_path: Path) -> None:
@@ -170,9 +170,11 @@ def test_large_groups_of_floats_are_added_up_as_alone(tmp_path: Path) -> None:
     )
     relation = Relation("r", ("id",), "id int, k string, x double", data)
     sql = "SELECT k, sum(x) s, avg(x) a FROM r GROUP BY k"
-    found = write_capture(sql, Database({"r": relation}), tmp_path / "c")
+    written_capture = write_capture(sql, Database({"r": relation}), tmp_path / "c")
     chosen = [{0, 5, 40_000}, {69_999}, {7, 69_998}, set(range(69_991, 70_000))]
-    assert check_many(found.memory, [{"r": _tokens(relation, one)} for one in chosen]) == 4
+    assert (
+        check_many(written_capture.memory, [{"r": _tokens(relation, keys)} for keys in chosen]) == 4
+    )
 
 
 # -- how scenarios are given ---------------------------------------------------------------
@@ -194,8 +196,8 @@ def test_listed_and_named(sums: Capture) -> None:
 def test_tabulated(sums: Capture) -> None:
     cars = pa.table({"car": ["C2", "C1", "C3"], "scenario": ["a", "b", "a"]})
     bids = pa.table({"bid": [1], "round": [2], "scenario": ["c"]})
-    found = sums.what_if_many({"cars": cars, "bids": bids})
-    shown = found.changes.select(["scenario", "model", "_change"]).to_pylist()
+    many = sums.what_if_many({"cars": cars, "bids": bids})
+    shown = many.changes.select(["scenario", "model", "_change"]).to_pylist()
     assert [tuple(row.values()) for row in shown] == [
         ("a", "Civic", "deleted"),
         ("b", "Accord", "deleted"),
@@ -233,7 +235,7 @@ def test_refused(sums: Capture, given: object, text: str) -> None:
 
 def test_what_only_spark_computes_is_named(tmp_path: Path) -> None:
     sql = "SELECT model, sqrt(sum(price)) r FROM cars GROUP BY model"
-    found = write_capture(sql, DATABASE, tmp_path / "c")
-    assert found.what_if_many([{"cars": ["C4"]}]).changes.num_rows == 1
+    written_capture = write_capture(sql, DATABASE, tmp_path / "c")
+    assert written_capture.what_if_many([{"cars": ["C4"]}]).changes.num_rows == 1
     with pytest.raises(CaptureError, match="SQRT"):
-        found.what_if_many([{"cars": ["C4"]}, {"cars": ["C2"]}])
+        written_capture.what_if_many([{"cars": ["C4"]}, {"cars": ["C2"]}])

@@ -93,7 +93,7 @@ def test_annotations_follow_deletions(sql: str, tmp_path: Path) -> None:
     """The conditions on window functions in an annotation say which rows a deletion leaves."""
     answer = written(sql, DATABASE, tmp_path).annotations()
     size = 1 if sql.endswith("GROUP BY k") else 2
-    rows = [(tuple(row.values())[:size], Expression.of(found)) for row, found in answer]
+    rows = [(tuple(row.values())[:size], Expression.of(annotation)) for row, annotation in answer]
     gone = 0
     for deletion in deletions():
         tokens = [Token(name, key) for name, keys in deletion.keys.items() for key in keys]
@@ -126,6 +126,6 @@ def test_lineage_has_what_decides(tmp_path: Path) -> None:
     """The rows that a value comes from are in the lineage of its row."""
     sql = "SELECT id, lag(x, 2) OVER (ORDER BY id) AS l FROM a"
     memory = written(sql, DATABASE, tmp_path)
-    found = memory.lineage(lambda rows: np.arange(rows.num_rows) == 4)["a"]
-    assert sorted(found["id"].to_pylist()) == [3, 4, 5]
+    lineage = memory.lineage(lambda rows: np.arange(rows.num_rows) == 4)["a"]
+    assert sorted(lineage["id"].to_pylist()) == [3, 4, 5]
     assert memory.lineage()["a"].num_rows == 9

@@ -90,8 +90,8 @@ def resolve(data: pa.Table) -> Callable[[str, str], Vector]:
 
 def call(sql: str) -> WindowCall:
     """Return a window function over ``m``."""
-    (found,) = windowed(scalar(sql)).calls
-    return found
+    (window_call,) = windowed(scalar(sql)).calls
+    return window_call
 
 
 def over(function: str, partition: str, order: str, frame: str) -> str:
@@ -102,13 +102,13 @@ def over(function: str, partition: str, order: str, frame: str) -> str:
 
 def texts() -> list[str]:
     """Return every combination that is defined."""
-    found = [over(f, p, o, "") for f in (*RANKS, *OFFSETS) for p in PARTITIONS for o in ORDERS]
+    calls = [over(f, p, o, "") for f in (*RANKS, *OFFSETS) for p in PARTITIONS for o in ORDERS]
     partitions, orders = PARTITIONS[:2], ORDERS[:2]
-    found += [over(f, p, o, r) for f in FRAMED for p in partitions for o in orders for r in FRAMES]
+    calls += [over(f, p, o, r) for f in FRAMED for p in partitions for o in orders for r in FRAMES]
     tied = [f for f in FRAMED if "VALUE" not in f]
-    found += [over(f, p, o, r) for f in tied for p in PARTITIONS for o in TIED for r in RANGES]
-    found += [over(f, p, o, "") for f in RANKS[1:5] for p in PARTITIONS for o in TIED]
-    return found + [over(f, p, "", "") for f in tied for p in PARTITIONS]
+    calls += [over(f, p, o, r) for f in tied for p in PARTITIONS for o in TIED for r in RANGES]
+    calls += [over(f, p, o, "") for f in RANKS[1:5] for p in PARTITIONS for o in TIED]
+    return calls + [over(f, p, "", "") for f in tied for p in PARTITIONS]
 
 
 @cache
@@ -116,11 +116,11 @@ def statements() -> list[tuple[str, list[WindowCall]]]:
     """Return statements of DuckDB, each with the window functions that it selects after the id."""
     every = texts()
     some = [every[start : start + 60] for start in range(0, len(every), 60)]
-    found = []
+    selects = []
     for part in some:
         items = ", ".join(f"{sql} AS v{number}" for number, sql in enumerate(part))
-        found.append((to_duckdb(f"SELECT m.id, {items} FROM m"), [call(sql) for sql in part]))
-    return found
+        selects.append((to_duckdb(f"SELECT m.id, {items} FROM m"), [call(sql) for sql in part]))
+    return selects
 
 
 @pytest.mark.parametrize("size", [0, 1, 23])
@@ -132,9 +132,9 @@ def test_every_combination(size: int) -> None:
         connection.register("m", data)
         for statement, calls in statements():
             expected = {row[0]: row[1:] for row in connection.execute(statement).fetchall()}
-            for number, one in enumerate(calls):
-                found = computed(one, columns, size).to_pylist()
-                assert found == [expected[i][number] for i in data["id"].to_pylist()], one.text
+            for number, window in enumerate(calls):
+                actual = computed(window, columns, size).to_pylist()
+                assert actual == [expected[i][number] for i in data["id"].to_pylist()], window.text
 
 
 def test_extents() -> None:
@@ -143,11 +143,11 @@ def test_extents() -> None:
     columns = resolve(data)
 
     def rows(sql: str) -> list[set[int]]:
-        one = call(sql)
-        place = placed(one, columns, 4)
-        found = extent(one, place)
-        ids = [data.column("id")[int(row)].as_py() for row in place.rows]
-        ranges = zip(found.start[place.place], found.stop[place.place], strict=True)
+        window = call(sql)
+        placement = placed(window, columns, 4)
+        extents = extent(window, placement)
+        ids = [data.column("id")[int(row)].as_py() for row in placement.rows]
+        ranges = zip(extents.start[placement.place], extents.stop[placement.place], strict=True)
         return [set(ids[a:b]) for a, b in ranges]
 
     window = "OVER (PARTITION BY m.k ORDER BY m.x)"

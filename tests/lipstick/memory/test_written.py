@@ -66,14 +66,14 @@ def database() -> Database:
 
 def _deletions(database: Database) -> list[Deletion]:
     rng = random.Random(2)
-    found = [NOTHING]
+    drawn = [NOTHING]
     for share in (0.2, 0.4, 0.7, 1.0):
         keys = {
             name: frozenset(key for key in relation.row_keys() if rng.random() < share)
             for name, relation in database.relations.items()
         }
-        found.append(Deletion("random", keys))
-    return found
+        drawn.append(Deletion("random", keys))
+    return drawn
 
 
 @pytest.mark.parametrize("sql", EXACT.values(), ids=EXACT)
@@ -97,8 +97,8 @@ def test_grouped_rows_are_joined(database: Database, sql: str, tmp_path: Path) -
 
 
 def test_annotations_of_joined_groups(database: Database, tmp_path: Path) -> None:
-    found = written(COMBINED["by_aggregated_values"], database, tmp_path).annotations()
-    shown = {tuple(row.values())[:2]: str(annotation) for row, annotation in found}
+    pairs = written(COMBINED["by_aggregated_values"], database, tmp_path).annotations()
+    shown = {tuple(row.values())[:2]: str(annotation) for row, annotation in pairs}
     assert shown[2, 3] == "δ(a:4)·δ(a:7)·[COUNT(a:4⊗1) = COUNT(a:7⊗1)]"
     assert shown[3, 3] == "δ(a:7)²·[COUNT(a:7⊗1) = COUNT(a:7⊗1)]"
     assert (1, 3) not in shown

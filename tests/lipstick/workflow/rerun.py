@@ -34,12 +34,12 @@ _TYPES = {"int": IntegerType(), "bigint": LongType()}
 
 def relation(columns: str, **more: Any) -> Relation:
     """A relation of integers, whose columns need not be read by Spark."""
-    made = Relation(columns, **more)
+    declared = Relation(columns, **more)
     struct = StructType()
-    for name, kind in made.columns:
+    for name, kind in declared.columns:
         struct.add(name, _TYPES[kind])
-    remember_structs({made.ddl: struct.jsonValue()})
-    return made
+    remember_structs({declared.ddl: struct.jsonValue()})
+    return declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +77,16 @@ class Ran:
     def without(self, gone: Mapping[str, Sequence[int]]) -> dict[str, Rows]:
         """The inputs without rows at some places."""
         return {
-            name: [row for place, row in enumerate(rows) if place not in gone.get(name, ())]
+            name: [row for number, row in enumerate(rows) if number not in gone.get(name, ())]
             for name, rows in self.inputs.items()
         }
 
     def names(self, gone: Mapping[str, Sequence[int]]) -> list[str]:
         """The nodes of rows at some places."""
         return [
-            _node(f"input#0/m/{name}", len(self.inputs[name]), place)
+            _node(f"input#0/m/{name}", len(self.inputs[name]), number)
             for name, places in gone.items()
-            for place in places
+            for number in places
         ]
 
     def answer(self, output: str) -> Bag:
@@ -142,18 +142,18 @@ class Ran:
         return aggregate_name(self.graph.segment(node).label)
 
     def _rows(self, output: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.run.output(0, "m", output).to_pylist()  # type: ignore[union-attr]
-        return found
+        rows: list[dict[str, Any]] = self.run.output(0, "m", output).to_pylist()  # type: ignore[union-attr]
+        return rows
 
 
 def deletions(inputs: Mapping[str, Rows], most: int = 2) -> Iterator[dict[str, list[int]]]:
     """Every deletion of up to so many rows."""
-    places = [(name, place) for name, rows in inputs.items() for place in range(len(rows))]
+    places = [(name, number) for name, rows in inputs.items() for number in range(len(rows))]
     for count in range(1, most + 1):
         for chosen in itertools.combinations(places, count):
             gone: dict[str, list[int]] = {}
-            for name, place in chosen:
-                gone.setdefault(name, []).append(place)
+            for name, position in chosen:
+                gone.setdefault(name, []).append(position)
             yield gone
 
 

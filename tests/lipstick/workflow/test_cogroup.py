@@ -57,8 +57,8 @@ def test_cogroup_and_flatten(spark: SparkSession, tmp_path: Path) -> None:
         state={"dealer1": {"Cars": [("C1", "Accord"), ("C2", "Civic"), ("C3", "Civic")]}},
         store=tmp_path / "shop",
     )
-    found = {tuple(row) for row in run.output(0).collect()}
-    assert found == {("B1", "Civic", 2), ("B2", "Audi", None)}
+    rows = {tuple(row) for row in run.output(0).collect()}
+    assert rows == {("B1", "Civic", 2), ("B2", "Audi", None)}
     g = run.graph()
     labels = {segment.label for segment in g.storage.segments if "/AllInfo" in segment.name}
     assert "δ" in labels

@@ -62,8 +62,10 @@ def test_conditions_on_aggregates_are_nodes(graph: ProvenanceGraph) -> None:
         "m#1/Joined.made.condition1": "[c > n]",
         "m#1/Many.made.condition1": "[c > 1]",
     }
-    made = graph.select(segment="m#1/Having.made.condition1").ancestors(1).names()
-    assert made == [f"m#1/Having.made.{part}[{n}]" for part in ("group", "count") for n in (0, 1)]
+    parents = graph.select(segment="m#1/Having.made.condition1").ancestors(1).names()
+    assert parents == [
+        f"m#1/Having.made.{part}[{n}]" for part in ("group", "count") for n in (0, 1)
+    ]
     assert graph.segment("m#1/Chosen.made[0]").label == "·"
 
 

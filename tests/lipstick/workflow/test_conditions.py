@@ -85,9 +85,9 @@ def test_a_relation_has_columns_and_a_key_of_them() -> None:
 
 
 def test_columns_are_ddl_with_types_that_have_commas() -> None:
-    found = Relation("a decimal(10,2), b array<struct<x: int, y: int>>, c int")
-    assert found.names == ("a", "b", "c")
-    assert found.columns[0] == ("a", "decimal(10,2)")
+    relation = Relation("a decimal(10,2), b array<struct<x: int, y: int>>, c int")
+    assert relation.names == ("a", "b", "c")
+    assert relation.columns[0] == ("a", "decimal(10,2)")
 
 
 def test_schemas_are_disjoint() -> None:
@@ -194,17 +194,17 @@ def test_names_of_modules_are_plain_and_unique() -> None:
 
 
 def test_edges_and_ends_are_nodes() -> None:
-    one = _step("m")
-    _message(UnknownNodeError, "The edge x → y has no node y to join.", _chain(("x", "y"), x=one))
+    step = _step("m")
+    _message(UnknownNodeError, "The edge x → y has no node y to join.", _chain(("x", "y"), x=step))
     _message(
         UnknownNodeError,
         "The input y is no node.\nThe nodes are: x.",
-        lambda: Workflow("w", {"x": one}, [], "y", "x"),
+        lambda: Workflow("w", {"x": step}, [], "y", "x"),
     )
     _message(
         UnknownNodeError,
         "The output y is no node.",
-        lambda: Workflow("w", {"x": one}, [], "x", "y"),
+        lambda: Workflow("w", {"x": step}, [], "x", "y"),
     )
 
 
@@ -238,21 +238,21 @@ def test_an_edge_to_itself_is_a_cycle() -> None:
 
 
 def test_edges_carry_outputs_to_inputs() -> None:
-    one, two = _step("m"), _step("n")
+    step, two = _step("m"), _step("n")
     _message(
         EdgeRelationError,
         "The edge x → y carries no relation.\nm gives B; n takes A.",
-        _chain(("x", "y"), x=one, y=two),
+        _chain(("x", "y"), x=step, y=two),
     )
     _message(
         EdgeRelationError,
         "The edge x → y carries C, which is no output of m.",
-        _chain(Edge("x", "y", {"C": "A"}), x=one, y=two),
+        _chain(Edge("x", "y", {"C": "A"}), x=step, y=two),
     )
     _message(
         EdgeRelationError,
         "The edge x → y leads to B, which is no input of n.",
-        _chain(Edge("x", "y", "B"), x=one, y=two),
+        _chain(Edge("x", "y", "B"), x=step, y=two),
     )
 
 

@@ -102,13 +102,13 @@ def graph(run: Run) -> ProvenanceGraph:
 
 def _nodes(graph: ProvenanceGraph, module: str, invocation: int) -> dict[str, Any]:
     """The nodes of an invocation, each with its kind, label and predecessors."""
-    found = {}
+    nodes = {}
     for node in graph.ids.tolist():
         segment = graph.segment(node)
         if (segment.module, segment.invocation) == (module, invocation):
             before = graph.names(graph.incoming(np.array([node])).nodes)
-            found[graph.name(node)] = (segment.kind, segment.label, Counter(before))
-    return found
+            nodes[graph.name(node)] = (segment.kind, segment.label, Counter(before))
+    return nodes
 
 
 def _expected(nodes: dict[str, tuple[Kind, str, list[str]]]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def outputs(run: Run) -> dict[tuple[int, str, str], Counter[tuple[Any, ...]]]:
 
 def left(graph: ProvenanceGraph, run: Run) -> dict[tuple[int, str, str], Counter[tuple[Any, ...]]]:
     """The rows of every output that a graph still has, aggregates computed from what is left."""
-    found = {}
+    left_by_output = {}
     for (execution, node, relation), rows in outputs(run).items():
         segment = f"{node}#{execution + 1}/{relation}"
         count = sum(rows.values())
@@ -115,8 +115,8 @@ def left(graph: ProvenanceGraph, run: Run) -> dict[tuple[int, str, str], Counter
                     # Of no tensor nothing is left: the greatest of none is NULL.
                     row[column] = graph.value(value) if value in graph else None
             shown[tuple(row.values())] += 1
-        found[execution, node, relation] = shown
-    return found
+        left_by_output[execution, node, relation] = shown
+    return left_by_output
 
 
 @settings(

@@ -43,15 +43,15 @@ def graph(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Prov
 
 def _made(graph: ProvenanceGraph, relation: str) -> dict[str, tuple[str, list[str]]]:
     """Nodes of a relation, without the invocation's name: their labels and predecessors."""
-    found = {}
+    nodes = {}
     for node in graph.ids.tolist():
         name = graph.name(node).removeprefix("m#1/")
         segment = graph.segment(node).name.removeprefix("m#1/")
         if segment == relation or segment.startswith(f"{relation}."):
             before = graph.names(graph.incoming(np.array([node])).nodes)
             label = graph.segment(node).label
-            found[name] = (label, sorted(n.removeprefix("m#1/") for n in before))
-    return found
+            nodes[name] = (label, sorted(n.removeprefix("m#1/") for n in before))
+    return nodes
 
 
 def test_a_filter_makes_no_nodes(graph: ProvenanceGraph) -> None:
@@ -87,28 +87,28 @@ def test_distinct_is_delta(graph: ProvenanceGraph) -> None:
 
 
 def test_an_aggregate_has_a_tensor_per_value(graph: ProvenanceGraph) -> None:
-    found = _made(graph, "Grouped")
-    assert found["Grouped.group[0]"] == ("δ", ["R:1", "R:2"])
-    assert found["Grouped[1]"] == ("+", ["Grouped.group[1]"])
+    nodes = _made(graph, "Grouped")
+    assert nodes["Grouped.group[0]"] == ("δ", ["R:1", "R:2"])
+    assert nodes["Grouped[1]"] == ("+", ["Grouped.group[1]"])
     # NULL is no value: R:2 has no tensor.
-    assert found["Grouped.n[0]"] == ("COUNT", ["Grouped.n.tensors[0]"])
-    assert found["Grouped.n.tensors[0]"] == ("⊗", ["Grouped.n.values:10", "R:1"])
-    assert found["Grouped.n.tensors[1]"] == ("⊗", ["Grouped.n.values:10", "R:3"])
-    assert found["Grouped.n.values:10"] == ("", [])
-    assert found["Grouped.s.distinct[0]"] == ("δ", ["R:1"])
-    assert found["Grouped.s.tensors[0]"] == ("⊗", ["Grouped.s.distinct[0]", "Grouped.s.values:10"])
-    label, before = found["Grouped.m[0]"]
+    assert nodes["Grouped.n[0]"] == ("COUNT", ["Grouped.n.tensors[0]"])
+    assert nodes["Grouped.n.tensors[0]"] == ("⊗", ["Grouped.n.values:10", "R:1"])
+    assert nodes["Grouped.n.tensors[1]"] == ("⊗", ["Grouped.n.values:10", "R:3"])
+    assert nodes["Grouped.n.values:10"] == ("", [])
+    assert nodes["Grouped.s.distinct[0]"] == ("δ", ["R:1"])
+    assert nodes["Grouped.s.tensors[0]"] == ("⊗", ["Grouped.s.distinct[0]", "Grouped.s.values:10"])
+    label, before = nodes["Grouped.m[0]"]
     assert "MAX" not in label
     assert [graph.segment(f"m#1/{name}").label for name in before] == ["MAX"]
     assert [graph.value(f"m#1/Grouped.{name}[0]") for name in "nsm"] == [1, 10, 11]
 
 
 def test_a_membership_is_a_factor(graph: ProvenanceGraph) -> None:
-    found = _made(graph, "Member")
-    products = {name: before for name, (label, before) in found.items() if label == "·"}
+    nodes = _made(graph, "Member")
+    products = {name: before for name, (label, before) in nodes.items() if label == "·"}
     assert sorted(products) == ["Member:1", "Member:3"]
     (group,) = (name for name in products["Member:1"] if name != "R:1")
-    assert found[group] == ("δ", ["S:1"])
+    assert nodes[group] == ("δ", ["S:1"])
 
 
 def test_an_absence_makes_no_nodes(graph: ProvenanceGraph) -> None:
@@ -116,31 +116,31 @@ def test_an_absence_makes_no_nodes(graph: ProvenanceGraph) -> None:
 
 
 def test_an_aggregate_without_grouping_is_there_whatever_the_input(graph: ProvenanceGraph) -> None:
-    found = _made(graph, "Counted")
-    assert found["Counted"] == ("+", ["m#1"])
-    assert found["Counted.n"] == ("COUNT", ["Counted.n.tensors[0]", "Counted.n.tensors[1]"])
+    nodes = _made(graph, "Counted")
+    assert nodes["Counted"] == ("+", ["m#1"])
+    assert nodes["Counted.n"] == ("COUNT", ["Counted.n.tensors[0]", "Counted.n.tensors[1]"])
     assert _made(graph, "Nothing") == {"Nothing": ("+", ["m#1"]), "Nothing.n": ("COUNT", [])}
     assert "m#1/Counted" in graph.delete(["input#0/m/S:1", "input#0/m/S:3"])
 
 
 def test_inner_groups_are_nodes_of_their_own(graph: ProvenanceGraph) -> None:
-    found = _made(graph, "Nested")
-    inner = [name for name, (label, _) in found.items() if label == "δ" and ".b" in name]
-    assert sorted(found[name][1] for name in inner) == [["R:1", "R:2"], ["R:3"]]
-    outer = [name for name, (label, _) in found.items() if label == "δ" and ".b" not in name]
+    nodes = _made(graph, "Nested")
+    inner = [name for name, (label, _) in nodes.items() if label == "δ" and ".b" in name]
+    assert sorted(nodes[name][1] for name in inner) == [["R:1", "R:2"], ["R:3"]]
+    outer = [name for name, (label, _) in nodes.items() if label == "δ" and ".b" not in name]
     assert len(outer) == 2
 
 
 def test_a_computed_value_is_made_of_values(graph: ProvenanceGraph) -> None:
-    found = _made(graph, "Plus")
-    assert found["Plus.more[0]"] == ("n + 1", ["Grouped.n[0]"])
-    assert found["Plus[0]"] == ("+", ["Grouped[0]"])
+    nodes = _made(graph, "Plus")
+    assert nodes["Plus.more[0]"] == ("n + 1", ["Grouped.n[0]"])
+    assert nodes["Plus[0]"] == ("+", ["Grouped[0]"])
 
 
 def test_what_leaves_has_a_node_of_its_own(graph: ProvenanceGraph) -> None:
-    found = _made(graph, "Out")
-    assert found["Out.made[0]"] == ("+", ["R:1"])
-    assert found["Out:1"] == ("·", ["Out.made[0]", "m#1"])
+    nodes = _made(graph, "Out")
+    assert nodes["Out.made[0]"] == ("+", ["R:1"])
+    assert nodes["Out:1"] == ("·", ["Out.made[0]", "m#1"])
 
 
 # -- state ---------------------------------------------------------------------------------------

@@ -118,8 +118,8 @@ def test_changes_of_the_state_may_be_statements(tmp_path: Path) -> None:
 """
     text = TEXT.replace("    query_output:\n", changes, 1)
     workflow = Workflow.read(_write(tmp_path, text))
-    found = workflow.nodes["first"].specification.query_state
-    assert found == StateQuery(delete={"S": "a = 1"}, insert={"S": "SELECT * FROM A"})
+    change = workflow.nodes["first"].specification.query_state
+    assert change == StateQuery(delete={"S": "a = 1"}, insert={"S": "SELECT * FROM A"})
     workflow.validate()
 
 
@@ -211,8 +211,8 @@ def test_an_uncovered_input_has_the_line_of_its_node(tmp_path: Path) -> None:
 def test_a_loop_is_read(tmp_path: Path) -> None:
     back = "back: [{from: second, to: second, relations: {C: B}}]"
     text = TEXT.replace("inputs:", f"loops:\n  - {{nodes: [second], {back}, times: 2}}\ninputs:")
-    found = Workflow.read(_write(tmp_path, text))
-    assert list(found.shape.nodes) == ["first", "second.1", "second.2"]
+    workflow = Workflow.read(_write(tmp_path, text))
+    assert list(workflow.shape.nodes) == ["first", "second.1", "second.2"]
     with pytest.raises(LoopError, match="line 20: A loop runs at least once"):
         Workflow.read(_write(tmp_path, text.replace("times: 2", "times: 0")))
     with pytest.raises(DocumentError, match=r"loops\.0\.times is 'two' and should be"):

@@ -106,9 +106,9 @@ def _ran(workflow: Workflow, spark: SparkSession, store: Path) -> Run:
 
 def _seen(graph: ProvenanceGraph) -> tuple[set[str], set[str], set[tuple[str, str]]]:
     names = dict(zip(graph.ids.tolist(), graph.names(graph.ids), strict=True))
-    found = graph.outgoing(graph.ids)
-    sources = [names[n] for n in graph.ids.repeat(found.degrees).tolist()]
-    edges = set(zip(sources, (names[n] for n in found.nodes.tolist()), strict=True))
+    adjacency = graph.outgoing(graph.ids)
+    sources = [names[n] for n in graph.ids.repeat(adjacency.degrees).tolist()]
+    edges = set(zip(sources, (names[n] for n in adjacency.nodes.tolist()), strict=True))
     return set(names.values()), set(graph.stale().names()), edges
 
 
@@ -125,10 +125,10 @@ def test_the_dealership_of_frames_is_that_of_sql(spark: SparkSession, tmp_path: 
             for run in (frames, sql)
         ]
         assert rows[0] == rows[1]
-    one, other = frames.graph(), sql.graph()
-    assert _seen(one) == _seen(other)
+    first, other = frames.graph(), sql.graph()
+    assert _seen(first) == _seen(other)
     for token in other.select(kind="token").names():
-        assert _seen(one.delete(token)) == _seen(other.delete(token))
+        assert _seen(first.delete(token)) == _seen(other.delete(token))
 
 
 @pytest.mark.spark

@@ -98,11 +98,11 @@ def test_answers_are_those_of_spark(
         frame.createOrReplaceTempView(name)
         columns = [f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema]
         outputs[name] = Relation(", ".join(columns))
-    asked: list[str] = []
+    queries_asked: list[str] = []
     ask = _Collector._asked
 
     def noted(self: _Collector, sql: str) -> pa.Table:
-        asked.append(self.engine.manifest.query)
+        queries_asked.append(self.engine.manifest.query)
         return ask(self, sql)
 
     monkeypatch.setattr(_Collector, "_asked", noted)
@@ -112,11 +112,11 @@ def test_answers_are_those_of_spark(
         workflow.run(spark, [ROWS], store=store, tracked=tracked)
     plain, tracked_run = (open_run(tmp_path / str(tracked)) for tracked in (False, True))
     for name, sql in queries.items():
-        expected, found = (
+        expected, actual = (
             from_arrow(cast(pa.Table, run.output(0, "m", name))) for run in (plain, tracked_run)
         )
-        assert_same_bag(expected, found, f"{name}: {sql}")
-    assert set(asked) == {sql for name, sql in ASKED.items() if name not in WITHOUT_ANY}
+        assert_same_bag(expected, actual, f"{name}: {sql}")
+    assert set(queries_asked) == {sql for name, sql in ASKED.items() if name not in WITHOUT_ANY}
     for name in (*queries, "A", "B", "Nothing"):
         spark.catalog.dropTempView(name)
 

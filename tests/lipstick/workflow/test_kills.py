@@ -65,14 +65,14 @@ def _ran(processes: ForkServerContext, path: Path, delay: float | None) -> int:
 def _check(path: Path, whole: dict[str, Any]) -> None:
     """What is stored is whole invocations of the run, in their order, and nothing is damaged."""
     assert [str(damage) for damage in fsck(path) if not damage.garbage] == []
-    found = contents(path)
+    stored = contents(path)
     for part in ("segments", "values", "records"):
-        assert found[part].items() <= whole[part].items()
-    assert all(edges in whole["edges"] for edges in found["edges"])
-    done = [name for name in whole["records"] if name in found["records"]]
+        assert stored[part].items() <= whole[part].items()
+    assert all(edges in whole["edges"] for edges in stored["edges"])
+    done = [name for name in whole["records"] if name in stored["records"]]
     for name in done:
-        mine = [s for s in whole["segments"] if s.partition("/")[0] == name]
-        assert set(mine) <= set(found["segments"])
+        segments = [s for s in whole["segments"] if s.partition("/")[0] == name]
+        assert set(segments) <= set(stored["segments"])
     for number in range(1, without_spark.EXECUTIONS + 1):
         assert f"count#{number}" not in done or f"remember#{number}" in done
 

@@ -81,7 +81,7 @@ def test_what_is_known_is_what_running_again_gives(
     specification: Specification, first: Rows, second: Rows, data: st.DataObject
 ) -> None:
     inputs = {"R": first, "S": second}
-    places = [(name, place) for name, rows in inputs.items() for place in range(len(rows))]
+    places = [(name, number) for name, rows in inputs.items() for number in range(len(rows))]
     if not places:
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -91,7 +91,7 @@ def test_what_is_known_is_what_running_again_gives(
         for number in range(2):
             gone: dict[str, list[int]] = {}
             chosen = data.draw(st.sets(st.sampled_from(places), min_size=1, max_size=3))
-            for name, place in sorted(chosen):
-                gone.setdefault(name, []).append(place)
+            for name, position in sorted(chosen):
+                gone.setdefault(name, []).append(position)
             again = Ran.of(specification, ran.without(gone), Path(folder) / str(number))
             assert ran.left(gone)["Out"].known <= again.answer("Out")

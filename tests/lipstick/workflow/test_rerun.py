@@ -261,11 +261,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
 
 
 def _deleted(ran: Ran, chosen: Iterable[dict[str, list[int]]], folder: Path) -> list[Deleted]:
-    found = []
+    deleted_parts = []
     for number, gone in enumerate(chosen):
         again = Ran.of(SPECIFICATION, ran.without(gone), folder / str(number))
-        found.append(Deleted(ran.left(gone), {name: again.answer(name) for name in CASES}))
-    return found
+        deleted_parts.append(Deleted(ran.left(gone), {name: again.answer(name) for name in CASES}))
+    return deleted_parts
 
 
 @pytest.fixture(scope="module")

@@ -30,24 +30,26 @@ INPUTS: list[dict[str, Any]] = [
 ]
 
 
-def _rows(found: Any) -> list[tuple[Any, ...]]:
-    if isinstance(found, pa.Table):
-        return sorted(tuple(row.values()) for row in found.to_pylist())
-    return sorted(tuple(row) for row in found.collect())
+def _rows(table: Any) -> list[tuple[Any, ...]]:
+    if isinstance(table, pa.Table):
+        return sorted(tuple(row.values()) for row in table.to_pylist())
+    return sorted(tuple(row) for row in table.collect())
 
 
 def _everything(run: Run) -> dict[str, list[tuple[Any, ...]]]:
     """Outputs and states of all executions."""
-    found = {}
+    rows_by_name = {}
     for execution in range(run.executions):
         for node, module in run.workflow.shape.nodes.items():
             for name in module.outputs:
-                found[f"{execution} {node} {name}"] = _rows(run.output(execution, node, name))
+                rows_by_name[f"{execution} {node} {name}"] = _rows(
+                    run.output(execution, node, name)
+                )
         for module_name, module in run.workflow.modules.items():
             for name in module.state:
                 rows = _rows(run.state(module_name, name, after=execution))
-                found[f"{execution} {module_name} {name}"] = rows
-    return found
+                rows_by_name[f"{execution} {module_name} {name}"] = rows
+    return rows_by_name
 
 
 def contents(path: Path) -> dict[str, Any]:
@@ -131,11 +133,11 @@ def test_a_run_is_read_in_another_process_without_spark(tracked: Run) -> None:
     root = str(Path(__file__).parents[3])
     command = [sys.executable, "-c", ALONE, str(tracked.path)]
     environment = {**os.environ, "PYTHONPATH": root}
-    found = subprocess.run(
+    printed = subprocess.run(
         command, env=environment, capture_output=True, text=True, check=True
     ).stdout
     rows = [{"BidId": "B2", "Price": 21}, {"BidId": "B3", "Price": 20}]
-    assert found == f"{rows} 0 {len(tracked.graph())}\n"
+    assert printed == f"{rows} 0 {len(tracked.graph())}\n"
 
 
 def test_a_run_comes_back(tracked: Run) -> None:

@@ -118,8 +118,8 @@ def test_rows_of_a_table_function_have_its_name(spark: SparkSession, tmp_path: P
     run = workflow.run(spark, [{"A": [(0,), (1,), (2,)]}], store=tmp_path / "run")
     assert _values(run) == [(0,), (0,), (1,)]
     graph = run.graph()
-    made = graph.select(kind="p")
-    assert {graph.segment(node).label for node in made.names()} == {"UpTo"}
+    rows_made = graph.select(kind="p")
+    assert {graph.segment(node).label for node in rows_made.names()} == {"UpTo"}
     left = graph.delete("input#0/m/A[1]")
     assert len(left.select(kind="o")) == 2
 

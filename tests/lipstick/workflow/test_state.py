@@ -60,8 +60,8 @@ def test_rows_are_found_by_key(
     values: list[tuple[int | None, str]], keys: list[int | None]
 ) -> None:
     table = pa.table({"k": pa.array(keys, pa.int64())})
-    found = matching(_table(values), table)
-    assert found.tolist() == [row for row, (key, _) in enumerate(values) if key in keys]
+    matched = matching(_table(values), table)
+    assert matched.tolist() == [row for row, (key, _) in enumerate(values) if key in keys]
 
 
 @given(st.sets(st.integers(0, 60)))

@@ -52,10 +52,10 @@ def _problem(sql: str) -> str | None:
     ],
 )
 def test_what_no_nodes_can_be_made_for(sql: str, text: str, advice: str) -> None:
-    found = _problem(sql)
-    assert found is not None
-    assert text in found.partition("\n")[0]
-    assert advice in found.partition("\n")[2]
+    refusal = _problem(sql)
+    assert refusal is not None
+    assert text in refusal.partition("\n")[0]
+    assert advice in refusal.partition("\n")[2]
 
 
 def test_other_queries_have_their_place() -> None:

@@ -114,8 +114,8 @@ class DuckBench:
         folder, rows = self.store / uuid.uuid4().hex, dict[str, str]()
         for block in topological(root):
             if block.core is not None:
-                made = members_sql(block, _members)
-                self._capture(made, _members(block), folder, block, "members")
+                statement = members_sql(block, _members)
+                self._capture(statement, _members(block), folder, block, "members")
             if needs_rows(block):
                 self._capture(rows_sql(block, _members, rows), _rows(block), folder, block, "rows")
                 rows[block.name] = _rows(block)

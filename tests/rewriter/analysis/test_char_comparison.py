@@ -20,7 +20,7 @@ def _lengths(block: Block) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("sql", "found"),
+    ("sql", "lengths"),
     [
         (GROUPS + "SELECT a.n FROM c a, c b WHERE a.model = 'x' AND b.model = 'x'", {"b0"}),
         (GROUPS + "SELECT a.n FROM c a, c b WHERE a.model IN ('x', 'y') AND a.n = b.n", {"b0"}),
@@ -42,9 +42,9 @@ def _lengths(block: Block) -> dict[str, str]:
         ),
     ],
 )
-def test_blocks_that_pad(sql: str, found: set[str]) -> None:
+def test_blocks_that_pad(sql: str, lengths: set[str]) -> None:
     """A CHAR is followed through groupings and unions; only its own length needs no padding."""
-    assert padding(blocks(sql), _lengths) == found
+    assert padding(blocks(sql), _lengths) == lengths
 
 
 def test_nothing_is_char() -> None:

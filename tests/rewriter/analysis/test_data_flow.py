@@ -45,15 +45,15 @@ DECIDING = [
 @pytest.mark.parametrize(("sql", "outputs"), SHOWN)
 def test_shown(sql: str, outputs: set[int]) -> None:
     """The outputs that have the values, and nothing else depends on them."""
-    found = follow(blocks(sql), "cars", {"Price"})
-    assert found == Followed(frozenset(outputs), decides=False, aggregated=False)
+    followed = follow(blocks(sql), "cars", {"Price"})
+    assert followed == Followed(frozenset(outputs), decides=False, aggregated=False)
 
 
 @pytest.mark.parametrize(("sql", "outputs"), AGGREGATED)
 def test_aggregated(sql: str, outputs: set[int]) -> None:
     """Aggregates of the values change with them, and which rows there are does not."""
-    found = follow(blocks(sql), "cars", {"price"})
-    assert found == Followed(frozenset(outputs), decides=False, aggregated=True)
+    followed = follow(blocks(sql), "cars", {"price"})
+    assert followed == Followed(frozenset(outputs), decides=False, aggregated=True)
 
 
 @pytest.mark.parametrize("sql", DECIDING)
@@ -63,10 +63,10 @@ def test_deciding(sql: str) -> None:
 
 
 def test_keys_of_groups_have_the_values_too() -> None:
-    found = follow(
+    followed = follow(
         blocks("SELECT count(*) AS n, price FROM cars GROUP BY price"), "cars", ["price"]
     )
-    assert found.outputs == {1}
+    assert followed.outputs == {1}
 
 
 def test_no_columns() -> None:

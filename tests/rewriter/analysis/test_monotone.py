@@ -29,9 +29,9 @@ from tests.rewriter.lower.catalog import blocks
 )
 def test_sound(having: str, non_negative: list[str]) -> None:
     """COUNT, MAX and SUM bounded from below, MIN from above: facts on SUM are asked for."""
-    found = monotone_having(blocks(f"SELECT dealer FROM cars GROUP BY dealer HAVING {having}"))
-    assert found is not None
-    assert [text(scalar) for scalar in found.non_negative] == non_negative
+    monotone = monotone_having(blocks(f"SELECT dealer FROM cars GROUP BY dealer HAVING {having}"))
+    assert monotone is not None
+    assert [text(scalar) for scalar in monotone.non_negative] == non_negative
 
 
 @pytest.mark.parametrize(

@@ -80,15 +80,15 @@ def test_long_conditions(catalog: MemoryCatalog) -> None:
 def test_sides_of_a_set_operation_are_converted(catalog: MemoryCatalog) -> None:
     """To the types given for the place of its keyword, which are of two queries in two texts."""
     sql = "SELECT a, b FROM t EXCEPT SELECT x, x AS y FROM l"
-    (place,) = bind_query(sql, catalog).differences
-    assert sql[place.start : place.end] == "EXCEPT"
-    root = bind_query(sql, catalog, converted={place: {0: "bigint"}}).root
+    (keyword,) = bind_query(sql, catalog).differences
+    assert sql[keyword.start : keyword.end] == "EXCEPT"
+    root = bind_query(sql, catalog, converted={keyword: {0: "bigint"}}).root
     casts = [
         [scalar.sql() for scalar in node.scalars if isinstance(scalar, exp.Cast)]
         for node in walk(root)
         if isinstance(node, Project)
     ]
-    assert [len(found) for found in casts if found] == [1, 1]
+    assert [len(of_node) for of_node in casts if of_node] == [1, 1]
     relations = [TrackedRelation("t", ("a", "b")), TrackedRelation("l", ("x",))]
     more = MemoryCatalog([*relations, View("same", sql)])
     both = bind_query(f"{sql} UNION ALL SELECT * FROM same", more).differences

@@ -33,10 +33,10 @@ def test_binds(number: int) -> None:
     """The query becomes a plan in which every attribute id is made once."""
     root = bind_query(TPCH.query(number), CATALOG).root
     assert root.attributes
-    made = [
+    ids = [
         attribute.id
         for operator in walk(root)
         for attribute in operator.attributes
         if not any(attribute in child.attributes for child in operator.inputs)
     ]
-    assert len(made) == len(set(made))
+    assert len(ids) == len(set(ids))

@@ -140,9 +140,9 @@ def test_names_are_checked() -> None:
         replace(groups, outputs=(Output("x", exp.null(), True), Output("x", exp.null(), True)))
     with pytest.raises(ValueError, match="it has tokens without members"):
         replace(groups, core=None)
-    found = of_query("SELECT model, (SELECT max(amount) FROM bids) FROM cars")[-1]
+    with_lookup = of_query("SELECT model, (SELECT max(amount) FROM bids) FROM cars")[-1]
     with pytest.raises(ValueError, match="two of its lookups have one alias"):
-        replace(found, lookups=found.lookups * 2)
+        replace(with_lookup, lookups=with_lookup.lookups * 2)
 
 
 def test_union_is_read_by_the_names_of_its_first_branch() -> None:

@@ -17,10 +17,10 @@ KINDS = (EXPECTED, ERROR)
 def test_case(case: Case) -> None:
     plan = json.loads(case.given)
     try:
-        found = {EXPECTED: query_text(plan)}
+        outcome = {EXPECTED: query_text(plan)}
     except QueryError as error:
-        found = {ERROR: f"{type(error).__name__}: {error}"}
-    check(case, found, KINDS)
+        outcome = {ERROR: f"{type(error).__name__}: {error}"}
+    check(case, outcome, KINDS)
 
 
 def test_no_strays() -> None:

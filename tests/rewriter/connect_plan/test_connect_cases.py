@@ -24,7 +24,7 @@ CALLED = {
     "text of equal names": [("k", "integer"), ("K", "integer")],
     "text over frame": [("k", "integer"), ("n", "integer")],
     "text with parameters": [("k", "integer"), ("n", "integer")],
-    "text with named values": [(one, "integer") for one in ("id", *"abcde")],
+    "text with named values": [(column, "integer") for column in ("id", *"abcde")],
     "text with placed values": [("id", "integer"), ("v", "string")],
     "union missing columns": [("k", "integer")],
 }
@@ -40,7 +40,9 @@ def schema_of(name: str) -> Callable[[Mapping[str, Any]], Sequence[tuple[str, st
 
     def schema(relation: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         if "tracked" in relation:
-            return [(one, TYPES.get(one, "integer")) for one in relation["tracked"]["columns"]]
+            return [
+                (column, TYPES.get(column, "integer")) for column in relation["tracked"]["columns"]
+            ]
         return CALLED.get(name, COLUMNS)
 
     return schema
@@ -50,10 +52,10 @@ def schema_of(name: str) -> Callable[[Mapping[str, Any]], Sequence[tuple[str, st
 def test_case(case: Case) -> None:
     relation = json.loads(case.given)
     try:
-        found = {EXPECTED: query_text(relation, ["l", "r"], schema_of(case.title))}
+        outcome = {EXPECTED: query_text(relation, ["l", "r"], schema_of(case.title))}
     except QueryError as error:
-        found = {ERROR: f"{type(error).__name__}: {error}"}
-    check(case, found, KINDS)
+        outcome = {ERROR: f"{type(error).__name__}: {error}"}
+    check(case, outcome, KINDS)
 
 
 def test_no_strays() -> None:

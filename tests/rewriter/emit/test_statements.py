@@ -71,14 +71,14 @@ def test_supporting_aggregates() -> None:
 def test_supporting_aggregates_of_subqueries() -> None:
     """What supports an aggregate of a scalar subquery has the subquery too."""
     root = block("SELECT sum(price - (SELECT min(amount) FROM bids)) FROM cars GROUP BY dealer")
-    assert "COUNT(m.`price` - (SELECT b1_value." in rows_sql(root, lambda one: f"{one.name}_m")
+    assert "COUNT(m.`price` - (SELECT b1_value." in rows_sql(root, lambda inner: f"{inner.name}_m")
 
 
 def test_contributions_of_nothing() -> None:
     """A row made of nothing still is a row."""
-    sql, found = contributions_sql(block("SELECT 1 AS one"), lambda one: one.name)
+    sql, contributions = contributions_sql(block("SELECT 1 AS one"), lambda inner: inner.name)
     assert sql == "SELECT 1 AS `_row`"
-    assert (found.tokens, found.references) == ((), ())
+    assert (contributions.tokens, contributions.references) == ((), ())
 
 
 def test_comparisons() -> None:
@@ -88,13 +88,13 @@ def test_comparisons() -> None:
         " WHERE c.model = d.city GROUP BY c.dealer) AND EXISTS (SELECT 1 FROM bids)"
         " AND rating + 1 IN (SELECT amount FROM bids)"
     )
-    (found,) = comparisons_sql(blocks(sql))
-    assert [(sql[span.start :][:6], n) for span, n in found.places if span] == [
+    (compared,) = comparisons_sql(blocks(sql))
+    assert [(sql[span.start :][:6], n) for span, n in compared.places if span] == [
         ("IN (SE", 0),
         ("IN (SE", 1),
         ("IN (SE", 0),
     ]
-    assert found.sql.split("SELECT m.`dealer` AS `_left0`")[1] == (
+    assert compared.sql.split("SELECT m.`dealer` AS `_left0`")[1] == (
         ", s0.`dealer_3` AS `_right0`, m.`city` AS `_left1`, s0.`model_2` AS `_right1`, "
         "m.`rating` + 1 AS `_left2`, s2.`k1` AS `_right2` FROM `b0_members` AS m, `b1` AS s0, "
         "`b2` AS s1, `b3` AS s2 WHERE FALSE"
@@ -185,7 +185,7 @@ def test_union_lowers_each_branch_once() -> None:
     for _ in range(12):
         sql = f"SELECT * FROM ({sql} UNION ALL SELECT city FROM dealers GROUP BY city) t"
     assert len(topological(blocks(sql))) == 25
-    assert {one.name for one in topological(blocks(sql))} == {f"b{n}" for n in range(25)}
+    assert {inner.name for inner in topological(blocks(sql))} == {f"b{n}" for n in range(25)}
 
 
 def test_temporary_operators_are_kept() -> None:
@@ -197,6 +197,6 @@ def test_temporary_operators_are_kept() -> None:
     sql = "dealers d"
     for number in range(8):
         sql = f"(SELECT * FROM ({semi.replace('city', 'd.*').format(sql, number)}) d) d"
-    found = topological(blocks(f"SELECT city FROM {sql}"))
-    havings = [text(condition) for one in found for condition in one.having]
+    blocks_of_union = topological(blocks(f"SELECT city FROM {sql}"))
+    havings = [text(condition) for inner in blocks_of_union for condition in inner.having]
     assert sorted(having.split(" > ")[1] for having in havings) == [str(n) for n in range(8)]

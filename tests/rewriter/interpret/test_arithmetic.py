@@ -31,41 +31,41 @@ def _evaluate(sql: str, **columns: Vector) -> pa.Array:
 def test_product_of_decimals_keeps_every_digit() -> None:
     price = _column(pa.decimal128(15, 2), Decimal("901.00"), None)
     rate = _column(pa.decimal128(15, 2), Decimal("0.05"), Decimal("0.10"))
-    found = _evaluate("m.price * (1 - m.rate)", price=price, rate=rate)
-    assert found.type == pa.decimal128(32, 4)
-    assert found.to_pylist() == [Decimal("855.9500"), None]
+    result = _evaluate("m.price * (1 - m.rate)", price=price, rate=rate)
+    assert result.type == pa.decimal128(32, 4)
+    assert result.to_pylist() == [Decimal("855.9500"), None]
 
 
 def test_product_beyond_38_digits_gives_up_digits_of_the_fraction() -> None:
     wide = _column(pa.decimal128(30, 6), Decimal("1.000001"))
-    found = _evaluate("m.a * m.a", a=wide)
-    assert found.type == pa.decimal128(38, 6)
-    assert found.to_pylist() == [Decimal("1.000002")]
+    result = _evaluate("m.a * m.a", a=wide)
+    assert result.type == pa.decimal128(38, 6)
+    assert result.to_pylist() == [Decimal("1.000002")]
 
 
 def test_sum_of_decimals_has_the_larger_scale_and_one_more_digit() -> None:
     a, b = _column(pa.decimal128(5, 1), Decimal("1.5")), _column(pa.decimal128(4, 3), Decimal(1))
-    found = _evaluate("m.a + m.b", a=a, b=b)
-    assert found.type == pa.decimal128(8, 3)
-    assert found.to_pylist() == [Decimal("2.500")]
+    result = _evaluate("m.a + m.b", a=a, b=b)
+    assert result.type == pa.decimal128(8, 3)
+    assert result.to_pylist() == [Decimal("2.500")]
 
 
 def test_division_of_decimals_rounds_half_up() -> None:
     a, b = _column(pa.decimal128(4, 1), Decimal(2)), _column(pa.decimal128(4, 1), Decimal(3))
-    found = _evaluate("m.a / m.b", a=a, b=b)
-    assert found.type == pa.decimal128(10, 6)
-    assert found.to_pylist() == [Decimal("0.666667")]
+    result = _evaluate("m.a / m.b", a=a, b=b)
+    assert result.type == pa.decimal128(10, 6)
+    assert result.to_pylist() == [Decimal("0.666667")]
 
 
 def test_division_of_integers_is_a_double() -> None:
-    found = _evaluate("m.a / 2", a=_column(pa.int32(), 3, None))
-    assert found.type == pa.float64()
-    assert found.to_pylist() == [1.5, None]
+    result = _evaluate("m.a / 2", a=_column(pa.int32(), 3, None))
+    assert result.type == pa.float64()
+    assert result.to_pylist() == [1.5, None]
 
 
 def test_integer_literal_beside_a_decimal_has_just_its_digits() -> None:
-    found = _evaluate("m.a * 10", a=_column(pa.decimal128(10, 2), Decimal("1.25")))
-    assert found.type == pa.decimal128(13, 2)
+    result = _evaluate("m.a * 10", a=_column(pa.decimal128(10, 2), Decimal("1.25")))
+    assert result.type == pa.decimal128(13, 2)
 
 
 def test_division_by_zero_fails_as_in_spark() -> None:
@@ -75,8 +75,8 @@ def test_division_by_zero_fails_as_in_spark() -> None:
 
 def test_division_by_zero_that_case_does_not_choose_is_forgiven() -> None:
     b = _column(pa.int32(), 0, 2)
-    found = _evaluate("CASE WHEN m.b <> 0 THEN 1 / m.b END", b=b)
-    assert found.to_pylist() == [None, 0.5]
+    result = _evaluate("CASE WHEN m.b <> 0 THEN 1 / m.b END", b=b)
+    assert result.to_pylist() == [None, 0.5]
 
 
 def test_overflow_of_integers_fails() -> None:
@@ -85,8 +85,8 @@ def test_overflow_of_integers_fails() -> None:
 
 
 def test_integers_and_doubles_do_not_pass_through_each_other() -> None:
-    found = _evaluate("m.a + 1", a=_column(pa.int64(), 2**62 + 1))
-    assert found.to_pylist() == [2**62 + 2]
+    result = _evaluate("m.a + 1", a=_column(pa.int64(), 2**62 + 1))
+    assert result.to_pylist() == [2**62 + 2]
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_integers_and_doubles_do_not_pass_through_each_other() -> None:
     ],
 )
 def test_cast_of_a_decimal(value: Decimal, kind: pa.DataType, expected: Any) -> None:
-    found = cast(_column(pa.decimal128(10, 3), value), kind).to_arrow(1)
-    assert found.type == kind
-    assert found.to_pylist() == [expected]
+    result = cast(_column(pa.decimal128(10, 3), value), kind).to_arrow(1)
+    assert result.type == kind
+    assert result.to_pylist() == [expected]
 
 
 def test_cast_that_only_spark_has_is_told_apart() -> None:
@@ -122,9 +122,9 @@ def test_division_of_integers_without_a_fraction(
 ) -> None:
     a = _column(pa.int32(), 7, -7, 7, -7, None)
     b = _column(pa.int32(), 2, 2, -2, -2, 1)
-    found = _evaluate(sql, a=a, b=b)
-    assert found.type == kind
-    assert found.to_pylist() == expected
+    result = _evaluate(sql, a=a, b=b)
+    assert result.type == kind
+    assert result.to_pylist() == expected
 
 
 def test_least_integer_has_a_remainder_and_no_quotient_by_minus_one() -> None:

@@ -31,8 +31,8 @@ COLUMNS = {
 
 
 def _evaluate(sql: str) -> list[Any]:
-    found = interpret(scalar(sql)).evaluate(lambda _, name: from_arrow(COLUMNS[name]))
-    values: list[Any] = found.to_arrow(3).to_pylist()
+    evaluated = interpret(scalar(sql)).evaluate(lambda _, name: from_arrow(COLUMNS[name]))
+    values: list[Any] = evaluated.to_arrow(3).to_pylist()
     return values
 
 
@@ -92,8 +92,8 @@ def test_scalar_that_only_spark_computes_is_named(sql: str) -> None:
 
 def test_scalar_over_no_rows_has_no_values() -> None:
     empty = interpret(scalar("CASE WHEN m.i > 1 THEN concat(m.s, 'x') ELSE 'y' END"))
-    found = empty.evaluate(lambda _, name: from_arrow(COLUMNS[name].slice(0, 0)))
-    assert found.to_arrow(0).to_pylist() == []
+    vector = empty.evaluate(lambda _, name: from_arrow(COLUMNS[name].slice(0, 0)))
+    assert vector.to_arrow(0).to_pylist() == []
 
 
 def test_columns_are_named_once_in_order() -> None:
@@ -113,7 +113,7 @@ def test_aggregate_call_is_taken_apart() -> None:
 
 
 def test_comparison_has_its_sides() -> None:
-    found = comparison(scalar("(g.s >= 20)"))
-    assert found is not None
-    assert (found.op, found.left.column, found.right.text) == (">=", ("g", "s"), "20")
+    compared = comparison(scalar("(g.s >= 20)"))
+    assert compared is not None
+    assert (compared.op, compared.left.column, compared.right.text) == (">=", ("g", "s"), "20")
     assert comparison(scalar("g.a OR g.b")) is None

@@ -88,12 +88,12 @@ def test_the_text_means_the_tree(context: str, expression: str) -> None:
     """What is put in the place of a column is still its operand after parsing."""
     inner = scalar(expression)
     outer = scalar(context)
-    made = rewrite_columns(outer, lambda c: inner if c.name == "h" else c)
+    rewritten = rewrite_columns(outer, lambda c: inner if c.name == "h" else c)
     tree = outer.copy()
     for node in list(tree.find_all(exp.Column)):
         if node.name == "h":
             node.replace(inner.copy())
-    assert bare(scalar(text(made))) == bare(tree)
+    assert bare(scalar(text(rewritten))) == bare(tree)
 
 
 @pytest.mark.parametrize("context", CONTEXTS)

@@ -107,14 +107,14 @@ def test_columns_of_several_types() -> None:
         CHANNELS + "SELECT a.n FROM c a, c b WHERE a.t = 's' AND b.t = 's' AND a.d = 1 AND b.d = 2"
     )
     assert _found(sql, alike=False) == {"b1": "'s' = 's'", "b2": "'c' = 's'"}
-    asked: list[list[str]] = []
+    columns_asked: list[list[str]] = []
 
     def alike(columns: Sequence[tuple[Block, str]]) -> bool:
-        asked.append([f"{block.name}.{name}" for block, name in columns])
+        columns_asked.append([f"{block.name}.{name}" for block, name in columns])
         return True
 
     push_predicates(CapturePlan(blocks(sql), alike))
-    assert {tuple(columns) for columns in asked} == {("b1.dealer", "b2.buyer")}
+    assert {tuple(columns) for columns in columns_asked} == {("b1.dealer", "b2.buyer")}
 
 
 def test_the_core_that_is_captured() -> None:

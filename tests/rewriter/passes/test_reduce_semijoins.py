@@ -11,10 +11,15 @@ from tests.rewriter.lower.catalog import blocks
 
 
 def _found(sql: str) -> list[tuple[str, str, list[tuple[str, str]], bool]]:
-    found = planned_capture(blocks(sql), lambda _: False).reductions
+    reductions = planned_capture(blocks(sql), lambda _: False).reductions
     return [
-        (name, one.reader.name, [(text(left), key) for left, key in one.pairs], one.prefilter)
-        for name, one in found.items()
+        (
+            name,
+            reduction.reader.name,
+            [(text(left), key) for left, key in reduction.pairs],
+            reduction.prefilter,
+        )
+        for name, reduction in reductions.items()
     ]
 
 
@@ -83,7 +88,11 @@ def test_members_of_the_groups_that_members_ask_for() -> None:
     bare = plan.captured(outer)
     assert "EXISTS" in members_sql(outer, lambda block: block.name)
     assert "EXISTS" not in members_sql(bare, lambda block: block.name)
-    asked = asked_groups_sql(plan.reductions["b1"], lambda block: f"{block.name}_written")
-    assert asked == "SELECT m.`car_id` AS `k1` FROM `b0_written` AS m"
-    made = members_sql(inner, lambda block: block.name, kept=Groups("asked", ("k1",), False))
-    assert "EXISTS(SELECT 1 FROM `asked` AS k WHERE k.`k1` = " in made
+    groups_statement = asked_groups_sql(
+        plan.reductions["b1"], lambda block: f"{block.name}_written"
+    )
+    assert groups_statement == "SELECT m.`car_id` AS `k1` FROM `b0_written` AS m"
+    members_statement = members_sql(
+        inner, lambda block: block.name, kept=Groups("asked", ("k1",), False)
+    )
+    assert "EXISTS(SELECT 1 FROM `asked` AS k WHERE k.`k1` = " in members_statement

@@ -58,7 +58,7 @@ class Relation:
         """Return the rows but those at some places."""
         frame = spark.read.schema(self.schema).parquet(self.file)
         if gone:
-            places = [int(place) for (place,) in gone]
+            places = [int(row) for (row,) in gone]
             frame = frame.where(~F.col("_metadata.row_index").isin(places))
         return frame
 
@@ -102,14 +102,14 @@ class Bench:
         """
         assert not is_query(text)
         self._reduce(NOTHING)
-        if found := _MAKES_VIEW.match(text):
-            self._make_view(found["name"], text[found.end() :])
-        elif found := _DROPS_VIEW.match(text):
-            self._forget(found["name"])
+        if match := _MAKES_VIEW.match(text):
+            self._make_view(match["name"], text[match.end() :])
+        elif match := _DROPS_VIEW.match(text):
+            self._forget(match["name"])
             for session in (self.plain, self.annotating):
-                session.catalog.dropTempView(found["name"])
-        elif found := _CHANGES_TABLE.match(text):
-            self._change_table(found["name"].lower(), text)
+                session.catalog.dropTempView(match["name"])
+        elif match := _CHANGES_TABLE.match(text):
+            self._change_table(match["name"].lower(), text)
         else:
             self.plain.sql(text)
             if not _OF_THE_CATALOG.match(text):

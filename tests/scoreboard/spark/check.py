@@ -140,7 +140,7 @@ def _check_failure(q: Any, deletion: Deletion, condition: str | None, what: str)
 def _as_arrow(deletion: Deletion) -> dict[str, pa.Table]:
     """Return the places of deleted rows as tables: Spark starts no Python to read these."""
     return {
-        name: pa.table({ROW_COLUMN: pa.array([place for (place,) in keys], pa.int64())})
+        name: pa.table({ROW_COLUMN: pa.array([row for (row,) in keys], pa.int64())})
         for name, keys in deletion.keys.items()
         if keys
     }
@@ -155,9 +155,9 @@ def _stage(name: str) -> Iterator[None]:
         raise _EndedError(Verdict.REFUSED, name, str(error)) from error
     except AssertionError as error:
         # One of the product's own, not an oracle's, is an internal error.
-        own = _of_oracle(error)
-        message = str(error) if own else _with_place(error)
-        raise _EndedError(Verdict.WRONG if own else Verdict.CRASHED, name, message) from error
+        is_oracle = _of_oracle(error)
+        message = str(error) if is_oracle else _with_place(error)
+        raise _EndedError(Verdict.WRONG if is_oracle else Verdict.CRASHED, name, message) from error
     except Exception as error:
         raise _EndedError(Verdict.CRASHED, name, _with_place(error)) from error
 
@@ -177,22 +177,22 @@ def _first_lines(error: Exception, lines: int = 6) -> str:
     return "\n".join(text.splitlines()[:lines])[:1_500]
 
 
-def _assert_same(expected: Bag, found: Bag, what: str) -> None:
-    assert_same_schema(expected, found, what)
-    assert_same_bag(expected, found, what)
+def _assert_same(expected: Bag, actual: Bag, what: str) -> None:
+    assert_same_schema(expected, actual, what)
+    assert_same_bag(expected, actual, what)
 
 
-def _check_order(sql: str, expected: Bag, found: Bag) -> str:
+def _check_order(sql: str, expected: Bag, actual: Bag) -> str:
     """Hold the order of an answer: Spark's own, or one that differs in ties alone."""
     keys = order_keys(sql, expected.columns)
     if keys is None:
         return ""
-    if list(map(repr, expected.rows)) == list(map(repr, found.rows)):
+    if list(map(repr, expected.rows)) == list(map(repr, actual.rows)):
         return "yes"
     if not keys:
         return "ties"
     _held(expected, keys)
-    assert_ordered(found, keys, "q.df")
+    assert_ordered(actual, keys, "q.df")
     return "yes"
 
 
@@ -211,7 +211,7 @@ def _deletions(bench: Bench, q: Any, offline: Any, seed: str) -> list[Deletion]:
     name, row = _telling(rng, offline, full)
     single = Deletion("singleton", {name: frozenset({row})})
     third = {
-        name: frozenset((place,) for place in range(rows) if rng.random() < 0.35)
+        name: frozenset((row,) for row in range(rows) if rng.random() < 0.35)
         for name, rows in full.items()
     }
     if not any(third.values()):

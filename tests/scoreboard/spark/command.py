@@ -62,10 +62,10 @@ def spark(
     known = read(kept)
     done = {
         key
-        for key, one in known.items()
-        if one.verdict not in again
+        for key, outcome in known.items()
+        if outcome.verdict not in again
         and "all" not in again
-        and (reading or one.verdict is not Verdict.READ)
+        and (reading or outcome.verdict is not Verdict.READ)
     }
     chosen = {key for script in scripts for key in _keys(script)[::every]}
     left = [script for script in scripts if chosen.intersection(_keys(script)) - done]
@@ -80,21 +80,23 @@ def spark(
                     break
     known = read(kept)
     keys = [key for script in scripts for key in _keys(script) if key in chosen]
-    ours = [known[key] for key in keys if key in known]
-    text = table(ours)
+    outcomes = [known[key] for key in keys if key in known]
+    text = table(outcomes)
     (output / "spark.md").write_text(text)
     print(text)
-    if len(ours) < len(keys):
-        print(f"{len(keys) - len(ours)} statements are left: run this again.")
+    if len(outcomes) < len(keys):
+        print(f"{len(keys) - len(outcomes)} statements are left: run this again.")
     if report is not None:
-        report.write_text(f"At {_commit()}, {len(ours)} statements\n\n{findings(ours)}")
-    if any(one.verdict in (Verdict.WRONG, Verdict.CRASHED) for one in ours):
+        report.write_text(f"At {_commit()}, {len(outcomes)} statements\n\n{findings(outcomes)}")
+    if any(outcome.verdict in (Verdict.WRONG, Verdict.CRASHED) for outcome in outcomes):
         sys.exit(1)
 
 
 def _keys(script: Script) -> list[str]:
     """Return the keys of a file's queries, each once."""
-    keys = [f"{script.name}/{one.key}" for one in script.statements if one.is_query]
+    keys = [
+        f"{script.name}/{statement.key}" for statement in script.statements if statement.is_query
+    ]
     return list(dict.fromkeys(keys))
 
 
@@ -122,9 +124,9 @@ def _run(
                 continue
             left.remove(key)
             outcome = check(bench, statement, script.name, number, oracles=oracles, frames=frames)
-            said = next(iter(outcome.message.splitlines()), "")
+            first_line = next(iter(outcome.message.splitlines()), "")
             print(
-                f"{script.name}:{number} {outcome.verdict} {outcome.seconds}s {said[:150]}",
+                f"{script.name}:{number} {outcome.verdict} {outcome.seconds}s {first_line[:150]}",
                 file=sys.stderr,
                 flush=True,
             )

@@ -34,12 +34,12 @@ def order_keys(sql: str, columns: Sequence[str]) -> tuple[OrderKey, ...] | None:
     names = [name.lower() for name in columns]
     keys = []
     for item in order.expressions:
-        place = _place(item.this, names, query)
-        if place is None:
+        position = _place(item.this, names, query)
+        if position is None:
             return ()
         descending = bool(item.args.get("desc"))
         first = item.args.get("nulls_first")
-        keys.append(OrderKey(place, descending, bool(first)))
+        keys.append(OrderKey(position, descending, bool(first)))
     return tuple(keys)
 
 
@@ -47,10 +47,10 @@ def _place(key: exp.Expr, names: Sequence[str], query: exp.Expr) -> int | None:
     if isinstance(key, exp.Literal) and key.is_int and int(key.name) <= len(names):
         return int(key.name) - 1
     if isinstance(key, exp.Column) and names.count(key.name.lower()) == 1:
-        place = names.index(key.name.lower())
+        position = names.index(key.name.lower())
         # A qualified name may be another column than the output of its name.
         if not key.table or not isinstance(query, exp.Select):
-            return place
-        item = query.selects[place] if place < len(query.selects) else None
-        return place if item == key else None
+            return position
+        item = query.selects[position] if position < len(query.selects) else None
+        return position if item == key else None
     return None

@@ -76,12 +76,12 @@ def read(file: Path) -> dict[str, Outcome]:
     """Return the last outcome of every statement, by file and digest."""
     if not file.exists():
         return {}
-    found = {}
+    outcomes = {}
     for line in file.read_text().splitlines():
         values = json.loads(line)
-        one = Outcome(**{**values, "verdict": Verdict(values["verdict"])})
-        found[f"{one.file}/{one.key}"] = one
-    return found
+        outcome = Outcome(**{**values, "verdict": Verdict(values["verdict"])})
+        outcomes[f"{outcome.file}/{outcome.key}"] = outcome
+    return outcomes
 
 
 def append(file: Path, outcome: Outcome) -> None:
@@ -98,36 +98,36 @@ _COUNTED = (Verdict.ANNOTATED, Verdict.REFUSED, Verdict.WRONG, Verdict.CRASHED, 
 def table(outcomes: Iterable[Outcome]) -> str:
     """Return a Markdown table with a line per file, and what they come to."""
     files: Mapping[str, list[Outcome]] = defaultdict(list)
-    everything = sorted(outcomes, key=lambda one: (one.file, one.number))
-    for one in everything:
-        files[one.file].append(one)
+    everything = sorted(outcomes, key=lambda outcome: (outcome.file, outcome.number))
+    for each in everything:
+        files[each.file].append(each)
     lines = [
         "| " + " | ".join(_COLUMNS) + " | changed it | offline |",
         "|---|" + "---:|" * (len(_COLUMNS) + 1),
     ]
-    lines += [_line(name, found) for name, found in files.items()]
+    lines += [_line(name, of_file) for name, of_file in files.items()]
     lines += [_line("**all**", everything)]
-    accepted = sum(one.verdict in _COUNTED for one in everything)
-    annotated = sum(one.verdict is Verdict.ANNOTATED for one in everything)
+    accepted = sum(outcome.verdict in _COUNTED for outcome in everything)
+    annotated = sum(outcome.verdict is Verdict.ANNOTATED for outcome in everything)
     share = 100 * annotated / max(1, accepted)
     lines += ["", f"{annotated} of {accepted} statements annotated ({share:.1f} %)."]
-    unread = sum(one.verdict is Verdict.READ for one in everything)
+    unread = sum(outcome.verdict is Verdict.READ for outcome in everything)
     if unread:
         lines += [f"{unread} more were read, and not put to the oracles."]
     return "\n".join(lines) + "\n"
 
 
-def _line(name: str, found: Sequence[Outcome]) -> str:
-    counts = Counter(one.verdict for one in found)
-    asked = sum(one.deletions for one in found)
-    changed = sum(one.changed for one in found)
-    offline = sum(one.offline for one in found)
+def _line(name: str, of_file: Sequence[Outcome]) -> str:
+    counts = Counter(outcome.verdict for outcome in of_file)
+    deletions = sum(outcome.deletions for outcome in of_file)
+    changed = sum(outcome.changed for outcome in of_file)
+    offline = sum(outcome.offline for outcome in of_file)
     cells = [
         name,
         sum(counts[verdict] for verdict in _COUNTED),
         *(counts[Verdict(column)] for column in _COLUMNS[2:]),
-        f"{changed} of {asked}",
-        f"{offline} of {sum(one.offline + one.needs_spark for one in found)}",
+        f"{changed} of {deletions}",
+        f"{offline} of {sum(outcome.offline + outcome.needs_spark for outcome in of_file)}",
     ]
     return "| " + " | ".join(map(str, cells)) + " |"
 
@@ -135,15 +135,15 @@ def _line(name: str, found: Sequence[Outcome]) -> str:
 def findings(outcomes: Iterable[Outcome]) -> str:
     """Return what was refused, wrong and crashed, by cause, each with its smallest example."""
     groups: Mapping[tuple[Verdict, str, str], list[Outcome]] = defaultdict(list)
-    for one in outcomes:
-        if one.verdict in (Verdict.WRONG, Verdict.CRASHED, Verdict.REFUSED):
-            groups[one.verdict, one.stage, one.cause].append(one)
+    for outcome in outcomes:
+        if outcome.verdict in (Verdict.WRONG, Verdict.CRASHED, Verdict.REFUSED):
+            groups[outcome.verdict, outcome.stage, outcome.cause].append(outcome)
     order = [Verdict.CRASHED, Verdict.WRONG, Verdict.REFUSED]
     ranked = sorted(groups.items(), key=lambda item: (order.index(item[0][0]), -len(item[1])))
     lines = []
     for (verdict, stage, cause), members in ranked:
-        least = min(members, key=lambda one: len(one.sql))
-        where = ", ".join(f"{one.file}:{one.number}" for one in members[:8])
+        least = min(members, key=lambda outcome: len(outcome.sql))
+        where = ", ".join(f"{outcome.file}:{outcome.number}" for outcome in members[:8])
         lines += [
             f"### {verdict} at {stage}, {len(members)}: {cause}",
             f"in {where}",

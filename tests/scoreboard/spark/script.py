@@ -81,11 +81,11 @@ def read_script(path: Path) -> Script:
     past = sha256(repr(sorted(settings.items())).encode())
     statements = []
     for text in texts:
-        one = past.copy()
-        one.update(text.encode())
-        statements.append(Statement(text, one.hexdigest()[:16]))
+        digest = past.copy()
+        digest.update(text.encode())
+        statements.append(Statement(text, digest.hexdigest()[:16]))
         if not is_query(text):
-            past = one
+            past = digest
     return Script(path.stem, settings, tuple(statements))
 
 
@@ -113,37 +113,37 @@ def split(source: str) -> Iterator[str]:
 
     Semicolons in literals, quoted names and comments end none; comments in brackets nest.
     """
-    start = place = 0
-    while found := _PIECE.search(source, place):
-        place = found.end()
-        if found.lastgroup == "block":
-            place = _after_comment(source, found.start())
-        elif found.lastgroup == "end":
-            yield from filter(None, [_bare(source[start : found.start()])])
-            start = place
+    start = position = 0
+    while piece := _PIECE.search(source, position):
+        position = piece.end()
+        if piece.lastgroup == "block":
+            position = _after_comment(source, piece.start())
+        elif piece.lastgroup == "end":
+            yield from filter(None, [_bare(source[start : piece.start()])])
+            start = position
     yield from filter(None, [_bare(source[start:])])
 
 
 def _bare(text: str) -> str:
     """Return a statement without the comments and blanks before it, and blanks after."""
-    place = 0
+    position = 0
     while True:
-        rest = text[place:]
-        place += len(rest) - len(rest.lstrip())
-        if text.startswith("--", place):
-            place = (text.find("\n", place) + 1) or len(text)
-        elif text.startswith("/*", place) and not text.startswith("/*+", place):
-            place = _after_comment(text, place)
+        rest = text[position:]
+        position += len(rest) - len(rest.lstrip())
+        if text.startswith("--", position):
+            position = (text.find("\n", position) + 1) or len(text)
+        elif text.startswith("/*", position) and not text.startswith("/*+", position):
+            position = _after_comment(text, position)
         else:
-            return text[place:].rstrip()
+            return text[position:].rstrip()
 
 
 def _after_comment(text: str, start: int) -> int:
     """Return where a comment in brackets ends: after its last bracket, or with the text."""
-    depth, place = 0, start
+    depth, position = 0, start
     for bracket in re.finditer(r"/\*|\*/", text[start:]):
         depth += 1 if bracket.group() == "/*" else -1
-        place = start + bracket.end()
+        position = start + bracket.end()
         if depth == 0:
-            return place
+            return position
     return len(text)
