@@ -71,7 +71,7 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """The commit that runs, with a mark where files differ from it; unknown without git."""
+    """Return the commit that runs, with a mark where files differ from it; unknown without git."""
     command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     try:
         done = subprocess.run(

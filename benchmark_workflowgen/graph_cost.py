@@ -81,7 +81,7 @@ def main(
 
 @contextmanager
 def written(nodes: int, modules: int, executions: int) -> Iterator[Path]:
-    """A folder with a graph of about so many nodes, for a while."""
+    """Return a folder with a graph of about so many nodes, for a while."""
     with tempfile.TemporaryDirectory(prefix="lipstick-graph-") as name:
         folder = Path(name)
         writing = multiprocessing.get_context("spawn").Process(
@@ -146,7 +146,7 @@ def write(folder: Path, nodes: int, modules: int, executions: int) -> None:
 
 
 def stored(folder: Path) -> tuple[list[Segment], list[EdgeSet]]:
-    """The segments and edge sets of a graph that was written."""
+    """Return the segments and edge sets of a graph that was written."""
     parts: tuple[list[Segment], list[EdgeSet]] = pickle.loads(
         (folder / "graph.pickle").read_bytes()
     )

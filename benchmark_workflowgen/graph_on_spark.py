@@ -75,7 +75,7 @@ def measure(
 
 
 def questions(memory: ProvenanceGraph) -> dict[str, Callable[[Any], Any]]:
-    """The questions to either engine, on nodes drawn with a fixed seed."""
+    """Return the questions to either engine, on nodes drawn with a fixed seed."""
     random = np.random.default_rng(1)
     inputs = memory.select(kind="token", relation="R").ids
     few = np.sort(random.choice(inputs, min(1_000, len(inputs)), replace=False))

@@ -100,7 +100,7 @@ class Case:
         return self.parameters.get("cores"), self.parameters.get("shuffle_partitions")
 
     def arguments(self, *names: str) -> dict[str, Any]:
-        """The parameters of some names that the grid gives."""
+        """Return the parameters of some names that the grid gives."""
         return {name: self.parameters[name] for name in names if name in self.parameters}
 
     def __str__(self) -> str:

@@ -135,7 +135,7 @@ def _thousand(tokens: pa.Table) -> pa.Table:
 
 
 def _valuations(tokens: pa.Table, semiring: Semiring[Any]) -> list[tuple[str, Any]]:
-    """The default; a thousand deleted lineitems; a value, 1, given for each lineitem."""
+    """Return the default; a thousand deleted lineitems; a value, 1, given for each lineitem."""
     valuations: list[tuple[str, Any]] = [("default", None)]
     if semiring.name in _ABSENT:
         for name, some, value in (
@@ -148,7 +148,7 @@ def _valuations(tokens: pa.Table, semiring: Semiring[Any]) -> list[tuple[str, An
 
 
 def read_seconds(capture: lipstick.Capture, repetitions: int) -> float:
-    """The time to add up the bytes of the members' tokens and keys, held in memory."""
+    """Return the time to add up the bytes of the members' tokens and keys, held in memory."""
     columns = []
     for block in capture.memory.blocks:
         if block.core is None:

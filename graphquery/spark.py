@@ -47,7 +47,7 @@ class Edges:
 
 
 class Tables:
-    """Frames of one graph, and the folder where what is computed is kept.
+    """Frames of one graph, and the folder that keeps computed ones.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ def is_opaque(segment: Segment) -> bool:
 
 
 def stale(graph: ProvenanceGraph) -> Selection:
-    """The nodes of which deletions leave unknown what they would be.
+    """The nodes whose state after the deletions is not known.
 
     They are black boxes, comparisons and zoomed invocations with an input that was deleted or has
     changed, `⊖` that lost a right operand (there may be more of them than there was), and all that
@@ -239,7 +239,7 @@ def _values(graph: ProvenanceGraph, ids: Array) -> pa.Array:
 
 
 def _copied(graph: ProvenanceGraph, ids: Array) -> pa.Array:
-    """The values of what v-nodes are made of, one each."""
+    """The values that v-nodes copy, one each."""
     neighbours = graph.incoming(ids)
     if not bool((neighbours.degrees == 1).all()):
         wrong = ids[np.flatnonzero(neighbours.degrees != 1)[0]]

@@ -83,7 +83,7 @@ def resolve_deletion(
 
 
 def record_of(relations: Mapping[str, RelationRecord], name: str) -> RelationRecord:
-    """The record of a relation with tokens, by its name in any case.
+    """Return the record of a relation with tokens, by its name in any case.
 
     Raises
     ------

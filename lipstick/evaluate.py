@@ -84,7 +84,7 @@ class Evaluation:
         self._shown = shown_joins(root)
 
     def run(self) -> DataFrame:
-        """Return the root's outputs in the answer's order, then ``_value``."""
+        """The root's outputs in the answer's order, then ``_value``."""
         shown = self._semiring.arrow_type
         if self._travel.carrier == shown:
             return self._answer(None)
@@ -96,7 +96,7 @@ class Evaluation:
         return answer.mapInArrow(self._passes.shown(shown), schema)
 
     def first(self, limit: int | None) -> list[tuple[tuple[Any, ...], Any]]:
-        """Return the first rows of the answer, with their annotations as values of the carrier."""
+        """The first rows of the answer, with their annotations as values of the carrier."""
         answer = self._answer(None)
         rows = answer.collect() if limit is None else answer.limit(limit).collect()
         return [(tuple(row)[:-1], self._value(row[VALUE])) for row in rows]
@@ -266,7 +266,7 @@ def _ordered(spark: SparkSession, root: Block, rows: DataFrame) -> DataFrame:
 
 
 def named_token(naming: str) -> Callable[[Token], Polynomial]:
-    """Return the valuation of a relation's tokens by themselves, as people see them."""
+    """The valuation of a relation's tokens by themselves, as people see them."""
     packed, bits = naming == ROWS, ROW_BITS
 
     def value(token: Token) -> Polynomial:

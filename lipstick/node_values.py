@@ -1,4 +1,4 @@
-"""Nodes of a graph with their values: as rows, and which of them an operation changed."""
+"""Nodes of a graph with their values: as rows, and which of these an operation changed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def node_rows(graph: ProvenanceGraph, ids: Sequence[int] | Array) -> list[dict[s
 
 
 def values(graph: ProvenanceGraph, ids: Array) -> tuple[dict[int, Any], set[int]]:
-    """The values of those of some nodes that have one, and the nodes of which it is not known."""
+    """The known values of some nodes, and the nodes whose value is not known."""
     known: dict[int, Any] = {}
     unknown: set[int] = set()
     marks = effects(graph)

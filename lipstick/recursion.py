@@ -82,14 +82,14 @@ class _Levels:
         return len(self.recursion.levels) - 1
 
     def is_empty(self, level: int) -> bool:
-        """Whether a level has no tuples, whatever is deleted."""
+        """Tell whether a level has no tuples, whatever is deleted."""
         sql = potential_sql(lower_query(self.recursion.levels[level], self._tokens, self._sql))
         if sql is None:
             raise self.refusal(f"recursion of {self.recursion.name} over aggregated values")
         return self._spark.sql(sql).head() is None
 
     def check_types(self) -> None:
-        """Refuse a level whose columns have other types than those of the first one."""
+        """Refuse a level whose columns differ in type from the first level's."""
         first, second = (
             self._spark.sql(plain_sql(lower_query(level, self._tokens, self._sql))).schema
             for level in self.recursion.levels[:2]

@@ -231,7 +231,7 @@ def _require_order(name: str, column: str, type_: DataType) -> None:
 
 
 def unordered(type_: DataType) -> bool:
-    """Whether values of a type have no order, so that rows cannot be told apart by them."""
+    """Tell whether values of a type have no order, so that rows cannot be told apart by them."""
     if isinstance(type_, MapType) or type_.typeName() in ("variant", "interval"):
         return True
     if isinstance(type_, ArrayType):

@@ -28,7 +28,7 @@ class OfRow:
 
 
 def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = ()) -> OfRow:
-    """A valuation that is a Python function of the tuple's row.
+    """Return a valuation that is a Python function of the tuple's row.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def of_row(function: Callable[[dict[str, Any]], Any], columns: Sequence[str] = (
 
 
 def is_valued(valuation: Any) -> bool:
-    """Whether a valuation was given at all."""
+    """Tell whether a valuation was given at all."""
     return valuation is not None and valuation != {}
 
 

@@ -20,7 +20,7 @@ _EXTENT = (exp.Column, exp.Dot, exp.Table)
 class Span:
     """A stretch of the user's text: 1-based line and column of its start, and character offsets.
 
-    With ``view``, it is the text of that view.
+    With ``view``, the place is in the text of that view.
     """
 
     line: int

@@ -138,7 +138,7 @@ class Derivations:
         return replace(self, offsets=self.offsets[offsets])
 
     def times(self, other: Derivations) -> Derivations:
-        """The products of segments with those of as many others, multiplied out."""
+        """The products of segments with as many other segments, multiplied out."""
         if self.single and other.single:
             return multiplied((self, other))
         left_sizes, right_sizes = np.diff(self.offsets), np.diff(other.offsets)

@@ -96,7 +96,7 @@ class PossibleWorlds:
 
     @property
     def tokens(self) -> frozenset[Token]:
-        """The tokens of which is known in which worlds they are."""
+        """The tokens whose worlds are known."""
         return frozenset(self._there)
 
     def kept(self, part: Any, make: Callable[[], T]) -> T:

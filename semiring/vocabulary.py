@@ -47,7 +47,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The tokens of one relation with keys of one width, in their order.
+    """One relation's tokens with keys of one width, in order.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def number_tokens(
 def _numbered(
     relation: str, scans: Sequence[Scan], other_tokens: Sequence[Token]
 ) -> tuple[Array, Part]:
-    """The numbers of all rows of scans of one relation, then of others of its tokens."""
+    """The numbers of all scanned rows of one relation, then of its other tokens."""
     if not scans:
         part = Part(relation, np.zeros(len(other_tokens), dtype=np.bool_), (), other_tokens)
         return np.arange(len(other_tokens)), part

@@ -30,7 +30,7 @@ class Measurement:
     position: int | None = None
 
     def document(self) -> dict[str, Any]:
-        """The row as JSON has it."""
+        """Return the row as JSON has it."""
         return asdict(self)
 
 

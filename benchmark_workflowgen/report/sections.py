@@ -72,7 +72,7 @@ def _executions(experiment: str, of_experiment: Sequence[Setting]) -> Section:
 
 
 def _improvement(experiment: str, of_experiment: Sequence[Setting]) -> Section:
-    """How much better an execution is than with the least parallelism: figure 5c."""
+    """Return how much better an execution is than with the least parallelism: figure 5c."""
     names = [name for name in _PARALLEL if name in varied(of_experiment)]
     first = min(of_experiment, key=lambda s: [float(s.parameters.get(name, 0)) for name in names])
     base = {variant: first.mean("execution", variant) for variant in ("plain", "tracked")}

@@ -15,7 +15,7 @@ from benchmark_workflowgen.results import Result
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The repetitions of one setting of an experiment.
+    """All repetitions of one setting of an experiment.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Setting:
 
 
 def settings(results: Iterable[Result], *, joined: Collection[str] = ()) -> list[Setting]:
-    """Return the settings of results, in their order.
+    """The settings of results, in their order.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def settings(results: Iterable[Result], *, joined: Collection[str] = ()) -> list
 
 
 def varied(compared: Sequence[Setting]) -> tuple[str, ...]:
-    """Return the parameters in which some settings differ."""
+    """The parameters in which some settings differ."""
     names = dict.fromkeys(name for setting in compared for name in setting.parameters)
     return tuple(
         name
@@ -91,11 +91,11 @@ def varied(compared: Sequence[Setting]) -> tuple[str, ...]:
 
 
 def label(setting: Setting, names: Sequence[str]) -> str:
-    """Return what a setting is called by some of its parameters."""
+    """What a setting is called by some of its parameters."""
     shown = [f"{name} {setting.parameters[name]}" for name in names if name in setting.parameters]
     return ", ".join(shown) or setting.kind
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of positive numbers."""
+    """The geometric mean of positive numbers."""
     return math.exp(statistics.fmean(math.log(value) for value in values))

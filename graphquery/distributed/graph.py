@@ -158,7 +158,7 @@ class SparkGraph:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The operations that made this graph of the one that was built."""
+        """The operations that led from the built graph to this one."""
         return self.view.steps
 
     @cached_property

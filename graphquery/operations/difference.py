@@ -128,7 +128,7 @@ def check_executions(storage: Storage, *executions: int) -> None:
 
 
 def _roles(storage: Storage, execution: int) -> dict[_Role, int]:
-    """The segments of an execution by what they are in it."""
+    """The segments of an execution by their role in it."""
     ranks: dict[str | None, list[int]] = defaultdict(list)
     chosen = [
         (position, segment)

@@ -1,4 +1,4 @@
-"""Which inputs of which execution some nodes are made of."""
+"""Which inputs of which executions some nodes come from."""
 
 from __future__ import annotations
 

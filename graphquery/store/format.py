@@ -44,7 +44,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """How a store of one version becomes one of the next.
+    """How to bring a store from one version to the next.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ class Capture(Analyses):
         return self._engine.answer()
 
     def annotated(self) -> DataFrame:
-        """The answer's columns, then ``_prov``, from the captured members.
+        """Return the answer's columns, then ``_prov``, from the captured members.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class Capture(Analyses):
     def polynomials(
         self, limit: int | None = 20, *, expand: bool = False, potential: bool = False
     ) -> list[tuple[Row, Polynomial | Expression]]:
-        """The first rows of the answer, each with its annotation in N[X].
+        """Return the first rows of the answer, each with its annotation in N[X].
 
         Annotations with δ, ⊖ or conditions are expressions: evaluated, never multiplied out. They
         are exact in every world, that is without any set of input tuples: how often the row is
@@ -211,7 +211,7 @@ class Capture(Analyses):
     def tensors(
         self, column: str, limit: int | None = 20, *, expand: bool = False
     ) -> list[tuple[Row, Value]]:
-        """The first rows of the answer, each with the tensor of an aggregated column.
+        """Return the first rows of the answer, each with the tensor of an aggregated column.
 
         Where a deletion may change what is aggregated, other formal values stand for tensors.
         ``expand`` as in :meth:`polynomials`.
@@ -220,7 +220,7 @@ class Capture(Analyses):
         return self._expanded(tensors, values=True) if expand else tensors
 
     def lineage(self, where: str | Column | None = None) -> dict[str, DataFrame | pa.Table]:
-        """The input rows that the selected rows of the answer were made from, per relation.
+        """Return the input rows that the selected rows of the answer were made from, per relation.
 
         Those that rows of derived relations were made of are among them.
 
@@ -239,7 +239,7 @@ class Capture(Analyses):
         *,
         potential: bool = False,
     ) -> DataFrame | pa.Table:
-        """The answer's columns, then ``_value``: each row's annotation in a semiring.
+        """Return the answer's columns, then ``_value``: each row's annotation in a semiring.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class Capture(Analyses):
     def k_relation(
         self, semiring: Semiring[Any], valuation: Any = None, default: Any = None
     ) -> pa.Table:
-        """The answer as a K-relation: every distinct row once, with the sum of its annotations.
+        """Return the answer as a K-relation: distinct rows with the sums of their annotations.
 
         Rows that are not in the answer but would be annotated other than 0, as those of an outer
         join or NOT EXISTS may be, are not shown: see :meth:`what_if`.

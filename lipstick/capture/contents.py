@@ -89,7 +89,7 @@ class Contents:
     verified: Verified = field(default_factory=Verified, compare=False, repr=False)
 
     def has(self, folder: str) -> bool:
-        """Whether a folder of files was written."""
+        """Tell whether a folder of files was written."""
         if self.files is not None:
             return any(file.name.startswith(f"{folder}/") for file in self.files)
         return folder in self.counts if self.counts else (self.root / folder).is_dir()

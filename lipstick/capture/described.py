@@ -63,7 +63,7 @@ class StoredFile:
 
 
 def is_inside(name: str) -> bool:
-    """Whether a path is relative, and stays below the folder that it starts from."""
+    """Tell whether a path is relative, and stays below the folder that it starts from."""
     return all(_PART.fullmatch(part) for part in name.split("/"))
 
 
@@ -131,7 +131,7 @@ def spark_schema(path: Path) -> Any:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether Spark and this process pass over a file of some name."""
+    """Tell whether Spark and this process pass over a file of some name."""
     if name.endswith(".parquet.crc"):
         return False  # Hadoop compares it
     return name.startswith(".") or (name.startswith("_") and "=" not in name)

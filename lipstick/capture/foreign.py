@@ -90,7 +90,7 @@ def check_types(path: Path, document: Any) -> None:
 
 
 def _more_than_values(scalar: Scalar) -> str | None:
-    """What a scalar does beside computing a value; None: nothing."""
+    """Return what a scalar does beside computing a value; None: nothing."""
     for node in scalar.walk():
         kind = type(node).__name__
         if kind in _QUERIES:

@@ -208,7 +208,7 @@ class Manifest:
 
 
 def _by_dataset(document: Any, kind: type) -> dict[str, dict[str, Any]]:
-    """What is said of each dataset of each block."""
+    """Return what is said of each dataset of each block."""
     described = {block: dict(datasets.items()) for block, datasets in document.items()}
     entries = [each for datasets in described.values() for each in datasets.values()]
     if not all(isinstance(each, kind) for each in entries):

@@ -190,7 +190,7 @@ def _takes(function: Callable[..., Any], *names: str) -> bool:
 
 
 def of_values(function: Callable[..., pa.Array], types: Sequence[StructType]) -> Callable[..., Any]:
-    """Return a function of lists of rows from one of Arrow arrays of such lists.
+    """A function of lists of rows from one of Arrow arrays of such lists.
 
     PySpark 4.0 has functions of values only.
 

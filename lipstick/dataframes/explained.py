@@ -172,7 +172,7 @@ def _without_idle(operators: Operators) -> Operators:
 
 
 def _ordered(operators: Operators) -> Operators:
-    """Return a plan whose projections are in order of what they say, where theirs is no matter."""
+    """Return a plan with sorted projections, where the order of their columns does not matter."""
     return [
         replace(operator, text=f"Project [{', '.join(sorted(operator.items(), key=_unnumbered))}]")
         if operator.text.startswith("Project [") and _is_chosen_from(operators, number)

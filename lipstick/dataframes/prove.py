@@ -167,7 +167,7 @@ def _instance(spark: SparkSession, plan: Plan) -> Plan:
 
 
 def _origins(nodes: Json, *, in_the_end: bool) -> dict[int, str]:
-    """Return, for each alias of an attribute, its name, or that of what it is in the end.
+    """Return for each alias of an attribute its name, or the name of its origin.
 
     Another alias of it in the same list has another name: of two without one the optimiser would
     make one column, and an invalid plan.

@@ -63,7 +63,7 @@ class Ancestry:
         )
 
     def _extends(self, last: RelationRecord, record: RelationRecord) -> bool:
-        """Whether the tuples of a record are named as they are in the last one."""
+        """Tell whether the tuples of a record are named as they are in the last one."""
         if (last.naming, last.token) != (record.naming, record.token):
             return False
         if last.derived is None or record.derived is None:

@@ -96,7 +96,7 @@ def _check_type(name: str, field: StructField, given: StructField) -> None:
 
 
 def _holds(wide: DataType, narrow: DataType) -> bool:
-    """Whether a type has all values of another one, so that Spark writes them as they are."""
+    """Tell whether a type has all values of another one, so that Spark writes them as they are."""
     kinds = list(_DIGITS)
     if type(wide) in kinds and type(narrow) in kinds:
         return kinds.index(type(narrow)) <= kinds.index(type(wide))

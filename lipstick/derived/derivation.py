@@ -126,7 +126,7 @@ class Derivation:
         return files.root / folder
 
     def contents(self, part: Part) -> Contents:
-        """Return the files of a part, but for its capture."""
+        """The files of a part, but for its capture."""
         stored = part.stored or ()
         filled = (FILLED_FILES,) if below(stored, FILLED_FILES) else ()
         root = self.directory / "parts" / part.name
@@ -203,12 +203,12 @@ class Derivation:
 
 
 def version_path(directory: Path, version: int) -> Path:
-    """Return the file of a version."""
+    """The file of a version."""
     return directory / f"v{version:06}.json"
 
 
 def latest_version(directory: Path) -> int:
-    """Return the number of a derivation's last version, 0 if there is none."""
+    """The number of a derivation's last version, 0 if there is none."""
     if not directory.is_dir():
         return 0
     matches = (_VERSION.fullmatch(path.name) for path in directory.iterdir())
@@ -231,7 +231,7 @@ def read_announced(directory: Path) -> Derivation | None:
 
 
 def kept_versions(directory: Path) -> dict[Path, int]:
-    """Return the numbers of versions by the files that parts have of them."""
+    """The numbers of versions by the files that parts have of them."""
     matches = {path: _VERSION.fullmatch(path.name) for path in directory.glob("parts/*/v*.json")}
     return {path: int(match[1]) for path, match in matches.items() if match}
 

@@ -25,12 +25,12 @@ _REMOVE = "Remove it, unless something is being written."
 
 
 def is_capture(path: Path) -> bool:
-    """Whether a folder is a capture, or what is left of one."""
+    """Whether a folder is, or was, a capture."""
     return (path / MANIFEST).exists() or any(path.glob("*/members"))
 
 
 def is_derivation(path: Path) -> bool:
-    """Whether a folder is the provenance of a written table, or what is left of it."""
+    """Whether a folder is, or was, the provenance of a written table."""
     return latest_version(path) > 0 or (path / "parts").is_dir()
 
 

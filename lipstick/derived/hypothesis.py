@@ -119,7 +119,7 @@ class Hypothesis:
         return rows
 
     def _fate(self, capture: Capture, record: RelationRecord) -> Fate | None:
-        """What becomes of a derived relation by deletions above it; None: nothing."""
+        """Return what becomes of a derived relation by deletions above it; None: nothing."""
         assert record.derived is not None
         if record.derived not in self._fates:
             self._fates[record.derived] = self._follow(capture, record)
@@ -148,7 +148,7 @@ class Hypothesis:
         return view
 
     def _concerns(self, capture: Capture, derivation: Derivation, part: Part) -> bool:
-        """Whether a deletion is of something that a part was made of."""
+        """Tell whether a deletion is of something that a part was made of."""
         names = capture.ancestry.names_above(derivation, part)
         return any(table.num_rows and name in names for name, table in self._tokens.items())
 

@@ -50,7 +50,7 @@ def with_origins(
 def _tuples(
     spark: SparkSession, made_by: Capture, derivation: Derivation, part: Part, tokens: DataFrame
 ) -> DataFrame:
-    """The tuples of a capture that some rows of its part are, by their identity."""
+    """Return the tuples of a capture that some rows of its part are, by their identity."""
     rows = part_rows(spark, derivation, part)
     match = [rows[f"`{name}`"].eqNullSafe(tokens[f"`{name}`"]) for name in tokens.columns]
     chosen = rows.join(tokens, reduce(and_, match), "left_semi")

@@ -143,7 +143,7 @@ def located(
 
 
 def _rows_of(derivation: Derivation, part: Part) -> list[pa.Table]:
-    """The rows of a part, file by file."""
+    """Return the rows of a part, file by file."""
     path = derivation.rows(part)
     try:
         return [pq.read_table(path / file) for file in part.files]
@@ -154,7 +154,7 @@ def _rows_of(derivation: Derivation, part: Part) -> list[pa.Table]:
 def _places(
     derivation: Derivation, part: Part, rows: Sequence[pa.Table], tokens: pa.Table
 ) -> Array:
-    """The row of a part for each token, -1 where it is of none."""
+    """Return the row of a part for each token, -1 where it is of none."""
     naming, names = naming_of(derivation)
     if not rows:
         return np.full(tokens.num_rows, -1, dtype=np.int64)
@@ -198,7 +198,7 @@ def _problem(capture: Capture, record: RelationRecord, *, values: bool) -> str |
 
 
 def _partitions(derivation: Derivation) -> frozenset[str]:
-    """The columns whose values tell which rows were overwritten."""
+    """Return the columns whose values tell which rows were overwritten."""
     replaced = (overwritten for part in derivation.parts for overwritten in part.replaced)
     return frozenset(column for overwritten in replaced for column in overwritten.columns)
 

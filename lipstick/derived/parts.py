@@ -54,11 +54,11 @@ class Part:
         return Replaced(self.name, tuple(columns), below(self.stored, FILLED_FILES))
 
     def gives(self, columns: Sequence[str]) -> bool:
-        """Whether its query gives all of these columns."""
+        """Tell whether its query gives all of these columns."""
         return set(self.columns).issuperset(columns)
 
     def gives_any(self, columns: Sequence[str]) -> bool:
-        """Whether its query gives one of these columns."""
+        """Tell whether its query gives one of these columns."""
         return not set(self.columns).isdisjoint(columns)
 
 
@@ -100,7 +100,7 @@ def _listed(stored: tuple[StoredFile, ...] | None) -> list[Any] | None:
 
 
 def _inside(name: str) -> str:
-    """A name of a file or folder, which leads nowhere else."""
+    """Return a name of a file or folder, which leads nowhere else."""
     if "/" in name or not is_inside(name):
         raise ValueError(f"{name!r} names no file of a derivation")
     return name

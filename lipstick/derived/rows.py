@@ -41,7 +41,7 @@ def write_part(
     *,
     captured: bool,
 ) -> Part:
-    """Write rows, and return what is to be known of them."""
+    """Write rows, and return their description."""
     frame.write.parquet(str(directory / ROWS))
     part = Part(directory.name, tuple(columns), frame.schema.json(), (), captured)
     return described(part, directory)

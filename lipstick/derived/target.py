@@ -80,7 +80,7 @@ class Target:
 
     @property
     def adds(self) -> bool:
-        """Whether rows that are there stay, all or some of them."""
+        """Whether rows of the table stay, all or some."""
         return self.mode == "append" or bool(self.replaced)
 
     @property

@@ -84,7 +84,7 @@ class _Plan:
 
     @property
     def adds(self) -> bool:
-        """Whether rows are added to those that are there, or to some of them."""
+        """Whether the write keeps rows that are there, all or some."""
         return self.existing is not None and self.target.adds
 
     @property

@@ -53,7 +53,7 @@ class ProgressLine:
                 self._open()
 
     def inner(self, message: str) -> None:
-        """Say what is being done as a part of what was said last."""
+        """Say which part of the last announced step is being done."""
         if self._above is not None:
             self._above.inner(message)
             return

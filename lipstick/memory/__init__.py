@@ -309,7 +309,7 @@ class Memory:
         return valued_zero(self._engine, semiring, valuations)
 
     def members(self, limit: int | None = None) -> pa.Table:
-        """One row per row of the answer and member of it.
+        """One row per answer row and member.
 
         Returns
         -------

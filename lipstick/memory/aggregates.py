@@ -203,7 +203,7 @@ class Touched:
         return overlay(stored, places, changed)
 
     def _less(self, stored: pa.Array, lost: Array, gained: Array) -> Array:
-        """Exact stored totals, unscaled, less what is lost, and what is gained."""
+        """Exact stored totals, unscaled, without the lost members and with the gained ones."""
         totals: Array = from_arrow(stored).values
         if len(lost):
             totals = subtract_members(totals, self._lost.groups, lost)

@@ -178,7 +178,7 @@ _Sides = list[tuple[Interpreted, Interpreted]]
 
 
 def _filtered(rows: _Rows, predicates: _Pending) -> tuple[_Rows, _Pending]:
-    """The rows for which those predicates hold that can be asked of them, and the others."""
+    """The rows that satisfy the predicates they can be asked, and the other predicates."""
     ready = [predicate for predicate, _ in predicates if rows.covers(predicate)]
     if not ready:
         return rows, predicates

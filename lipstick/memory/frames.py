@@ -28,7 +28,7 @@ class Ranges:
         return self.stop - self.start
 
     def distinct(self) -> tuple[Ranges, Array]:
-        """The different ranges, and which of them each one is."""
+        """The distinct ranges, and the number of each row's range among them."""
         pairs = np.stack([self.start, self.stop])
         unique, number = np.unique(pairs, axis=1, return_inverse=True)
         return Ranges(unique[0], unique[1]), number.reshape(-1)

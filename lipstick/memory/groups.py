@@ -392,7 +392,7 @@ class GroupRows(Rows):
         )
 
     def _everywhere(self, grouped: Patch, groups: _Groups) -> tuple[Array, Array]:
-        """All groups, and which of them have members."""
+        """All groups, with a mask of those that have members."""
         exists = np.zeros(groups.size, dtype=np.bool_)
         exists[: self._stored.count] = True
         exists[grouped.positions] = groups.exists

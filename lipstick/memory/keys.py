@@ -48,7 +48,7 @@ def distinct(columns: Sequence[pa.Array], length: int) -> tuple[Array, Array]:
 
 
 def _leaves(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Return columns with those of their fields, and of whether they are NULL, for structs."""
+    """Columns, with structs replaced by a NULL flag and their fields."""
     leaves: list[pa.Array] = []
     for column in columns:
         if pa.types.is_struct(column.type):

@@ -13,7 +13,7 @@ from semiring.base import Array
 
 
 def list_members(engine: Engine, limit: int | None) -> pa.Table:
-    """One row per row of the answer and member of it; see :meth:`Memory.members`."""
+    """One row per answer row and member; see :meth:`Memory.members`."""
     root = engine.root
     rows, state = engine.rows(root.name), engine.base(root.name)
     ordered = state.ordered

@@ -27,7 +27,7 @@ from semiring.base import Array
 
 
 class Asking(Protocol):
-    """The members that a membership is asked for."""
+    """The members whose partners a membership finds."""
 
     base: Context
 
@@ -66,7 +66,7 @@ class Membership:
         return self.sides if self._guard is None else (*self.sides, self._guard)
 
     def refer(self, positions: Array, context: Context) -> Array:
-        """The positions of the tuples that it finds for members, there or not; -1: none."""
+        """The positions of the members' partners, present or not; -1: none."""
         if self.stable and (positions < self._members.count).all():
             references = self._reference[positions]
         else:
@@ -82,7 +82,7 @@ class Membership:
         return references
 
     def concerned(self, positions: Array, context: Context) -> Array | None:
-        """Boolean array: which members it is asked of; None: all of them."""
+        """Boolean array: the members that it concerns; None: all of them."""
         if self._guard is None:
             return None
         return holds(self._guard, self._members.resolve(positions, context), len(positions))
@@ -93,19 +93,19 @@ class Membership:
         return there if concerned is None else there | ~concerned
 
     def sought(self, positions: Array, context: Context) -> Array:
-        """The positions of the tuples that are asked for, there or not; -1: none."""
+        """The positions of the concerned members' partners, present or not; -1: none."""
         references, concerned = self.refer(positions, context), self.concerned(positions, context)
         return references if concerned is None else np.where(concerned, references, -1)
 
     def find(self, positions: Array, context: Context) -> Array:
-        """The positions of the tuples, there in a context, that are asked for; -1: none."""
+        """The positions of the concerned members' partners that a context has; -1: none."""
         references = self.refer(positions, context)
         there = present_at(references, self._inner(context).present)
         concerned = self.concerned(positions, context)
         return np.where(there if concerned is None else there & concerned, references, -1)
 
     def column(self, name: str, positions: Array, context: Context) -> pa.Array:
-        """A column of the tuples that it finds, NULL where it finds none."""
+        """A column of the members' partners, NULL where there is none."""
         references = self.find(positions, context)
         there = np.flatnonzero(references >= 0)
         taken = self._inner(context).take(name, references[there])
@@ -114,7 +114,7 @@ class Membership:
         return taken.take(pa.array(index, mask=index < 0))
 
     def suspects(self, context: Context, touched: Callable[[State], Array]) -> Array:
-        """The members whose tuple is among those of the other block that a deletion touched."""
+        """The members whose partner in the other block a deletion touched."""
         inner, base = self._inner(context), self._inner(self._members.base)
         wanted = touched(inner)
         known = wanted[wanted < base.size]

@@ -129,7 +129,7 @@ class _Regrouping:
         return Regrouped(self._scenarios, self._groups, columns, exists)
 
     def _survivors(self, places: Array) -> Part:
-        """The members left in the groups at some places."""
+        """The surviving members of the groups at some places."""
         members = self._rows.members
         positions, owners = self._rows.members_of(self._groups[places])
         kept = np.ones(len(positions), dtype=np.bool_)
@@ -151,7 +151,7 @@ class _Regrouping:
         return self._resolve(members, self._scenarios[places])
 
     def _sums(self, name: str, places: Array) -> tuple[Array, Array]:
-        """The groups of scenarios that touch many members, and their sums of what is left."""
+        """The groups of scenarios that touch many members, and their sums over the members left."""
         rows = self._rows
         if rows.block.sets:
             return NOTHING, NOTHING

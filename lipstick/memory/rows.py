@@ -124,7 +124,7 @@ class MemberRows(Rows):
         return suspects if dependent else suspects[was != now]
 
     def _under(self, context: Context, present: Array) -> Take:
-        """The values under a deletion, of those that are there."""
+        """The values of present rows under a deletion."""
         del present
         return lambda name, positions: self._take(name, positions, context)
 

@@ -14,7 +14,7 @@ from semiring.base import Array
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """Deleted tuples of one relation, each with the number of its scenario.
+    """Deleted tuples of one relation, each with its scenario's number.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Scenarios:
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """New values of tuples of one relation, each with the number of its scenario.
+    """New values of one relation's tuples, each with its scenario's number.
 
     Attributes
     ----------

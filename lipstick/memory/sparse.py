@@ -1,4 +1,4 @@
-"""Annotations of groups most of whose members are 1, at the cost of what valuations name."""
+"""Annotations of groups most of whose members are 1, at the cost of the valued tokens alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark says of the types in its Parquet files, and what Arrow makes of them."""
+"""Spark's types of columns in Parquet files, and the Arrow types that they are read as."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class WindowRows(MemberRows):
     # -- what values are made of -----------------------------------------------------------
 
     def deciding(self, positions: Array) -> Array:
-        """Positions, sorted: the given ones and those that values of theirs come from.
+        """Positions, sorted: the given ones, and those whose rows their values come from.
 
         Raises
         ------

@@ -91,7 +91,7 @@ def aggregate_nodes(
     functions: Collection[str],
     scalars_of: Callable[[Sequence[Column]], list[Nodes]],
 ) -> GroupValues:
-    """Add the v-nodes of the aggregates that a grouping gives, and of what it computes from them.
+    """Add the v-nodes of a grouping's aggregates, and of the values computed from them.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ class Bench(Session):
     def _declare(
         self, name: str, schema: StructType, unique: tuple[tuple[str, ...], ...] = ()
     ) -> None:
-        """Track a relation of which only the columns, and those that are unique, are known."""
+        """Track a relation by its columns and unique keys alone."""
         names = [column.lower() for column in schema.names]
         twice = next((column for column in schema.names if names.count(column.lower()) > 1), None)
         if twice is not None:

@@ -86,7 +86,7 @@ def computes(block: Block, column: Column) -> bool:
 
 
 def _branches(core: Core | None, column: Column) -> Iterator[tuple[Core, str]]:
-    """Yield the branches of unions that a column is of, and what it is called in them."""
+    """Yield the branches of unions that have a column, and the column's name in each."""
     union = None if core is None else _union(core, column[0])
     for branch in () if union is None else union.branches:
         yield branch, column[1]

@@ -1,4 +1,4 @@
-"""Which tuples of a block decide about others of it, and so have nodes though nothing shows them.
+"""Tuples of a block that decide about its other tuples: they have nodes though nothing shows them.
 
 They are those that a window is over, those that LIMIT sorts by values which a deletion may change,
 and the members of all groups where it may change what these are grouped by.
@@ -25,7 +25,7 @@ from semiring.base import Array
 
 
 def deciding(reading: Reading, rows: Rows) -> Array:
-    """The positions, sorted, of tuples of a block that decide about others of it."""
+    """The sorted positions of tuples of a block that decide about its other tuples."""
     keys = [key for _, key in rows.block.keys]
     if isinstance(rows, WindowRows):
         return np.flatnonzero(rows.base_present())
@@ -37,7 +37,7 @@ def deciding(reading: Reading, rows: Rows) -> Array:
 
 
 def is_cut(reading: Reading, rows: Rows) -> bool:
-    """Whether LIMIT may leave out a tuple that it shows, because of what becomes of others."""
+    """Whether LIMIT may drop a tuple that it shows when other tuples change."""
     block = rows.block
     if not block.limited or block.offset:
         return block.limited

@@ -173,7 +173,7 @@ class _Derivation:
     # -- limits ----------------------------------------------------------------------------
 
     def _limits(self, part: Reached, derived: _Made, name: str) -> list[int]:
-        """Pools of one node each, that decide which tuples LIMIT shows."""
+        """Pools of one node each: what decides which tuples LIMIT shows."""
         block, pools = part.block, []
         if derived.order:
             pools.append(settled(self.trace, f"{name}.order", "[ORDER BY]", derived.order)[1])

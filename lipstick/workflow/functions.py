@@ -158,7 +158,7 @@ def register(spark: SparkSession, owner: str, functions: Mapping[str, str]) -> N
 
 
 def called(text: str, functions: Collection[str]) -> str | None:
-    """The outermost of some functions that an expression calls; None if it calls none.
+    """Return the outermost of some functions that an expression calls; None if it calls none.
 
     One that a data frame has brought has a name that says nothing.
     """

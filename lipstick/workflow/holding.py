@@ -45,7 +45,7 @@ def compared(reading: MemberReading) -> Compared:
 
 
 def deciding_keys(block: Block) -> list[Column]:
-    """The columns of a grouping's keys, but for those that its members must pass conditions on.
+    """The columns of a grouping's keys, without those that its members' conditions are on.
 
     A member with another value would have to pass these anew.
     """

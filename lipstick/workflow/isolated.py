@@ -17,7 +17,7 @@ _SESSION = "session_id"
 
 @contextmanager
 def isolated(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[SparkSession]:
-    """A Spark session with views of its own and some settings, ended with the context.
+    """Return a Spark session with views of its own and some settings, ended with the context.
 
     Raises
     ------

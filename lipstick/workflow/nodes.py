@@ -126,7 +126,7 @@ class Origin:
         return Origin(self.names, self.segments[rows], self.ordinals[rows])
 
     def groups(self) -> Iterator[tuple[str, Array]]:
-        """Yield the segments that there are nodes of, and the places of these."""
+        """Yield each segment that has nodes, and the places of its nodes."""
         there = self.rows
         if not len(there):
             return

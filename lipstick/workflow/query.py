@@ -212,7 +212,7 @@ def _changes(given: Any, statement: re.Pattern[str], example: str) -> Mapping[st
 
 
 def frozen(given: Mapping[str, Any], where: str) -> Mapping[str, Query]:
-    """Return named queries that cannot be changed, in their order."""
+    """Named queries that cannot be changed, in their order."""
     return MappingProxyType({name: as_query(q, f"{where} {name}") for name, q in given.items()})
 
 

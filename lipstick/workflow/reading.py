@@ -1,4 +1,4 @@
-"""What the members of blocks are made of, and the nodes of what scalars over them read."""
+"""What the members of blocks come from, and the nodes that scalars over them read."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class MemberReading:
         return [nodes for nodes in nodes_read if nodes is not None]
 
     def decided(self, aliases: Iterable[str]) -> list[Nodes]:
-        """The tuples of which values are only looked up, and what decides which these are."""
+        """The tuples that only give values to lookups, and what decides which tuples these are."""
         deciding_nodes: list[Nodes] = []
         count = len(self.chosen)
         for alias in aliases:

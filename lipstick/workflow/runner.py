@@ -269,7 +269,7 @@ class Runner:
             return invoke(bench, invocation, inputs, state)
 
     def _pass_on(self, invocation: Invocation, outcome: Outcome) -> None:
-        """Let the invocations that wait for one see what it gave."""
+        """Pass an invocation's outputs to the invocations that wait for them."""
         for name, leaving in outcome.outputs.items():
             self._outputs[invocation.node, name] = leaving
         state = self._states[invocation.module.name]

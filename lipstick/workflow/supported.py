@@ -56,7 +56,7 @@ def _generators(block: Block) -> str | None:
 
 
 def _windows(block: Block) -> Iterator[str]:
-    """The window functions of which only Spark knows the rows that they see."""
+    """The window functions whose frames only Spark can compute."""
     scalars = [*(output.scalar for output in block.outputs), *(key.scalar for key in block.order)]
     for scalar in scalars:
         for call in windowed(scalar).calls:

@@ -1,4 +1,4 @@
-"""What every operator is, and plans made of them."""
+"""The base class of operators, and plans made of operators."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def is_known(scalar: Scalar) -> exp.Expr:
 
 
 def is_compound(scalar: Scalar) -> bool:
-    """Whether the text of an expression falls apart when an operator is put beside it."""
+    """Tell whether the text of an expression falls apart when an operator is put beside it."""
     if isinstance(scalar, exp.Dot | exp.Paren):
         return False
     return isinstance(scalar, exp.Binary | exp.Unary | exp.Between | exp.In | exp.Interval)

@@ -77,7 +77,7 @@ def has_difference(root: Block) -> bool:
 
 
 def shown_joins(root: Block) -> frozenset[str]:
-    """Return the LEFT JOINs that find partners in the tail and whose columns the answer shows.
+    """The LEFT JOINs that find partners in the tail and whose columns the answer shows.
 
     A row of the answer is then one with its partner, or one without; of other LEFT JOINs a row is
     either.

@@ -29,7 +29,7 @@ def uncertain_having(block: Block) -> tuple[Scalar, ...]:
 
 
 def dependent(condition: Scalar, block: Block, known: Container[str] = ()) -> bool:
-    """Whether a tail scalar reads more than members, and what is stable of other blocks.
+    """Tell whether a tail scalar reads more than members, and what is stable of other blocks.
 
     ``known`` are further aliases whose columns are stable.
     """

@@ -147,7 +147,7 @@ def _raises(node: exp.Expr) -> bool:
 
 
 def _is_number(divisor: exp.Expr) -> bool:
-    """Whether a divisor is a literal that is not zero."""
+    """Tell whether a divisor is a literal that is not zero."""
     bare = divisor.unnest()
     return isinstance(bare, exp.Literal) and not bare.is_string and float(bare.this) != 0
 

@@ -33,7 +33,7 @@ class Binders(Protocol):
     def lateral(
         self, query: exp.Query, left: Relation, context: BindContext, outer: Outer
     ) -> LateralRows:
-        """Bind a subquery of FROM whose rows depend on those of ``left``, before it."""
+        """Bind a subquery of FROM that refers to the rows of ``left`` before it."""
         ...
 
     def members(

@@ -89,7 +89,7 @@ def core_relations(core: Core) -> Iterator[ScanSource]:
 
 
 def has_values(core: Core) -> bool:
-    """Whether rows of a core are made of values that no token names, also inside unions."""
+    """Tell whether rows of a core are made of values that no token names, also inside unions."""
     for source in core.sources:
         if isinstance(source, ValuesSource):
             return True

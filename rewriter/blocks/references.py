@@ -60,7 +60,7 @@ class Semi:
         return _scalars(self)
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> Semi:
-        """Return a membership that asks by what ``change`` makes of its scalars."""
+        """Return a membership with its scalars replaced by ``change``."""
         return _with_scalars(self, change)
 
 
@@ -94,7 +94,7 @@ class OuterLookup:
         return _scalars(self)
 
     def replace_scalars(self, change: Callable[[Scalar], Scalar]) -> OuterLookup:
-        """Return a lookup that asks by what ``change`` makes of its scalars."""
+        """Return a lookup with its scalars replaced by ``change``."""
         return _with_scalars(self, change)
 
 

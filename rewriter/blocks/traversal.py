@@ -6,7 +6,7 @@ from rewriter.blocks.block import Block
 
 
 def decided_once(root: Block) -> bool:
-    """Whether chance decides something of the answer, so that it is no function of its inputs."""
+    """Tell whether chance decides part of the answer, which is then no function of its inputs."""
     return any(block.core is not None and block.core.once for block in topological(root))
 
 

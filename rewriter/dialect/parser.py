@@ -480,7 +480,7 @@ def _without_table_queries(tokens: list[Token]) -> list[Token]:
 
 
 def _begins_query(tokens: list[Token], number: int) -> bool:
-    """Whether a TABLE stands where a query may, and is no argument ``f(TABLE t)`` nor a name."""
+    """Tell whether a TABLE stands where a query may: neither in ``f(TABLE t)`` nor as a name."""
     if number + 1 == len(tokens) or tokens[number + 1].token_type not in _NAMES:
         return False
     before = [token.token_type for token in reversed(tokens[max(number - 2, 0) : number])]

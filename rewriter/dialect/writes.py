@@ -88,7 +88,7 @@ class Write:
         return ".".join(exp.to_identifier(part).sql(dialect="spark") for part in self.target)
 
     def of_view(self, view: str) -> str:
-        """Return the statement that writes the rows of a view instead.
+        """The statement that writes the rows of a view instead.
 
         They are whole rows, but where a partition is overwritten without what PARTITION gives.
         """

@@ -138,7 +138,7 @@ def _sampled(select: exp.Select, sample: Scalar) -> exp.Select:
 
 
 def _numbered(core: Core) -> Sequence[Named]:
-    """The columns of a core; where they are places of a table function's rows, numbers.
+    """Return the columns of a core; where they are places of a table function's rows, numbers.
 
     A number in the select list leaves the conditions where Spark can move them.
     """
@@ -263,7 +263,7 @@ def _kept_once(join: KeptOnce, tables: Tables) -> exp.Select:
 
 
 def _is_of(scalar: Scalar, alias: str) -> bool:
-    """Whether a scalar is a column of an alias, NULL where a join finds nothing there."""
+    """Tell whether a scalar is a column of an alias, NULL where a join finds nothing there."""
     return isinstance(scalar, exp.Column) and scalar.table == alias
 
 

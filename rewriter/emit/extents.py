@@ -70,7 +70,7 @@ class _Extent:
         self.extent = Extent(names, f"_at{number}", f"_start{number}", f"_stop{number}")
 
     def below(self) -> list[Named]:
-        """The partition, the sort keys, and the place of a row."""
+        """Return the partition, the sort keys, and the place of a row."""
         row_number = exp.Window(
             this=exp.Anonymous(this="row_number", expressions=[]),
             partition_by=[key.copy() for _, key in self._partition],
@@ -81,7 +81,7 @@ class _Extent:
         return [*self._partition, *keys, (self.extent.at, row_number)]
 
     def above(self) -> list[Named]:
-        """The partition, the place of a row, and the first and last place of what it reads."""
+        """Return the partition, the row's place, and the first and the last place that it reads."""
         names = [*self.extent.partition, self.extent.at]
         columns: list[Named] = [(name, qualified(_PLACED, name)) for name in names]
         for name, function in ((self.extent.start, exp.Min), (self.extent.stop, exp.Max)):

@@ -118,7 +118,7 @@ def _is_plain(core: Core) -> bool:
 
 
 def _same(source: Source, other: Source, renamed: _Renamed) -> bool:
-    """Whether two sources have the same rows; notes what those of one are called in the other."""
+    """Tell whether two sources have the same rows; note how the other names columns of one."""
     renamed.aliases[source.alias] = other.alias
     match source, other:
         case ScanSource(), ScanSource():
@@ -144,7 +144,7 @@ def _same_union(union: UnionSource, other: UnionSource, renamed: _Renamed) -> bo
 
 
 def _same_core(core: Core, other: Core) -> bool:
-    """Whether two cores have the same rows, up to what their columns are called."""
+    """Tell whether two cores have the same rows, up to what their columns are called."""
     renamed = _Renamed()
     sizes = [(len(c.sources), len(c.predicates), len(c.select)) for c in (core, other)]
     if not (_is_plain(core) and _is_plain(other)) or sizes[0] != sizes[1]:

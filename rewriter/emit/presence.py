@@ -32,7 +32,7 @@ def only_where_present(
 
 
 def must_be_there_first(block: Block) -> bool:
-    """Whether conditions call registered functions, which may fail for rows that are not there.
+    """Tell whether conditions call registered functions, which may fail for absent rows.
 
     Spark calls those of Python for every row that reaches them, in CASE too.
     """
@@ -44,7 +44,7 @@ def must_be_there_first(block: Block) -> bool:
 
 
 def members_there(block: Block, tables: Tables) -> tuple[exp.Subquery, Scalar]:
-    """Return the members that are there, and a condition that Spark asks of them and no others.
+    """Return the present members, and a condition that Spark evaluates for these alone.
 
     It reads a number that each member is given, before which no condition on members is computed.
     """

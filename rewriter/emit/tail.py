@@ -214,7 +214,7 @@ def _group_rows(
 def _lasting(
     block: Block, tables: Tables, keys: Sequence[Named], calls: Sequence[Named], captured: Lasting
 ) -> exp.Select:
-    """Return groups, of which those with as many members as captured keep what they had."""
+    """Return groups; a group with as many members as captured keeps its captured values."""
     counted = [*calls, (MEMBERS, exp.Count(this=exp.Star()))]
     same = exp.EQ(this=qualified(_NEW, MEMBERS), expression=qualified(_OLD, MEMBERS))
 

@@ -152,7 +152,7 @@ OPERATORS: dict[type[exp.Expr], str] = {
 
 @once
 def comparison(condition: Scalar) -> Comparison | None:
-    """The sides of a comparison; None for other conditions."""
+    """Return the sides of a comparison; None for other conditions."""
     condition = condition.unnest()
     op = OPERATORS.get(type(condition))
     if op is None:

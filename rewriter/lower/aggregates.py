@@ -61,7 +61,7 @@ def over_values(call: Scalar, stored: Callable[[Scalar], Scalar]) -> Scalar:
 
 
 def follows_order(call: Scalar) -> bool:
-    """Whether a call sees the rows of a group in the order in which they come."""
+    """Tell whether a call sees the rows of a group in the order in which they come."""
     name = name_of(call)
     listed = name in LISTS and not sort_keys(call) and not is_distinct(call)
     return listed or (name in _OF_ORDER and name != "any_value")

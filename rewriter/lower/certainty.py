@@ -70,7 +70,7 @@ def is_protected(predicate: Scalar, earlier: Iterable[Scalar], core: OpenCore) -
 
 
 def with_certain_outputs(block: Block) -> Block:
-    """Return a block that others read: its stable outputs fail for none of its potential tuples."""
+    """A block that others read: its stable outputs fail for none of its potential tuples."""
     if is_certain(block):
         return block
     outputs = (

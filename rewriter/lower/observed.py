@@ -61,7 +61,7 @@ def observed(root: Relation) -> frozenset[str]:
 
 
 def _renamed(relation: Relation) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of an operator that are those of its inputs under other names."""
+    """Yield the attributes of an operator that only rename attributes of its inputs."""
     match relation:
         case Project():
             for attribute, scalar in zip(relation.output, relation.scalars, strict=True):

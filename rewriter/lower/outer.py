@@ -43,7 +43,7 @@ class Keyed:
 
 
 def may_be_joined(core: OpenCore) -> bool:
-    """Whether an outer join may take this input in as a part of one core."""
+    """Tell whether an outer join may take this input in as a part of one core."""
     stable = (*core.predicates, *_membership_scalars(core.semis))
     return (
         not core.post.final

@@ -188,7 +188,7 @@ def _grouped(context: LoweringContext, core: OpenCore, keys: list[Named]) -> Blo
 
 
 def _are_keys(scalars: list[Scalar], keys: Set[str]) -> bool:
-    """Whether scalars over a grouping are its keys, each once."""
+    """Tell whether scalars over a grouping are its keys, each once."""
     return len(scalars) == len(keys) and {_group_key(scalar) for scalar in scalars} == keys
 
 

@@ -97,7 +97,7 @@ def placed_by(relation: Windows, fresh_id: Callable[[str], str]) -> Placed | Non
 
 
 def lists_by_range(relation: Windows) -> bool:
-    """Whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
+    """Tell whether some LISTAGG joins the values of rows that tie at the end of its RANGE frame."""
     windows = [call for call in relation.calls if isinstance(call, exp.Window)]
     return any(function_name(call) in LISTS and _needs_position(call) for call in windows)
 
@@ -128,7 +128,7 @@ def _needs_position(window: exp.Window) -> bool:
 
 
 def _starts_filled(window: exp.Window, frame: WindowFrame) -> bool:
-    """Whether the first row of the frame is always there, and that of the partition."""
+    """Tell whether the first row of the frame is always there, and that of the partition."""
     filled = frame.from_first and frame.end in (CURRENT_ROW, UNBOUNDED)
     return filled and not ignores_nulls(window) and condition_of(window) is None
 

@@ -45,7 +45,7 @@ def lower_union_all(context: LoweringContext, relation: UnionAll) -> Open:
 
 
 def is_plain(open_: OpenCore) -> bool:
-    """Whether a union may take this branch in as a part of one core."""
+    """Tell whether a union may take this branch in as a part of one core."""
     return (
         not open_.post.final
         and not open_.semis

@@ -90,7 +90,7 @@ class CapturePlan:
         return replace(block, core=replace(block.core, semis=semis))
 
     def order(self) -> tuple[Block, ...]:
-        """Return all blocks, those first whose members those of others need."""
+        """Return all blocks; a block comes before those whose members need its members."""
         order: dict[str, Block] = {}
 
         def visit(block: Block) -> None:

@@ -79,7 +79,7 @@ def null_rejected(predicate: Scalar) -> Set[str]:
 
 
 def _strict(scalar: Scalar) -> Set[str]:
-    """Return the attributes of which one that is NULL makes a scalar NULL."""
+    """Return the attributes that make a scalar NULL when one of them is NULL."""
     if isinstance(scalar, exp.Column):
         return {scalar.name}
     if isinstance(scalar, exp.Not) and isinstance(scalar.this.unnest(), exp.In):

@@ -171,7 +171,7 @@ def _one_group(query: Relation) -> tuple[Aggregate | None, Scalar | None]:
 
 
 def _is_plain(call: Scalar) -> bool:
-    """Whether an aggregate is computed beside others in the same pass, and observes no order."""
+    """Tell whether an aggregate is computed beside others in one pass, and observes no order."""
     return not (is_distinct(call) or is_opaque(call) or chooses(call) or name_of(call) in ARRAYS)
 
 

@@ -60,7 +60,7 @@ def push_predicates(plan: CapturePlan) -> CapturePlan:
 
 
 def _depends(block: Block) -> bool:
-    """Whether a row of a block depends on rows beside it that a reader leaves out."""
+    """Tell whether a row of a block depends on rows beside it that a reader leaves out."""
     return block.limited or block.windowed or bool(block.sets) or bool(block.copies)
 
 
@@ -169,7 +169,7 @@ def _equal(left: Scalar, right: Scalar) -> exp.EQ:
 
 
 def _others(block: Block) -> Iterator[Block]:
-    """Yield the blocks of which a block reads what no condition of its own says."""
+    """Yield the blocks that a block reads without a condition of its own on them."""
     yield from (lookup.block for lookup in block.lookups if lookup.scalar)
     if block.core is not None:
         joined = {lookup.alias for lookup in block.lookups}
@@ -196,7 +196,7 @@ def _of_branch(union: Block, branch_number: int, reading: _Reading, alike: Alike
 
 
 def _is_alike(union: Block, number: int, alike: Alike) -> bool:
-    """Whether a column of a union is that of each branch: all texts, or of one type."""
+    """Tell whether a column of a union is that of each branch: all texts, or of one type."""
     origins = list(_of_union(union, number))
     literals = [scalar for _, scalar in origins if isinstance(scalar, exp.Literal)]
     if literals:
@@ -225,7 +225,7 @@ def _origins(block: Block, output: str) -> Iterator[tuple[Block, Scalar]]:
 
 
 def _any(readings: Sequence[_Reading], names: set[str]) -> Scalar | None:
-    """Return the condition that one of the readings has, of those that read no other names."""
+    """Return the disjunction of readings, each cut to conditions that read only some names."""
     each: dict[str, Scalar] = {}
     for reading in readings:
         conditions = [c for c in reading if aliases(c) <= names]

@@ -63,7 +63,7 @@ def _reductions(reader: Block, readings: Counter[str]) -> Iterator[SemijoinReduc
 
 
 def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:
-    """The pairs that compare values of the reader's members with grouping keys."""
+    """Return the pairs that compare values of the reader's members with grouping keys."""
     outputs = {output.name: output.scalar for output in probe.block.outputs}
     names = {name for name, _ in probe.block.keys}
     pairs = []
@@ -76,7 +76,7 @@ def _keys_of(probe: Probe) -> tuple[tuple[Scalar, str], ...]:
 
 
 def _depends(block: Block) -> bool:
-    """Whether a group of a block depends on the others, or its members are not to be reduced.
+    """Tell whether a group of a block depends on the others, or its members are not to be reduced.
 
     They are reduced already where they are joined with values from outside.
     """

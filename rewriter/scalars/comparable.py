@@ -27,7 +27,7 @@ _MOST_DIGITS = 38
 
 
 def compared_exactly(outer: str, inner: str) -> bool:
-    """Whether no value of the outer type equals two different values of the inner type.
+    """Tell whether no value of the outer type equals two different values of the inner type.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Spark's functions that are not functions of one row."""
+"""Spark's functions of more than one row."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _bound(spec: exp.Expr, which: str) -> str | Scalar:
 
 
 def depends_on_ties(window: exp.Window) -> bool:
-    """Whether a value depends on the order among rows that tie, which Spark leaves open."""
+    """Tell whether a value depends on the order among rows that tie, which Spark leaves open."""
     name = function_name(window)
     if name in _OF_PEERS:
         return False
@@ -101,7 +101,7 @@ def depends_on_ties(window: exp.Window) -> bool:
 
 
 def depends_on_order(window: exp.Window) -> bool:
-    """Whether a value depends on the order of the rows in its frame, and not on that of its own."""
+    """Tell whether a value depends on the order of the rows in its frame, not on its own place."""
     return function_name(window) in _OF_ORDER and not aggregates.sort_keys(window.this)
 
 
@@ -116,7 +116,7 @@ def extent_of(window: exp.Window) -> WindowFrame:
 
 
 def _offset_extent(window: exp.Window, name: str) -> WindowFrame:
-    """The rows from the current one to that of which the value is."""
+    """Return the rows from the current one to that of which the value is."""
     _, *more = called(window).expressions
     offset = more[0] if more else exp.Literal.number(1)
     if not isinstance(offset, exp.Literal):
@@ -138,7 +138,7 @@ def condition_of(window: exp.Window) -> Scalar | None:
 
 
 def ignores_nulls(window: exp.Window) -> bool:
-    """Whether an offset function passes over NULLs, said in either of Spark's ways.
+    """Tell whether an offset function passes over NULLs, said in either of Spark's ways.
 
     A flag is the last argument, but for LAG and LEAD, where that is a value.
     """

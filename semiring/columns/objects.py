@@ -34,14 +34,14 @@ _CLASSES: Mapping[str, type] = {
 
 
 def pickled(value: Any) -> bytes:
-    """An element as bytes."""
+    """Return an element as bytes."""
     written = io.BytesIO()
     _Pickler(written).dump(value)
     return written.getvalue()
 
 
 def unpickled(written: bytes) -> Any:
-    """The element of some bytes."""
+    """Return the element of some bytes."""
     return _Unpickler(io.BytesIO(written)).load()
 
 

@@ -102,7 +102,7 @@ def number_sources(
 
 
 def _numbers(received: Received, codes: Iterator[Array], numbers: Mapping[Token, int]) -> Array:
-    """The numbers of tokens that have travelled, from those of their scans and of other tokens."""
+    """The numbers of tokens that have travelled, from the numbers of scans and other tokens."""
     tokens = np.zeros(len(received.numbers), dtype=np.int32)
     for _, places in received.scans:
         tokens[places] = next(codes)

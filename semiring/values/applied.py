@@ -71,7 +71,7 @@ class Applied(Compound):
 
 
 def applied(function: Function, operands: Sequence[Operand]) -> Operand:
-    """A function of operands: its value where all of them are known."""
+    """A function of operands: its value where all operands are known."""
     parts = [known(operand) for operand in operands]
     if any(isinstance(part, Value) for part in parts):
         return Applied(function, parts)

@@ -42,7 +42,7 @@ class WindowFunction(Protocol):
     label: str
 
     def __call__(self, relations: Sequence[Sequence[Row]]) -> list[list[Any]]:
-        """For each of some relations the value of every row of it.
+        """The value of every row, relation by relation.
 
         Raises
         ------

@@ -174,7 +174,7 @@ class SparkEngine:
         return WhatIf(self._spark, self._manifest, new, self.present(), method)
 
     def hypothetical(self, deleted: Mapping[str, tuple[str, tuple[str, ...]]]) -> DataFrame:
-        """Return the rows of the answer over the members that survive, with their identity.
+        """The rows of the answer over the members that survive, with their identity.
 
         ``deleted`` gives, per relation, a view of deleted tokens and its columns.
         """
@@ -214,7 +214,7 @@ class SparkEngine:
         return lasting
 
     def present(self) -> DataFrame:
-        """Return the answer's rows as captured, with the columns that tell them apart."""
+        """The answer's rows as captured, with the columns that tell them apart."""
         root = self._manifest.root
         if not needs_rows(root):
             return self._survivors({}, self._rows_views(), {})
@@ -257,6 +257,6 @@ class SparkEngine:
         return view
 
     def _rows_views(self) -> dict[str, str]:
-        """Return views of all captured rows, by block."""
+        """Views of all captured rows, by block."""
         blocks = topological(self._manifest.root)
         return {b.name: self._dataset_view(b, "rows") for b in blocks if needs_rows(b)}

@@ -207,7 +207,7 @@ def _argument(call: _Call, binder: ScalarBinder) -> Scalar:
 
 
 def _makes_one(call: _Call) -> bool:
-    """Whether a generator makes exactly one row of each."""
+    """Tell whether a generator makes exactly one row of each."""
     return call.name == "json_tuple"
 
 

@@ -29,7 +29,7 @@ def is_grouped(select: exp.Select) -> bool:
 
 
 def without_keys(select: exp.Select) -> bool:
-    """Whether a SELECT has one group, which is there even if it has no rows."""
+    """Tell whether a SELECT has one group, which is there even if it has no rows."""
     group = select.args.get("group")
     if group is None or not group.args.get("all"):
         return group is None and is_grouped(select)

@@ -75,7 +75,7 @@ def answer(rows: BoundRows) -> Bound:
 
 
 def _with_generator(rows: BoundRows, *, grouped: bool) -> tuple[BoundRows, tuple[Entry, ...]]:
-    """Return the rows of a SELECT with those that a generator of its list makes of them."""
+    """Return the rows of a SELECT, multiplied by the generator in its select list."""
     generators = [node for node in rows.select.expressions if selected_generator(node)]
     if not generators:
         return rows, ()

@@ -97,7 +97,7 @@ def _null_in(node: exp.In | exp.Exists, binder: ScalarBinder) -> Scalar:
 
 
 def _has_in(node: exp.Expr) -> bool:
-    """Whether there is an IN of a subquery outside of subqueries."""
+    """Tell whether there is an IN of a subquery outside of subqueries."""
     return any(map(_is_in, node.walk(prune=lambda part: isinstance(part, exp.Query))))
 
 

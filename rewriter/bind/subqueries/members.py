@@ -69,7 +69,7 @@ def bind_members(
 
 
 def _is_of_rows(item: exp.Expr) -> bool:
-    """Whether an item is computed of several rows, or makes several."""
+    """Tell whether an item is computed of several rows, or makes several."""
     return selected_generator(item) or item.find(exp.Window) is not None
 
 

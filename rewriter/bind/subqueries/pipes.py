@@ -156,7 +156,7 @@ class _Steps:
 
 
 def without_pipes(query: exp.Query, source: Source) -> exp.Query:
-    """Return a query with SELECTs in place of its own pipe syntax, and that of its set operations.
+    """Return a query with SELECTs in place of pipe syntax, also in its set operations.
 
     Raises
     ------

@@ -94,7 +94,7 @@ def asked_groups_sql(reduction: SemijoinReduction, views: ViewOf) -> str:
 
 
 def kept_groups_sql(block: Block, views: ViewOf, monotone: Monotone) -> str:
-    """Return the statement of the groups that HAVING keeps, and of those that forbid pruning.
+    """Return the statement of the groups that HAVING keeps and the groups that forbid pruning.
 
     Columns: the keys, then ``_violation``: a value that should not be negative is.
     """

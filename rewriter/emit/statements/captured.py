@@ -1,4 +1,4 @@
-"""Tables of captured members and of those that a deletion leaves, by the views that have them."""
+"""Tables of captured members, all or without deleted ones, read from views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements of what is asked of a capture: the answer, hypothetical answers, contributions."""
+"""Statements for the questions to a capture: the answer, hypothetical answers, contributions."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class LateralCall:
     items: tuple[Node, ...]
 
     def columns(self, names: Sequence[str]) -> tuple[Column, ...]:
-        """Return its columns, where those of the generator have these names."""
+        """Return its columns, given the names of the generator's columns."""
         pairs = zip(map(attribute_id, self.generate.many("generatorOutput")), names, strict=True)
         known = dict(pairs)
         columns = []

@@ -1,4 +1,4 @@
-"""Which attributes an operator has, and which of them are used by what is above it."""
+"""Which attributes an operator has, and which of them the operators above use."""
 
 from __future__ import annotations
 

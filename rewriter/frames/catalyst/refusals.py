@@ -1,4 +1,4 @@
-"""Operators that a text leaves out, and those that it cannot have."""
+"""Operators that a text leaves out, and operators that it cannot express."""
 
 from __future__ import annotations
 
