@@ -75,10 +75,10 @@ def measured(
     started = time.perf_counter()
     exchange = Exchange(folder, stores, nodes, seed=seed)
     paths = exchange.run()
-    making = time.perf_counter() - started
+    made = time.perf_counter() - started
     summaries = summary_bytes(paths)
     random = np.random.default_rng(seed)
-    asked_by_way: dict[tuple[str, float, str], list[Asked]] = {}
+    asked: dict[tuple[str, float, str], list[Asked]] = {}
     federations: dict[tuple[str, float, str], Federation] = {}
     for _ in range(questions):
         home = f"S{random.integers(stores)}"
@@ -90,15 +90,13 @@ def measured(
                 key = (way, wait, home)
                 if key not in federations:
                     federations[key] = opened(paths, way, home, wait)
-                answer = ask(federations[key], way, source, target)
-                asked_by_way.setdefault((way, wait, answer.verdict), []).append(answer)
-    verdicts = {
-        way: [len(v) for (w, _, _), v in sorted(asked_by_way.items()) if w == way] for way in WAYS
-    }
+                found = ask(federations[key], way, source, target)
+                asked.setdefault((way, wait, found.verdict), []).append(found)
+    verdicts = {way: [len(v) for (w, _, _), v in sorted(asked.items()) if w == way] for way in WAYS}
     assert len({tuple(each) for each in verdicts.values()}) == 1, verdicts
     result = []
-    for (way, wait, verdict), each in asked_by_way.items():
-        requests = [question.cost.requests for question in each]
+    for (way, wait, verdict), each in asked.items():
+        requests = [one.cost.requests for one in each]
         result.append(
             {
                 "stores": stores,
@@ -109,18 +107,14 @@ def measured(
                 "questions": len(each),
                 "requests": round(float(np.mean(requests)), 1),
                 "p95": int(np.percentile(requests, 95)),
-                "rounds": round(float(np.mean([question.cost.rounds for question in each])), 1),
-                "kB": round(float(np.mean([question.cost.bytes for question in each])) / 1000, 1),
-                "seconds": round(float(np.mean([question.seconds for question in each])), 3),
+                "rounds": round(float(np.mean([one.cost.rounds for one in each])), 1),
+                "kB": round(float(np.mean([one.cost.bytes for one in each])) / 1000, 1),
+                "seconds": round(float(np.mean([one.seconds for one in each])), 3),
                 "beyond": max(
-                    (
-                        question.cost.requests - question.on_the_way
-                        for question in each
-                        if way == BOUNDARY
-                    ),
+                    (one.cost.requests - one.on_the_way for one in each if way == BOUNDARY),
                     default=None,
                 ),
-                "made_seconds": round(making, 1),
+                "made_seconds": round(made, 1),
                 **summaries,
             }
         )

@@ -79,10 +79,10 @@ def ask(federation: Federation, way: str, source: str, target: str) -> Asked:
     if way == NAIVE:
         verdict, cost = _naive(federation, source, target)
         return Asked(way, verdict.value, cost, time.perf_counter() - started, 0)
-    answer = federation.paths(source, target, 1)
+    found = federation.paths(source, target, 1)
     seconds = time.perf_counter() - started
-    stores = {name.partition("::")[0] for path in answer.paths for name in path}
-    return Asked(way, answer.verdict.value, answer.cost, seconds, len(stores))
+    stores = {name.partition("::")[0] for path in found.paths for name in path}
+    return Asked(way, found.verdict.value, found.cost, seconds, len(stores))
 
 
 def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, Cost]:
@@ -93,17 +93,17 @@ def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, C
     (home, name), (away, other) = target.split("::", 1), source.split("::", 1)
     seen: dict[str, Array] = {}
     batch: list[tuple[str, Message]] = [(home, _step(federation, home, [name], {}, away, other))]
-    hit = False
-    while batch and not hit:
+    found = False
+    while batch and not found:
         replies = exchange.round(batch)
         reached: list[dict[str, Array]] = []
         for reply in replies:
             assert isinstance(reply, Message)
-            hit |= bool(reply.header["hit"])
+            found |= bool(reply.header["hit"])
             rows, numbers = reply.header["channels"], reply.tables["rows"]
-            channels = numbers.column("channel").to_numpy()
+            place = numbers.column("channel").to_numpy()
             row = numbers.column("row").to_numpy()
-            reached.append({c: np.unique(row[channels == n]) for n, c in enumerate(rows)})
+            reached.append({c: np.unique(row[place == n]) for n, c in enumerate(rows)})
         fresh = difference(union(reached), seen)
         seen = union([seen, fresh])
         batch = [
@@ -112,7 +112,7 @@ def _naive(federation: Federation, source: str, target: str) -> tuple[Verdict, C
             for alias in [directory.exporters[channel]]
             for row in rows.tolist()
         ]
-    return (Verdict.YES if hit else Verdict.NO), exchange.cost - before
+    return (Verdict.YES if found else Verdict.NO), exchange.cost - before
 
 
 def _step(

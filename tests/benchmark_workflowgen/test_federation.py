@@ -16,11 +16,11 @@ def test_every_way_is_measured_and_the_boundary_graph_takes_two_rounds(tmp_path:
     result = CliRunner().invoke(main, ["federation", *options, "--latency", "0"])
     assert result.exit_code == 0, result.output
     rows = json.loads(output.read_text())
-    by_way = {(row["way"], row["verdict"]): row for row in rows}
-    yes = by_way["boundary graph", "yes"]
+    found = {(row["way"], row["verdict"]): row for row in rows}
+    yes = found["boundary graph", "yes"]
     assert yes["rounds"] <= 2
     assert yes["beyond"] <= 1
-    assert by_way["boundary graph", "no"]["p95"] <= 1
+    assert found["boundary graph", "no"]["p95"] <= 1
     ways = ("boundary graph", "sketches", "batched per store and round")
-    costs = [by_way[way, "yes"]["requests"] for way in (*ways, "a request per crossing row")]
+    costs = [found[way, "yes"]["requests"] for way in (*ways, "a request per crossing row")]
     assert costs == sorted(costs)
