@@ -14,7 +14,7 @@ class OverLimitError(Exception):
 
 
 def least_seconds(run: Callable[[], object], repetitions: int, limit: float) -> float:
-    """The least of the times of some repetitions, after one that is not measured.
+    """The shortest time of several repetitions, after a warm-up.
 
     Parameters
     ----------

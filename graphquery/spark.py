@@ -99,7 +99,7 @@ class Tables:
         return NodeSet(frozenset(), parts, found_rows)
 
     def _written(self, rows: Frame, schema: str, measured: Column) -> tuple[Frame, int]:
-        """Write rows, to be read again, and a number that is measured of them meanwhile."""
+        """Write rows, return them read again, and a number measured while writing."""
         path = f"{self.folder}/frames/{next(self._numbers)}"
         observed = Observation()
         rows.observe(observed, measured.alias("measured")).write.parquet(path)
@@ -248,11 +248,11 @@ class Tables:
         ).distinct()
 
     def at(self, edges: Frame, end: str, nodes: NodeSet, levels: Iterable[int]) -> Frame:
-        """The edges one end of which, on one of some levels, is in a set."""
+        """The edges whose `end`, on some levels, is in a set."""
         return self._joined(edges, end, nodes, set(levels), "left_semi")
 
     def away(self, edges: Frame, end: str, nodes: NodeSet, levels: Iterable[int]) -> Frame:
-        """The edges one end of which, on one of some levels, is not in a set."""
+        """The edges whose `end`, on some levels, is not in a set."""
         return self._joined(edges, end, nodes, set(levels), "left_anti")
 
     def within(self, rows: Frame, nodes: NodeSet, levels: Iterable[int]) -> Frame:

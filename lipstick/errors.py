@@ -32,7 +32,7 @@ class SourceError(TrackingError):
 
 
 class SourceChangedError(LipstickError):
-    """A source that is not what it was when it was tracked."""
+    """A source that has changed since it was tracked."""
 
 
 class InternalError(UnsupportedError):

@@ -81,7 +81,7 @@ def changed(before: ProvenanceGraph, after: ProvenanceGraph) -> Array:
 
 
 def _differ(before: ProvenanceGraph, after: ProvenanceGraph, segment: Segment, ids: Array) -> Array:
-    """Boolean array: whether nodes of one segment have other values, or ones that are not known."""
+    """Boolean array: which nodes of one segment have changed or unknown values."""
     try:
         old, new = current(before, segment, ids), current(after, segment, ids)
     except ValuesError:

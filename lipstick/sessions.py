@@ -240,7 +240,7 @@ class Session:
         return tracked
 
     def untrack(self, name: str) -> None:
-        """Forget a relation. Annotated frames and captures made of it keep what they have."""
+        """Forget a relation. Annotated frames and captures of it stay as they are."""
         tracked = self._tracked.pop(name.lower(), None)
         if tracked is None:
             known = ", ".join(sorted(self.tracked)) or "none"

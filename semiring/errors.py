@@ -16,7 +16,7 @@ class ValuationError(LipstickError):
 
 
 class AnnotationError(LipstickError):
-    """A token, annotation or annotation type that is not well formed, or data that is not of it."""
+    """A malformed token, annotation or annotation type, or data of another type."""
 
 
 class ExactnessError(LipstickError):

@@ -26,7 +26,7 @@ _PIECE = 1 << 15
 
 
 class Valuation(Generic[K]):
-    """A function from the tokens of one relation, or of one block, to a semiring.
+    """A function from the tokens of one relation or block to a semiring.
 
     Built by `compile`; `lookup` values whole key columns at once.
     """

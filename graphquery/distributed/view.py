@@ -76,14 +76,14 @@ class View:
         return self.levels.level[segment] not in self.absent.parts
 
     def shown(self, rows: Frame, levels: Iterable[int]) -> Frame:
-        """Those of some rows of nodes, on some levels, that are in the graph."""
+        """Rows of nodes on some levels, without those outside of the graph."""
         levels = set(levels)
         if self.present is not None:
             rows = self.tables.within(rows, self.present, levels)
         return self.tables.without(rows, self.absent, levels)
 
     def shown_edges(self, edges: Frame, end: str, levels: Iterable[int]) -> Frame:
-        """Those of some edges one end of which, on some levels, is in the graph."""
+        """The edges with an end on some levels that is in the graph."""
         levels = set(levels)
         if self.present is not None:
             edges = self.tables.at(edges, end, self.present, levels)
@@ -104,7 +104,7 @@ class View:
         return self.shown_edges(edges, "target", {level[target] for _, target in links})
 
     def of(self, segments: Iterable[int]) -> NodeSet:
-        """The nodes of some segments that are in the graph."""
+        """The graph's nodes in some segments."""
         numbers = frozenset(segments)
         whole = frozenset(number for number in numbers if self.complete(number))
         rest = [n for n in numbers - whole if n not in self.absent.whole]

@@ -43,7 +43,7 @@ def ancestors(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None)
 
 
 def descendants(graph: ProvenanceGraph, nodes: Nodes, distance: int | None = None) -> Selection:
-    """All that is made of some nodes; see `ancestors`."""
+    """All that comes from some nodes; see `ancestors`."""
     return Selection(graph, reached(graph, graph.resolve(nodes), forwards=True, distance=distance))
 
 

@@ -204,7 +204,7 @@ def _by_role(graph: ProvenanceGraph, module: str) -> dict[Kind, list[int]]:
 
 
 def _present(graph: ProvenanceGraph, positions: Iterable[int]) -> Array:
-    """The ids of the nodes of some segments that are in the graph."""
+    """The ids of the graph's nodes in some segments."""
     parts = [graph.storage.ids_of(position) for position in positions]
     if not parts:
         return NO_IDS

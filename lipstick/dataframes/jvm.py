@@ -113,7 +113,7 @@ def expressions(node: Plan, kinds: Collection[str]) -> Iterator[Plan]:
 
 
 def described_expressions(node: Any, kinds: Collection[str]) -> Iterator[dict[str, Any]]:
-    """Yield the descriptions of expressions of some classes in that of an operator."""
+    """Yield the descriptions of an operator's expressions of some classes."""
     for part in node.values() if isinstance(node, dict) else node:
         if isinstance(part, dict) and "num-children" in part and kind(part) in kinds:
             yield part

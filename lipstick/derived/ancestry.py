@@ -45,7 +45,7 @@ class Ancestry:
 
     @cached_property
     def records(self) -> Records:
-        """All of them by name: of the versions of one that was added to, the last."""
+        """All relations by name; of a table that was added to, the last version."""
         latest: dict[str, RelationRecord] = {}
         for record in self._all(self.relations):
             known = latest.setdefault(record.name, record)

@@ -99,7 +99,7 @@ class Comparison:
 
     @property
     def rows(self) -> DataFrame:
-        """The rows that would be there, with tokens: those of rows that are, and fresh ones."""
+        """The hypothetical rows with tokens: known ones of rows that stay, fresh ones of others."""
         there = self._joined.where(F.col("new").isNotNull())
         values = [F.col(f"new.`{name}`").alias(name) for name in self._columns]
         if not self._placed:

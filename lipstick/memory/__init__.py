@@ -187,7 +187,7 @@ class Memory:
         return list(zip(self._shown(positions), annotations, strict=True))
 
     def potential_rows(self, limit: int | None = None) -> list[PotentialRow]:
-        """The rows that are in the answer of some world, those of now first.
+        """The rows of the answers of all worlds, present ones first.
 
         A world is the database without some of its tuples. In each, every row is there as often as
         its annotation says, with the values that its formal values have.
@@ -296,7 +296,7 @@ class Memory:
     def evaluate_potential(
         self, semiring: Semiring[Any], valuations: Mapping[str, Valuation[Any]]
     ) -> pa.Table:
-        """The rows that are in the answer of some world, each with its annotation in a semiring.
+        """The rows of the answers of all worlds, each with its annotation in a semiring.
 
         Columns have the values of the world of the tuples that are not valued 0.
         """

@@ -132,7 +132,7 @@ def evaluate_potential(
     semiring: Semiring[Any],
     valuations: Mapping[str, Valuation[Any]],
 ) -> pa.Table:
-    """The rows that are in the answer of some world, then ``_value``: see :class:`Memory`.
+    """The rows of the answers of all worlds, then ``_value``: see :class:`Memory`.
 
     Raises
     ------

@@ -189,7 +189,7 @@ class GroupRows(Rows):
         return KeyTable(self._grouping[1], extra) if extra else None
 
     def _group_of(self, entries: Array) -> Array:
-        """The positions of some entries' groups; of few entries without those of all."""
+        """The positions of some entries' groups; few entries are looked up alone."""
         few = 4 * len(entries) < self.members.count * self.sets
         alone = few and self.members.base_alive is None and bool(self.key_scalars)
         if "_grouping" in self.__dict__ or not alone:

@@ -16,7 +16,7 @@ from semiring.vocabulary import Scan
 def sources_of(
     members: Members, positions: Array, valuations: Mapping[str, Valuation[Any]]
 ) -> dict[Hashable, Source]:
-    """The tokens of some members, by block and number of the scan; none of those that are 1."""
+    """The tokens of some members, by block and number of the scan, without tokens valued 1."""
     return {
         (members.block.name, number): Source(
             valuations[token.relation], partial(_scan, members, number, positions)

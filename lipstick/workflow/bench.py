@@ -284,7 +284,7 @@ class Bench(Session):
             self._show(name, frame, frame.select("*", F.col(_ROW_INDEX).alias(ROW_COLUMN)))
 
     def _reveal(self, names: Iterable[str] | None = None) -> None:
-        """Make relations that are held here readable for Spark: these, or all of them."""
+        """Make relations in this process readable for Spark: these, or all."""
         for lower in [*self._hidden] if names is None else map(str.lower, names):
             name = self._hidden.pop(lower, None)
             if name is not None:

@@ -85,7 +85,7 @@ def passed(trace: Trace, nodes: Nodes, conditions: Compared, name: str) -> Nodes
 
 
 def settled(trace: Trace, name: str, label: str, inputs: Sequence[Nodes]) -> tuple[int, int]:
-    """Add nodes of what values decide, one per row, and one for all of them: their pools."""
+    """Add nodes for what values decide, one per row and one for all rows; return their pools."""
     count = len(inputs[0])
     pool = trace.pool(name, Kind.DERIVED, label, count)
     for nodes in inputs:

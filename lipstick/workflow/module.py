@@ -100,7 +100,7 @@ class Specification:
 
     @property
     def places(self) -> Mapping[str, str]:
-        """Where functions are defined that are imported when it runs, by what they are called."""
+        """Where the functions that a run imports are defined, by their names."""
         query = self.query_state
         queries = (self.query_output, query.relations, query.delete, query.insert, query.replace)
         frames = {

@@ -74,7 +74,7 @@ class StateRelation:
         )
 
     def rows_of(self, segment: str, ordinals: Array) -> Array:
-        """The rows of some nodes of a segment, all of which are in the relation."""
+        """The rows of a segment's nodes, which are all in the relation."""
         of_segment = np.flatnonzero(self.origin.segments == self.origin.names.index(segment))
         order = np.argsort(self.origin.ordinals[of_segment], kind="stable")
         sorted_rows = of_segment[order]

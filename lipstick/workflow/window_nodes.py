@@ -148,7 +148,7 @@ class _Window:
 
     @property
     def _counted(self) -> bool:
-        """Whether the frame is of so many rows: without one of them another is in it."""
+        """Whether the frame counts rows: when one of them goes, another comes in."""
         bounds = self._call.extent
         return (
             bounds is not None

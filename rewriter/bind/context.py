@@ -123,7 +123,7 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Recursion:
-    """A recursive query unfolded: its levels, of which the first is what it begins with."""
+    """An unfolded recursive query: its levels, the first being its start."""
 
     name: str
     levels: tuple[Relation, ...]

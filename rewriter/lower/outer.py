@@ -17,7 +17,7 @@ from rewriter.lower.scope import OpenCore, TokenLeaves
 
 @dataclass(frozen=True, slots=True)
 class Padded:
-    """The rows of one input that are in the answer where they have no partner.
+    """The rows of one input that an outer join keeps without a partner.
 
     ``absent`` asks that; its guard, in terms of the input, is None where it is always asked.
     """
@@ -28,7 +28,7 @@ class Padded:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A relation that is a block with at most one tuple for values of some columns.
+    """A block with at most one tuple for each combination of values of some columns.
 
     ``names`` are these columns in the block's rows, ``outputs`` gives the name of every attribute.
     """

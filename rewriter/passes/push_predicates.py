@@ -196,7 +196,7 @@ def _of_branch(union: Block, branch_number: int, reading: _Reading, alike: Alike
 
 
 def _is_alike(union: Block, number: int, alike: Alike) -> bool:
-    """Tell whether a column of a union is that of each branch: all texts, or of one type."""
+    """Tell whether a union reads a column of every branch as it is: all texts, or one type."""
     origins = list(_of_union(union, number))
     literals = [scalar for _, scalar in origins if isinstance(scalar, exp.Literal)]
     if literals:

@@ -31,7 +31,7 @@ class PassStep:
     after: Callable[[], Iterable[str]]
 
     def __str__(self) -> str:
-        """Return all lines: those that went are marked by ``-``, those that came by ``+``."""
+        """Return all lines; removed ones are marked by ``-``, added ones by ``+``."""
         return "\n".join((f"{self.name}:", *_marked([*self.before()], [*self.after()])))
 
 

@@ -60,7 +60,7 @@ class Choice(Compound):
 
 
 def choice(alternatives: Iterable[tuple[Annotation, Operand]]) -> Operand:
-    """The value of the alternative that is there; plain where that is known."""
+    """The value of the present alternative; plain where it is known which is present."""
     kept = [(k, known(v)) for k, v in alternatives if not k.is_zero]
     for number, (annotation, operand) in enumerate(kept):
         if not annotation.tokens:

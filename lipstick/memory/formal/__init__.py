@@ -40,7 +40,7 @@ __all__ = ["ALGEBRA", "Annotation", "Formal", "PotentialRow"]
 
 @dataclass(frozen=True, slots=True)
 class PotentialRow:
-    """A row that is in the answer of some world.
+    """A row of the answer in some world.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Formal:
         return row_annotations
 
     def rows(self) -> Iterator[PotentialRow]:
-        """All rows that are in the answer of some world: those of now first, in their order.
+        """The rows of the answers of all worlds: present ones first, in their order.
 
         Raises
         ------

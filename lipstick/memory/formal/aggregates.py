@@ -35,7 +35,7 @@ class Aggregates:
         self._known: dict[tuple[str, str], dict[int, Operand]] = {}
 
     def values(self, name: str, aggregate: str, positions: Array) -> list[Operand]:
-        """The values of an aggregate of some groups, or over the windows of some rows.
+        """The values of an aggregate for some groups, or for the windows of some rows.
 
         Raises
         ------

@@ -75,7 +75,7 @@ def check_values(
     positions: Array,
     values: Sequence[Any],
 ) -> None:
-    """Hold what rows are in a semiring, by the rows that are left, against their annotations.
+    """Compare rows' values in a semiring with those that their annotations give.
 
     Raises
     ------

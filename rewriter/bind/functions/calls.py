@@ -56,7 +56,7 @@ def call_name(node: exp.Expr, source: Source) -> str:
 
 
 def check_call(node: exp.Func, name: str, context: BindContext) -> None:
-    """Raise for a call of a function that is not a deterministic function of one row."""
+    """Raise unless a call is of a deterministic function of one row."""
     if isinstance(node, _GENERATORS) or name in functions.GENERATORS:
         problem = f"generator {name} is not supported"
         advice = "Store the generated rows in a relation and track it."

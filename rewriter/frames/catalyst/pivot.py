@@ -20,7 +20,7 @@ _ALIAS = "p"
 
 @dataclass(frozen=True, slots=True)
 class Pivot:
-    """The parts of a PIVOT: its aggregates and keys, and the columns that are taken of it."""
+    """The parts of a PIVOT: its aggregates, its keys, and the columns read from it."""
 
     source: Node
     made: tuple[Node, ...]

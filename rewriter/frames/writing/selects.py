@@ -263,7 +263,7 @@ def constants(values: str, ids: Iterable[int]) -> Rows:
 
 
 def beside(rows: Rows, taken: Collection[str]) -> Rows:
-    """Return the rows of one relation under a name that is not taken."""
+    """Return the rows of one relation under a free name."""
     table = rows.select.args["from_"].this
     name = table.alias_or_name
     alias = fresh(name, taken)
