@@ -106,7 +106,7 @@ def change_in_place(
     process = context.process(name, operation, [*inputs, *context.guards], ratio="1:1", lines=lines)
     if stored is not None and base.kind not in COPIED:
         kept = stored.regions
-        context.keep({same for region in base.regions for same in context.same(region)}, kept)
+        context.keep(context.alike(base.regions), kept)
     changed(context, text, base, process)
     return process
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from lipstick.scripts.model import Node, NodeKind
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes
+from lipstick.scripts.reading.joins import join
 from lipstick.scripts.reading.special import truth_of
 from lipstick.scripts.reading.values import Value
 
@@ -56,7 +57,7 @@ class Branches:
                 context.write(key, value)
         else:
             block = context.node(NodeKind.COMPUTING, name, "block")
-            context.join(block, self.live)
+            join(context, block, self.live)
         if self.some_jump:
             # What follows is reached under conditions.
             context.path.extend(dict.fromkeys(self.jumped))

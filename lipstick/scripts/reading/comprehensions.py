@@ -67,7 +67,7 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     for value in results:
         context.escape(value)
     region = context.region(name)
-    context.contents[region] = set()
+    context.divide(region)
     inside = frozenset().union(*(value.regions for value in results)) if results else NO_REGIONS
     context.keep([region], inside)
     made = context.operate(

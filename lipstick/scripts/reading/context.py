@@ -12,7 +12,7 @@ from typing import Any
 from lipstick.scripts.facts import Catalogue
 from lipstick.scripts.graph import Edge, ScriptGraph
 from lipstick.scripts.model import Instance, Key, Node, NodeKind, Place, Role
-from lipstick.scripts.reading.frames import Changes, Frame, Loop
+from lipstick.scripts.reading.frames import Frame, Loop
 from lipstick.scripts.reading.regions import Regions
 from lipstick.scripts.reading.state import State
 from lipstick.scripts.reading.values import (
@@ -24,7 +24,6 @@ from lipstick.scripts.reading.values import (
     Lazy,
     Reference,
     Value,
-    joined_kind,
 )
 from lipstick.scripts.text import Script
 
@@ -196,10 +195,12 @@ class Context(Regions):
             return loop.heads[key]
         refs: tuple[Reference, ...] = ((loop.head.id, key, None),)
         if isinstance(key, int):
+            # Objects that may be the same have one head.
+            first = loop.objects.setdefault(self.group(key), key)
             if entry is not None and entry.refs:
-                # Objects of one version were changed together: they have one head.
-                first = loop.versions.setdefault(entry.refs, key)
-                refs = ((loop.head.id, first, None),)
+                # Objects of one version were changed together: they have one head, too.
+                first = loop.versions.setdefault(entry.refs, first)
+            refs = ((loop.head.id, first, None),)
             value = Value(refs)
         else:
             name = self.graph.names.get(key, "")
@@ -208,7 +209,8 @@ class Context(Regions):
                 # What the previous iteration left here is aliased to this region in the end.
                 number, inner = self.fresh(), self.fresh()
                 self.graph.names[number] = self.graph.names[inner] = name
-                self.contents[number], self.contents[inner] = {inner}, {inner}
+                self.divide(number, [inner])
+                self.divide(inner, [inner])
                 self.made[number] = self.made[inner] = None
                 regions = frozenset([number]) | (entry.regions if entry else NO_REGIONS)
                 kind = entry.kind if entry and entry.kind != "none" else ""
@@ -248,7 +250,7 @@ class Context(Regions):
 
     def change(self, regions: Iterable[int], version: Value) -> None:
         """Let objects be as a version says from here on."""
-        for region in {same for each in regions for same in self.same(each)}:
+        for region in self.alike(regions):
             self.write(region, Value(version.refs))
 
     def assume(self, value: Value, why: str) -> Value:
@@ -264,57 +266,6 @@ class Context(Regions):
         for condition in conditions:
             self.link(condition, node, Role.CONDITION)
         return node
-
-    def join(self, block: Node, branches: list[tuple[Node, Changes]]) -> None:
-        """Let all that some branches change be what the block of them makes of it."""
-        for node, _ in branches:
-            self.graph.link(Edge(node.id, block.id, Role.BRANCH))
-        keys = dict.fromkeys(key for _, changes in branches for key in changes)
-        alike: dict[tuple[tuple[Reference, ...] | None, ...], Value] = {}
-        for key in keys:
-            if isinstance(key, tuple) and key[0] in self.closed_scopes:
-                continue
-            prior = None
-            if any(key not in changes for _, changes in branches):
-                prior = self.lookup(key)
-            candidates = [(node, changes.get(key, prior)) for node, changes in branches]
-            if isinstance(key, int):
-                # Objects that all branches leave in the same version are joined once.
-                versions = tuple(None if v is None else v.refs for _, v in candidates)
-                held = [value for _, value in candidates if value is not None]
-                if len(held) == 1 or not any(value.refs for value in held):
-                    # An object that one branch makes, or that none changes.
-                    self.write(key, held[0])
-                    continue
-                if versions not in alike:
-                    alike[versions] = self.joined(block, key, candidates)
-                self.write(key, Value(alike[versions].refs))
-            else:
-                self.write(key, self.joined(block, key, candidates))
-
-    def joined(self, block: Node, key: Key, candidates: list[tuple[Node, Value | None]]) -> Value:
-        """The value that a block makes of one key, of what its branches have."""
-        values = []
-        for node, value in candidates:
-            if value is not None:
-                values.append(value)
-                self.link(value, node, Role.ACTIVITY, key)
-        regions = frozenset().union(*(value.regions for value in values))
-        same = len({id(v.target) for v in values}) == 1 and len(values) == len(candidates)
-        first = values[0] if values else Value()
-        consts = [value.const for value in values]
-        const = first.const if values and all(_equal(c, first.const) for c in consts) else MISSING
-        if not same:
-            for value in values:
-                self.escape(value)
-        return Value(
-            ((block.id, key, None),),
-            regions,
-            joined_kind(values),
-            first.target if same else None,
-            first.cls if len({id(v.cls) for v in values}) == 1 else None,
-            const,
-        )
 
     def escape(self, value: Value) -> None:
         """Note that a function is used as a value: calls that are not known may call it."""
@@ -364,7 +315,3 @@ class Context(Regions):
         self.graph.instances.append(Instance(module, number, before, kind, call))
         self.instance = len(self.graph.instances)
         return before
-
-
-def _equal(left: Any, right: Any) -> bool:
-    return left is right or (type(left) is type(right) and bool(left == right))

@@ -136,7 +136,7 @@ def held(context: Context, name: str, values: list[Value], kind: str) -> Value:
     if kind == "tuple" and not inside:
         return context.operate(name, "display", values, kind)
     region = context.region(name)
-    context.contents[region] = set()
+    context.divide(region)
     context.keep([region], inside)
     return context.operate(name, "display", values, kind, frozenset([region]))
 

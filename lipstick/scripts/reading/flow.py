@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, field
 from functools import partial
 
 from lipstick.scripts.graph import Edge
-from lipstick.scripts.model import NodeKind, Role
+from lipstick.scripts.model import Key, NodeKind, Role
 from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.assign import assign
 from lipstick.scripts.reading.branches import Branches, condition
@@ -14,7 +15,8 @@ from lipstick.scripts.reading.classes import class_member
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes
 from lipstick.scripts.reading.invoke import invoke
-from lipstick.scripts.reading.values import Function, Value
+from lipstick.scripts.reading.joins import Objects, join_objects, joined
+from lipstick.scripts.reading.values import NOTHING, Function, Value
 
 
 def if_statement(context: Context, node: ast.If) -> None:
@@ -104,44 +106,43 @@ def _try(
     first = context.graph.next_id
     exits = len(context.frame.exits)
     branches = Branches()
-    versions: dict[object, list[Value]] = {}
-    raised: list[Value] = []
+    interrupted = _Interrupted()
 
     def attempt() -> None:
         context.tries += 1
         context.walk(context, body)
         context.tries -= 1
-        versions.update(context.state.versions(mark))
-        raised.append(_raised(context, first, context.state.changes(mark)))
+        interrupted.versions = context.state.versions(mark)
+        interrupted.raised = _raised(context, first, context.state.changes(mark))
         if not context.dead:
             context.walk(context, orelse)
 
     branches.read(context, "try", [], attempt)
     # Whether the body came to its end depends on what may raise in it.
     for branch, _ in branches.live:
-        context.link(raised[0], branch, Role.CONDITION)
+        context.link(interrupted.raised, branch, Role.CONDITION)
     for handler in handlers:
         context.at(handler, handler.body[0].lineno - 1)
 
         def handle(handler: ast.ExceptHandler = handler) -> None:
-            _interrupted(context, raised[0], versions)
+            interrupted.leave(context)
             if handler.type is not None:
                 context.evaluate(context, handler.type)
             if handler.name is not None:
-                assign(context, ast.Name(handler.name, ast.Store()), raised[0], "except")
+                assign(context, ast.Name(handler.name, ast.Store()), interrupted.raised, "except")
             context.walk(context, handler.body)
 
-        branches.read(context, "except", [raised[0]], handle)
+        branches.read(context, "except", [interrupted.raised], handle)
     if silent:
 
         def suppressed() -> None:
-            _interrupted(context, raised[0], versions)
+            interrupted.leave(context)
 
-        branches.read(context, "suppress", [raised[0]], suppressed)
+        branches.read(context, "suppress", [interrupted.raised], suppressed)
     context.place = place
     branches.join(context, "try")
     if final:
-        _finally(context, final, exits, mark, raised[0], versions)
+        _finally(context, final, exits, mark, interrupted)
 
 
 def _raised(context: Context, first: int, changes: Changes) -> Value:
@@ -160,18 +161,46 @@ def _raised(context: Context, first: int, changes: Changes) -> Value:
     return context.view(process, "raised", intermediate=True)
 
 
-def _interrupted(context: Context, raised: Value, versions: dict[object, list[Value]]) -> None:
-    """Let everything that a body writes have any of the versions that it had."""
-    if not versions:
-        return
-    branch = context.branch("raised", [raised])
-    block = context.node(NodeKind.COMPUTING, "raised", "block")
-    context.graph.link(Edge(branch.id, block.id, Role.BRANCH))
-    for key, values in versions.items():
-        if isinstance(key, tuple) and key[0] in context.closed_scopes:
-            continue
-        held = [(branch, value) for value in values]
-        context.write(key, context.joined(block, key, list(held)))
+@dataclass(slots=True)
+class _Interrupted:
+    """A body that was interrupted anywhere, and what it leaves.
+
+    Attributes
+    ----------
+    raised
+        Whether it was.
+    versions
+        All that what it writes held then and before.
+    left
+        What stands for these; made once, whatever handles the exception.
+    """
+
+    raised: Value = NOTHING
+    versions: dict[Key, list[Value]] = field(default_factory=dict)
+    left: Changes = field(default_factory=dict)
+
+    def leave(self, context: Context) -> None:
+        """Let everything that the body writes have any of the versions that it had."""
+        if self.versions and not self.left:
+            self._join(context)
+        for key, value in self.left.items():
+            context.write(key, value)
+
+    def _join(self, context: Context) -> None:
+        branch = context.branch("raised", [self.raised])
+        block = context.node(NodeKind.COMPUTING, "raised", "block")
+        context.graph.link(Edge(branch.id, block.id, Role.BRANCH))
+        objects: Objects = {}
+        for key, values in self.versions.items():
+            if isinstance(key, tuple) and key[0] in context.closed_scopes:
+                continue
+            if isinstance(key, int):
+                held = Value(tuple(dict.fromkeys(ref for value in values for ref in value.refs)))
+                objects.setdefault(context.group(key), {})[key] = [(branch, held)]
+            else:
+                self.left[key] = joined(context, block, key, [(branch, each) for each in values])
+        for region, version in join_objects(context, block, objects).items():
+            self.left[region] = version
 
 
 def _finally(
@@ -179,12 +208,11 @@ def _finally(
     final: list[ast.stmt],
     exits: int,
     mark: int,
-    raised: Value,
-    versions: dict[object, list[Value]],
+    interrupted: _Interrupted,
 ) -> None:
     dead, context.dead = context.dead, False
     if dead:
-        _interrupted(context, raised, versions)
+        interrupted.leave(context)
     before = context.state.mark()
     context.walk(context, final)
     after = context.state.changes(before)

@@ -21,8 +21,9 @@ class Loop:
         By key what it held when the loop began, of keys that the body has read or written.
     heads
         By key its value at the head of an iteration: the first one's or the previous one's.
-    versions
-        By version of objects when the loop began, the first region that had it.
+    versions, objects
+        By version of objects when the loop began, and by group of those that may be the same, the
+        region whose head they have.
     assigned
         Names that the body assigns, as far as the text shows.
     ends, breaks
@@ -36,6 +37,7 @@ class Loop:
     touched: dict[Key, Value | None] = field(default_factory=dict)
     heads: dict[Key, Value] = field(default_factory=dict)
     versions: dict[tuple[Reference, ...], int] = field(default_factory=dict)
+    objects: dict[int, int] = field(default_factory=dict)
     ends: list[tuple[list[Value], Changes]] = field(default_factory=list)
     breaks: list[tuple[list[Value], Changes]] = field(default_factory=list)
 

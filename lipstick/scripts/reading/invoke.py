@@ -10,6 +10,7 @@ from lipstick.scripts.reading.arguments import Arguments
 from lipstick.scripts.reading.classes import class_member, methods_of
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes, Frame
+from lipstick.scripts.reading.joins import join, joined
 from lipstick.scripts.reading.names import assigned_names, declared_names
 from lipstick.scripts.reading.opaque import effects, parameters
 from lipstick.scripts.reading.values import (
@@ -212,11 +213,11 @@ def _joined(context: Context, exits: list[tuple[Value, list[Value], Changes]]) -
     for _, path, changes in exits:
         branches.append((context.branch("return", path), changes))
     block = context.node(NodeKind.COMPUTING, "return", "block")
-    context.join(block, branches)
+    join(context, block, branches)
     key: Key = ("return", block.id)
     context.graph.names[key] = "return"
     candidates = [(node, value) for (node, _), (value, _, _) in zip(branches, exits, strict=True)]
-    return context.joined(block, key, list(candidates))
+    return joined(context, block, key, list(candidates))
 
 
 def black_box(

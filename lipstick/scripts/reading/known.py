@@ -222,7 +222,7 @@ def _change_objects(
         if fact.stores and value.kind not in COPIED:
             others = [v for v in (*arguments.all(), *([owner] if owner else [])) if v is not value]
             kept = [region for other in others for region in other.regions]
-            context.keep({s for r in value.regions for s in context.same(r)}, kept)
+            context.keep(context.alike(value.regions), kept)
         if isinstance(text, ast.expr) and value.regions:
             changed(context, text, value, process)
 

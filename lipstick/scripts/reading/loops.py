@@ -11,6 +11,7 @@ from lipstick.scripts.reading.assign import assign, element_of
 from lipstick.scripts.reading.branches import condition
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.frames import Changes, Loop
+from lipstick.scripts.reading.joins import join
 from lipstick.scripts.reading.names import assigned_names, key_for_writing
 from lipstick.scripts.reading.special import iterated, next_of
 from lipstick.scripts.reading.values import Value, is_used_up
@@ -147,7 +148,7 @@ def _leave(
         branches.append((context.branch(name, path), changes))
     if branches and any(changes for _, changes in branches):
         block = context.node(NodeKind.COMPUTING, name, "block")
-        context.join(block, branches)
+        join(context, block, branches)
 
 
 def _feed_head(context: Context, loop: Loop, name: str) -> None:
@@ -174,7 +175,7 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
                 context.link(end, node, Role.ACTIVITY, held)
                 if head.regions and end.regions:
                     context.alias(head.regions | end.regions)
-                    own = {same for region in end.regions for same in context.same(region)}
+                    own = context.alike(end.regions)
                     context.alias(
                         region
                         for region in context.reach(head.regions | end.regions)
@@ -190,7 +191,7 @@ def _broken(context: Context, loop: Loop, name: str, endless: bool) -> None:
     if not endless:
         branches.insert(0, (context.branch("end", _broken_by(loop)), normal))
     block = context.node(NodeKind.COMPUTING, name, "block")
-    context.join(block, branches)
+    join(context, block, branches)
 
 
 def _broken_by(loop: Loop) -> list[Value]:
@@ -218,7 +219,7 @@ def _otherwise(context: Context, loop: Loop, orelse: list[ast.stmt]) -> None:
     if not dead:
         branches.insert(0, (context.branch("else", broken), normal))
     block = context.node(NodeKind.COMPUTING, "for else", "block")
-    context.join(block, branches)
+    join(context, block, branches)
 
 
 def _span(context: Context, node: ast.For | ast.AsyncFor) -> Place:

@@ -12,7 +12,7 @@ from lipstick.scripts.reading.classes import methods_of
 from lipstick.scripts.reading.context import Context
 from lipstick.scripts.reading.names import assigned_names, declared_names
 from lipstick.scripts.reading.special_names import special_names
-from lipstick.scripts.reading.values import Bound, Class, Function, Library, Value
+from lipstick.scripts.reading.values import Bound, Class, Function, Lazy, Library, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +197,12 @@ def _variables(
         key = next(((s, name) for s in function.scopes if context.state.get((s, name))), None)
         if key is None:
             continue
-        value = context.filled(context.lookup(key) or Value())
-        found.inputs.append(value)
+        value = context.lookup(key) or Value()
+        # What a generator reads is added with its body, once, also if it goes over itself.
+        found.inputs.append(context.filled(Value(value.refs, value.regions)))
         match value.target:
+            case Lazy(function=inner):
+                waiting.append(inner)
             case Function() as inner:
                 waiting.append(inner)
             case Bound(function=Function() as inner):

@@ -40,7 +40,7 @@ def binary(context: Context, op: ast.operator, left: Value, right: Value, how: s
         # Of lists the result holds the same elements.
         if left.regions or right.regions:
             region = context.region(sign(op))
-            context.contents[region] = set()
+            context.divide(region)
             if not isinstance(op, _ARITHMETIC):
                 context.keep([region], context.inside(left.regions | right.regions))
             regions = frozenset([region])

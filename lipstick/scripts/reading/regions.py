@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lipstick.scripts.reading.values import Class
+from lipstick.scripts.reading.values import NO_REGIONS, Class
 
 
 @dataclass(slots=True, kw_only=True)
@@ -14,8 +14,12 @@ class Regions:
 
     Attributes
     ----------
-    contents, aliases
-        By region: the regions that its object may refer to, and those that may be the same.
+    contents
+        By group the regions that its objects may refer to.
+    divided
+        The regions of whose objects the parts are known, by `contents`.
+    aliases, groups
+        By region those that may be the same, and the smallest of them.
     connected
         By region the sets of objects, it among them, that may all refer to one another.
     made
@@ -26,6 +30,8 @@ class Regions:
 
     contents: dict[int, set[int]] = field(default_factory=dict)
     aliases: dict[int, set[int]] = field(default_factory=dict)
+    groups: dict[int, int] = field(default_factory=dict)
+    divided: set[int] = field(default_factory=set)
     connected: dict[int, list[frozenset[int]]] = field(default_factory=dict)
     made: dict[int, Class | None] = field(default_factory=dict)
     reached: dict[frozenset[int], list[int]] = field(default_factory=dict)
@@ -34,6 +40,18 @@ class Regions:
     def same(self, region: int) -> set[int]:
         """A region and those that may be the same object."""
         return self.aliases.get(region) or {region}
+
+    def group(self, region: int) -> int:
+        """A number that all regions have that may be the same object as one."""
+        return self.groups.get(region, region)
+
+    def alike(self, regions: Iterable[int]) -> set[int]:
+        """Some regions and those that may be the same. O(result), since groups are disjoint."""
+        found: set[int] = set()
+        for region in regions:
+            if region not in found:
+                found |= self.same(region)
+        return found
 
     def reach(self, regions: Iterable[int]) -> list[int]:
         """Some regions, those that may be the same, and all that their objects refer to."""
@@ -55,8 +73,9 @@ class Regions:
                     joined.add(id(connected))
                     order.extend(connected - found)
                     found |= connected
-            inner = self.contents.get(region)
-            if inner and not inner <= found:
+            inner = self.contents.get(self.groups.get(region, region))
+            if inner and id(inner) not in joined:
+                joined.add(id(inner))
                 order.extend(inner - found)
                 found |= inner
         self.reached[start] = order
@@ -71,27 +90,39 @@ class Regions:
 
     def alias(self, regions: Iterable[int]) -> None:
         """Let some regions be possibly the same object from here on."""
-        joined: set[int] = set()
-        for region in regions:
-            joined |= self.same(region)
-        if len(joined) < 2 or all(self.aliases.get(region) == joined for region in joined):
+        joined = self.alike(regions)
+        if len(joined) < 2 or len(joined) == len(self.same(min(joined))):
             return
         self._forget_reached(joined)
+        number = min(joined)
+        within = {self.group(region) for region in joined}
+        known = [self.contents.pop(each) for each in sorted(within) if each in self.contents]
+        if known:
+            self.contents[number] = set().union(*known)
         for region in joined:
             self.aliases[region] = joined
+            self.groups[region] = number
+
+    def divide(self, region: int, inside: Iterable[int] = ()) -> None:
+        """Let the parts of a new object be some others, and nothing else."""
+        self.divided.add(region)
+        self.contents[region] = set(inside)
 
     def keep(self, regions: Iterable[int], inside: Iterable[int]) -> None:
         """Let objects refer to others."""
         kept = set(inside)
-        if kept:
-            for region in regions:
-                inner = self.contents.setdefault(region, set())
-                if not kept <= inner:
-                    refers_to_itself = region in inner
-                    inner |= kept
-                    if not refers_to_itself:
-                        inner.discard(region)
-                    self._forget_reached([region])
+        if not kept:
+            return
+        holders = list(regions)
+        self.divided.update(holders)
+        for region in {self.group(holder): holder for holder in holders}.values():
+            inner = self.contents.setdefault(self.group(region), set())
+            if not kept <= inner:
+                is_alone = region not in self.aliases and region not in inner
+                inner |= kept
+                if is_alone:
+                    inner.discard(region)
+                self._forget_reached([region])
 
     def connect(self, regions: Iterable[int]) -> None:
         """Let each of some objects perhaps refer to all of them."""
@@ -109,14 +140,14 @@ class Regions:
     def inside(self, regions: Iterable[int]) -> frozenset[int]:
         """The objects that parts of others may be; the others, where that is not known."""
         found: set[int] = set()
-        for same in set().union(*(self.same(region) for region in regions)):
-            inner = self.contents.get(same)
+        alike = self.alike(regions)
+        for group in {self.group(region) for region in alike}:
+            found |= self.contents.get(group, NO_REGIONS)
+        for same in alike:
             connected = self.connected.get(same, ())
             for each in connected:
                 found |= each
-            if inner is not None:
-                found |= inner
-            elif not connected:
+            if same not in self.divided and not connected:
                 found.add(same)
         return frozenset(found)
 

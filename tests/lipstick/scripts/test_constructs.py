@@ -9,6 +9,10 @@ from lipstick.scripts import ScriptSyntaxError, text_provenance
 CASES = {
     "a value that is assigned again": ("a = 1\na = 2\nb = a\n", "b", {2, 3}),
     "augmented assignment": ("a = 1\na += 2\nc = 3\nb = a\n", "b", {1, 2, 4}),
+    "a generator that goes over itself": (
+        "def f():\n    for x in made:\n        yield x\nmade = f()\na = sum(made)\n",
+        "a", {1, 2, 3, 4, 5},
+    ),
     "names that are swapped": ("a = 1\nb = 2\na, b = b, a\n", "a", {2, 3}),
     "an alias that is changed": ("a = [1]\nb = a\nb.append(2)\nc = a\n", "c", {1, 2, 3, 4}),
     "a copy that is changed": ("a = [1]\nb = list(a)\nb.append(2)\nc = a\n", "c", {1, 4}),

@@ -66,3 +66,33 @@ def test_a_slice_has_the_keywords_that_its_lines_stand_behind() -> None:
     assert provenance.slice("z").splitlines()[6:] == ["try:", "    pass", "finally:", "    z = 3"]
     # A keyword computes nothing.
     assert [line.number for line in provenance.depends("y").lines] == [1, 2, 6]
+
+
+MAY_BE_THE_SAME = """
+def read(box, size):
+    parts = []
+    while size > 0:
+        part = box.take(size)
+        parts.append(part)
+        box = box.rest()
+        size -= 1
+    try:
+        box.close()
+        for part in parts:
+            part.check()
+    except ValueError:
+        box = None
+    except KeyError:
+        parts = []
+    return parts
+
+
+box = open_box()
+"""
+
+
+def test_graphs_grow_with_what_is_read_where_objects_may_be_the_same() -> None:
+    few, many = (
+        text_provenance(MAY_BE_THE_SAME + "read(box, 3)\n" * calls).final for calls in (8, 32)
+    )
+    assert len(many.nodes) < 4.2 * len(few.nodes)

@@ -1,0 +1,100 @@
+"""What variables and objects are where branches of the text meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+from lipstick.scripts.graph import Edge
+from lipstick.scripts.model import Key, Node, Role
+from lipstick.scripts.reading.context import Context
+from lipstick.scripts.reading.frames import Changes
+from lipstick.scripts.reading.values import MISSING, Reference, Value, joined_kind
+
+Candidates: TypeAlias = list[tuple[Node, Value | None]]
+"""By branch what a key holds at its end; None: it is not there."""
+
+Objects: TypeAlias = dict[int, dict[int, Candidates]]
+"""Candidates by region, of those that may be the same object together."""
+
+
+def join(context: Context, block: Node, branches: list[tuple[Node, Changes]]) -> None:
+    """Let all that some branches change be what the block of them makes of it."""
+    for node, _ in branches:
+        context.graph.link(Edge(node.id, block.id, Role.BRANCH))
+    keys = dict.fromkeys(key for _, changes in branches for key in changes)
+    objects: Objects = {}
+    for key in keys:
+        if isinstance(key, tuple) and key[0] in context.closed_scopes:
+            continue
+        prior = None
+        if any(key not in changes for _, changes in branches):
+            prior = context.lookup(key)
+        candidates = [(node, changes.get(key, prior)) for node, changes in branches]
+        if isinstance(key, int):
+            held = [value for _, value in candidates if value is not None]
+            if len(held) == 1 or not any(value.refs for value in held):
+                # An object that one branch makes, or that none changes.
+                context.write(key, held[0])
+            else:
+                objects.setdefault(context.group(key), {})[key] = candidates
+        else:
+            context.write(key, joined(context, block, key, candidates))
+    for region, version in join_objects(context, block, objects).items():
+        context.write(region, version)
+
+
+def join_objects(context: Context, block: Node, objects: Objects) -> dict[int, Value]:
+    """What a block makes of objects, by region.
+
+    Those that may be the same are joined once, since who reads one of them reads all, and so are
+    those that every branch leaves in the same versions.
+    """
+    found: dict[int, Value] = {}
+    alike: dict[tuple[tuple[Reference, ...], ...], Value] = {}
+    for group in objects.values():
+        versions = tuple(map(_versions, zip(*group.values(), strict=True)))
+        if versions not in alike:
+            first = next(iter(group))
+            nodes = [node for node, _ in group[first]]
+            candidates: Candidates = [
+                (node, Value(refs)) for node, refs in zip(nodes, versions, strict=True)
+            ]
+            alike[versions] = Value(joined(context, block, first, candidates).refs)
+        found |= dict.fromkeys(group, alike[versions])
+    return found
+
+
+def _versions(candidates: Iterable[tuple[Node, Value | None]]) -> tuple[Reference, ...]:
+    """The versions that some objects have at the end of a branch, each once."""
+    held = [value for _, value in candidates if value is not None]
+    return tuple(dict.fromkeys(ref for value in held for ref in value.refs))
+
+
+def joined(context: Context, block: Node, key: Key, candidates: Candidates) -> Value:
+    """The value that a block makes of one key, of what its branches have."""
+    values = []
+    for node, value in candidates:
+        if value is not None:
+            values.append(value)
+            context.link(value, node, Role.ACTIVITY, key)
+    regions = frozenset().union(*(value.regions for value in values))
+    same = len({id(v.target) for v in values}) == 1 and len(values) == len(candidates)
+    first = values[0] if values else Value()
+    consts = [value.const for value in values]
+    const = first.const if values and all(_equal(c, first.const) for c in consts) else MISSING
+    if not same:
+        for value in values:
+            context.escape(value)
+    return Value(
+        ((block.id, key, None),),
+        regions,
+        joined_kind(values),
+        first.target if same else None,
+        first.cls if len({id(v.cls) for v in values}) == 1 else None,
+        const,
+    )
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return left is right or (type(left) is type(right) and bool(left == right))
