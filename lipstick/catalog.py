@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from lipstick.dataframes import query_text
+from lipstick.dataframes.streaming import deduplicated
 from lipstick.tracking import Tracked
 from lipstick.views import quoted_name
 from rewriter import TrackedRelation, Type, Variable, View
@@ -94,11 +95,13 @@ class SessionCatalog:
         frame = self._spark.table(quoted)
         if text:
             return View(name, text[0], tuple(frame.columns))
+        dropping = deduplicated(frame)
+        below, distinct = (frame, None) if dropping is None else dropping
         try:
-            written = query_text(self._spark, frame, self._tracked.values())
+            written = query_text(self._spark, below, self._tracked.values())
         except UntrackedError:
             return None
-        return View(name, written, tuple(frame.columns))
+        return View(name, written, tuple(frame.columns), distinct)
 
 
 class RegisteredFunctions:

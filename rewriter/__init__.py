@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rewriter.bind.catalog import (
         SESSION,
         WINDOW,
+        Deduplication,
         MemoryCatalog,
         TableFunction,
         TrackedRelation,
@@ -53,6 +54,7 @@ __all__ = [
     "Block",
     "BoundQuery",
     "CapturePlan",
+    "Deduplication",
     "MemoryCatalog",
     "NotUnderstoodError",
     "PassStep",
@@ -80,6 +82,7 @@ _MODULES = {
     "bind.catalog": (
         "SESSION",
         "WINDOW",
+        "Deduplication",
         "MemoryCatalog",
         "TableFunction",
         "TrackedRelation",

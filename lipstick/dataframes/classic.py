@@ -28,7 +28,7 @@ from lipstick.dataframes.named import only
 from lipstick.dataframes.prove import prove
 from lipstick.dataframes.sampled_classic import with_filters
 from lipstick.dataframes.stated import with_texts
-from lipstick.dataframes.streaming import check_classic
+from lipstick.dataframes.streaming import name_first_rows
 from lipstick.errors import SourceChangedError
 from rewriter.errors import NotUnderstoodError, QueryError
 from rewriter.frames import catalyst
@@ -76,7 +76,7 @@ def classic_text(spark: SparkSession, frame: DataFrame, tracked: Sequence[Tracke
         show_pivot_values(part, described_part)
         show_unmarked(part, described_part)
     if frame.isStreaming:
-        check_classic(nodes)
+        name_first_rows(spark, plan, nodes)
     stated = with_texts(spark, plan, nodes)
     if stated is not None:
         with suppress(QueryError):

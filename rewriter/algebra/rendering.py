@@ -14,6 +14,7 @@ from rewriter.algebra import (
     Draw,
     ExistenceJoin,
     Filter,
+    FirstRows,
     Generate,
     Join,
     Limit,
@@ -95,10 +96,11 @@ def _header(relation: Relation) -> str:
             return f"Aggregate: by ({keys}){sets} compute ({aggregates})"
         case Constant():
             return f"Constant {_sql(relation.table)}: {', '.join(map(_attribute, relation.output))}"
-        case Windows():
-            return f"Windows: {_definitions(relation.output, relation.calls)}"
-        case Draw():
-            return f"Draw: {_definitions(relation.output, relation.calls)}"
+        case Windows() | Draw():
+            return f"{_kind(relation)}: {_definitions(relation.output, relation.calls)}"
+        case FirstRows():
+            keys = ", ".join(map(_attribute, relation.keys))
+            return f"FirstRows: by {keys}{' within the watermark' * relation.within}"
         case Sample():
             return f"Sample: {_sql(relation.sample).strip()}"
         case UnionAll() | BagDifference():

@@ -21,6 +21,28 @@ class Filter(Unary):
 
 
 @dataclass(frozen=True, slots=True)
+class FirstRows(Unary):
+    """One of the rows with equal keys, ``dropDuplicates``: of a stream the first that came.
+
+    Parameters
+    ----------
+    keys
+        Attributes of the input.
+    within
+        Only for as long as no watermark has passed its time and the watermark's delay; then the
+        next one is.
+    """
+
+    keys: tuple[Attribute, ...]
+    within: bool = False
+    span: Span | None = None
+
+    def __post_init__(self) -> None:
+        for key in self.keys:
+            require(self, key.column(), self.input)
+
+
+@dataclass(frozen=True, slots=True)
 class Project(Unary):
     """A bag projection: one output row per input row."""
 

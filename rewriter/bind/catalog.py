@@ -29,12 +29,27 @@ class TrackedRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class Deduplication:
+    """What drops the duplicates of a stream: the places of the columns that are compared.
+
+    ``within``: for as long as the watermark has not passed a row's time and the delay.
+    """
+
+    keys: tuple[int, ...]
+    within: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class View:
-    """A view: its text, and its column names where they are not those of the text's answer."""
+    """A view: its text, and its column names where they are not those of the text's answer.
+
+    ``distinct``: of a stream, whose duplicates are dropped from the text's answer.
+    """
 
     name: str
     text: str
     columns: tuple[str, ...] | None = None
+    distinct: Deduplication | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from rewriter.algebra import (
     Draw,
     ExistenceJoin,
     Filter,
+    FirstRows,
     Generate,
     InnerJoin,
     Level,
@@ -43,6 +44,7 @@ from rewriter.blocks import (
     TokenSource,
 )
 from rewriter.lower.context import BlockNames, LoweringContext, Open
+from rewriter.lower.first_rows import lower_first_rows
 from rewriter.lower.generators import lower_generate
 from rewriter.lower.grouping import lower_aggregate
 from rewriter.lower.inputs import derived, finished, lowered
@@ -111,6 +113,8 @@ def lower_operator(context: LoweringContext, relation: Relation) -> Open:
             return lower_constant(context, relation)
         case Filter():
             return lower_filter(context, relation)
+        case FirstRows():
+            return lower_first_rows(context, relation)
         case Project():
             return lower_project(context, relation)
         case InnerJoin():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from itertools import count
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Filter, Project, Relation
+from rewriter.algebra import Attribute, Filter, Project, Relation, Scalar
 from rewriter.errors import UnsupportedError
 from rewriter.position import Span
 from rewriter.streaming.emission import Emission, OutputMode
-from rewriter.streaming.flow import EventTime, Flow, Streamed, moment
+from rewriter.streaming.flow import EventTime, Flow, Streamed, Watermark, moment
 
 
 class Context:
@@ -21,6 +22,10 @@ class Context:
     ----------
     by_time
         Whether a watermark decided so far which rows there are.
+    batch
+        The batch whose rows are asked for; None: all, or it is a grouping above that tells them.
+    undecided
+        Relations whose rows say that Spark alone knows which of other rows came first.
     """
 
     def __init__(
@@ -30,8 +35,19 @@ class Context:
         self.mode = mode
         self.emission = emission
         self.by_time = False
+        self.batch = emission.batch
+        self.undecided: list[Relation] = []
         self._sql = sql
         self._numbers = count(1)
+
+    @contextmanager
+    def below_grouping(self) -> Iterator[None]:
+        """Read operators whose rows are asked for whatever batch they are of."""
+        before, self.batch = self.batch, None
+        try:
+            yield
+        finally:
+            self.batch = before
 
     def attribute(self, name: str) -> Attribute:
         """Return a new attribute, which is none of the query's."""
@@ -57,18 +73,22 @@ class Context:
         return Filter(below, exp.Not(this=dropped))
 
     def passed(
-        self, below: Relation, times: Mapping[str, EventTime], span: Span | None
+        self,
+        below: Relation,
+        times: Mapping[str, EventTime],
+        reached: Watermark,
+        span: Span | None,
     ) -> Relation:
-        """Return the rows of groups that the watermark has passed."""
+        """Return the rows of groups that the watermark has passed, as it reaches these rows."""
         if not times:
             raise self.unsupported(
                 "a grouping without an event time in output mode append is", span
             )
         (name, time) = self._only(times, span)
         self.by_time = True
-        below = Filter(below, time.passed(name, moment(self.emission.watermark)))
+        below = Filter(below, time.passed(name, reached(moment(self.emission.watermark))))
         if self.emission.before is not None:
-            before = time.passed(name, moment(self.emission.before))
+            before = time.passed(name, reached(moment(self.emission.before)))
             below = Filter(below, exp.Not(this=exp.paren(before)))
         return below
 
@@ -77,6 +97,14 @@ class Context:
             raise self.unsupported("several columns with a watermark in one operator are", span)
         ((name, time),) = times.items()
         return name, time
+
+
+def latest(batches: Sequence[Attribute]) -> Scalar:
+    """Return the last of the micro-batches of the rows that a row was made of."""
+    numbers: list[Scalar] = [batch.column() for batch in batches]
+    if len(numbers) == 1:
+        return numbers[0]
+    return exp.Anonymous(this="greatest", expressions=numbers)
 
 
 def columns(relation: Relation, attributes: Sequence[Attribute]) -> Relation:

@@ -1,42 +1,207 @@
-"""``dropDuplicates`` of a stream: the first of equal rows stays.
+"""``dropDuplicates`` and ``dropDuplicatesWithinWatermark`` of a stream: the first row stays.
 
-The state of the operator keeps the keys it has seen; where the event time is one of them only for
-as long as a row with it is not late. So which row is the first does not depend on what was evicted.
+The state of the operator keeps the keys it has seen. Of ``dropDuplicates`` it keeps them for ever,
+or, where the event time is one of them, for as long as a row with it is not late: which row is the
+first does not depend on what was evicted. Of ``dropDuplicatesWithinWatermark`` it keeps a key until
+a batch ends whose watermark has reached the time of the row that stayed and the delay; of the rows
+that come in later batches the first stays again (``StreamingDeduplicateWithinWatermarkExec``). That
+watermark is, to a later batch, the one by which it drops late rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from rewriter.algebra import Attribute, Filter, Relation, Scan, Windows
-from rewriter.streaming.context import Context, columns
-from rewriter.streaming.flow import Flow, Streamed
+from rewriter.algebra import Aggregate, Attribute, Filter, FirstRows, Relation, Scalar, Windows
+from rewriter.position import Span
+from rewriter.scalars.windows import CURRENT_ROW, UNBOUNDED
+from rewriter.streaming.context import Context, columns, latest
+from rewriter.streaming.flow import EventTime, Flow
+
+_SO_FAR = exp.WindowSpec(
+    kind="ROWS", start=UNBOUNDED, start_side="PRECEDING", end=CURRENT_ROW, end_side=None
+)
+_STATE, _ROW = "seen", "row"
+
+
+def compared_by(
+    first: FirstRows, needed: frozenset[str], times: Mapping[str, EventTime]
+) -> frozenset[str]:
+    """Return the attributes that are read of rows: the event time only within a watermark."""
+    keys = needed.union(key.id for key in first.keys)
+    return keys.union(a.id for a in first.attributes if first.within and a.id in times)
 
 
 def first_rows(
-    context: Context,
-    scan: Scan,
-    stream: Streamed,
-    keys: Sequence[Attribute],
-    flow: Flow,
-    needed: frozenset[str],
+    context: Context, first: FirstRows, below: Relation, flow: Flow, needed: frozenset[str]
 ) -> tuple[Relation, Flow]:
-    """Return the first of the rows with equal keys, of those that are not late."""
-    assert stream.place is not None
-    place, number = context.attribute("place"), context.attribute("number")
-    placed = replace(scan, columns=(*scan.columns, stream.place), output=(*scan.output, place))
-    in_time = context.in_time(placed, flow, needed.union(key.id for key in keys), scan.span)
-    order = exp.Order(expressions=[exp.Ordered(this=place.column(), nulls_first=True)])
-    call = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=[key.column() for key in keys],
-        order=order,
+    """Return the first of the rows with equal keys, of those that are not late.
+
+    Parameters
+    ----------
+    below
+        The rows, of which ``flow`` tells.
+    needed
+        The attributes that are read of them.
+    """
+    _check(context, first, flow)
+    others = [a for a in first.attributes if a.id in needed and a not in first.keys]
+    if others:
+        context.undecided.append(_undecided(context, first, below, flow, others))
+    rows = context.in_time(below, flow, needed, first.span)
+    keys = [key.column() for key in first.keys]
+    if first.within:
+        rows = _within_watermark(context, first, rows, flow, keys)
+    else:
+        rows = _first(context, rows, keys, _order(flow), first.span)
+    kept = (*first.attributes, *flow.carried)
+    return columns(rows, kept), replace(flow, deduplicated=True, unordered=True)
+
+
+def _check(context: Context, first: FirstRows, flow: Flow) -> None:
+    """Refuse what stands above another operator with state, whose rows have no order."""
+    if flow.grouped or flow.joined:
+        raise context.unsupported(
+            "dropDuplicates above a grouping or a join of streams is", first.span
+        )
+
+
+def _undecided(
+    context: Context, first: FirstRows, below: Relation, flow: Flow, others: Sequence[Attribute]
+) -> Relation:
+    """Return the groups of rows of one batch that differ, of which only Spark knows the first.
+
+    It knows more than the places of rows where they are of several files, which tasks of their own
+    may read, or where an operator below may have changed their order.
+    """
+    names = ("batch", "different", "files")
+    batch, *numbers = (context.attribute(name) for name in names)
+    places: list[Scalar] = [attribute.column() for attribute in flow.place]
+    *before, place = places or [exp.Literal.number(0)]
+    file = _call("shiftright", place, exp.Literal.number(flow.bits))
+    calls = (_different([a.column() for a in others]), _different([*before, file]))
+    grouped = Aggregate(
+        below,
+        (*(context.attribute(key.name) for key in first.keys), batch),
+        (*(key.column() for key in first.keys), latest(flow.batches)),
+        tuple(numbers),
+        calls,
+        span=first.span,
+    )
+    several = [
+        exp.GT(this=number.column(), expression=exp.Literal.number(1))
+        for number in numbers[: 1 if flow.unordered else 2]
+    ]
+    return Filter(grouped, exp.and_(*several))
+
+
+def _different(values: Sequence[Scalar]) -> Scalar:
+    """Return how many combinations of values there are."""
+    fields = {f"c{place}": value for place, value in enumerate(values)}
+    return exp.Count(this=exp.Distinct(expressions=[_struct(**fields)]))
+
+
+def _first(
+    context: Context,
+    rows: Relation,
+    keys: Sequence[Scalar],
+    order: Sequence[Scalar],
+    span: Span | None,
+) -> Relation:
+    number = context.attribute("number")
+    call = _over(exp.RowNumber(), keys, order)
+    return Filter(
+        Windows(rows, (number,), (call,), span),
+        exp.EQ(this=number.column(), expression=exp.Literal.number(1)),
+    )
+
+
+def _within_watermark(
+    context: Context, first: FirstRows, rows: Relation, flow: Flow, keys: Sequence[Scalar]
+) -> Relation:
+    """Return the rows that stay, one after the other: of a batch only its first row can."""
+    times = [a for a in first.attributes if flow.times.get(a.id) is EventTime.TIME]
+    if len(times) != 1 or flow.late is None:
+        raise context.unsupported(
+            "dropDuplicatesWithinWatermark without one column with a watermark is", first.span
+        )
+    in_batch = [*keys, latest(flow.batches)]
+    rows = _first(context, rows, in_batch, _order(flow), first.span)
+    seen = exp.AnonymousAggFunc(
+        this="collect_list", expressions=[_seen(times[0], flow.late, flow.delay)]
+    )
+    so_far = context.attribute("so_far")
+    call = _over(seen, keys, _order(flow))
+    call.set("spec", _SO_FAR.copy())
+    return Filter(Windows(rows, (so_far,), (call,), first.span), _stays(so_far))
+
+
+def _order(flow: Flow) -> list[Scalar]:
+    """Return what rows come by: those of one batch in no order where their places are not known."""
+    return [latest(flow.batches), *(place.column() for place in flow.place)]
+
+
+def _over(call: exp.Expr, keys: Sequence[Scalar], by: Sequence[Scalar]) -> exp.Window:
+    order = [exp.Ordered(this=each.copy(), nulls_first=True) for each in by]
+    return exp.Window(
+        this=call,
+        partition_by=[key.copy() for key in keys],
+        order=exp.Order(expressions=order),
         over="OVER",
     )
-    numbered = Windows(in_time, (number,), (call,), scan.span)
-    first = exp.EQ(this=number.column(), expression=exp.Literal.number(1))
-    rows = columns(Filter(numbered, first), scan.output)
-    return rows, replace(flow, deduplicated=True)
+
+
+def _seen(time: Attribute, late: Attribute, delay: int) -> Scalar:
+    """Return what decides about a row and those after it, in microseconds since 1970.
+
+    To Spark a time that is not known is that of the beginning.
+    """
+    since = exp.Coalesce(
+        this=_call("unix_micros", time.column()), expressions=[exp.Literal.number(0)]
+    )
+    expires = exp.Add(this=since, expression=exp.Literal.number(delay * 1000))
+    return _struct(late=_call("unix_micros", late.column()), expires=expires)
+
+
+def _stays(so_far: Attribute) -> Scalar:
+    """Return whether the last of the rows so far stays: the state has its key no longer."""
+    expires = _field(_STATE, "expires")
+    forgotten = exp.or_(
+        exp.Is(this=expires, expression=exp.null()),
+        exp.GTE(this=_field(_ROW, "late"), expression=expires.copy()),
+    )
+    state = exp.If(
+        this=forgotten,
+        true=_struct(expires=_field(_ROW, "expires"), stays=exp.true()),
+        false=_struct(expires=expires.copy(), stays=exp.false()),
+    )
+    nothing = _struct(expires=exp.cast(exp.null(), "BIGINT"), stays=exp.false())
+    return _call(
+        "aggregate",
+        so_far.column(),
+        nothing,
+        exp.Lambda(this=state, expressions=[_variable(_STATE), _variable(_ROW)]),
+        exp.Lambda(this=_field(_STATE, "stays"), expressions=[_variable(_STATE)]),
+    )
+
+
+def _struct(**fields: exp.Expr) -> Scalar:
+    return _call(
+        "named_struct",
+        *(part for name, value in fields.items() for part in (exp.Literal.string(name), value)),
+    )
+
+
+def _call(name: str, *arguments: exp.Expr) -> Scalar:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _field(variable: str, name: str) -> exp.Dot:
+    return exp.Dot(this=_variable(variable), expression=exp.to_identifier(name))
+
+
+def _variable(name: str) -> exp.Identifier:
+    return exp.to_identifier(name)

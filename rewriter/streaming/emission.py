@@ -55,9 +55,13 @@ class Reading:
     sessions
         It is the streaming query only where no row came after a watermark had passed its time: a
         session that was emitted is not merged with one that such a row begins.
+    undecided
+        It is the streaming query only where none of these has a row: each is a group of rows of one
+        batch of which the first stays, and only Spark knows which came first.
     """
 
     root: Relation
     stateless: bool
     by_time: bool
     sessions: bool
+    undecided: tuple[Relation, ...] = ()

@@ -7,9 +7,10 @@ has such a column drops late rows by it. What is computed of it otherwise has no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -34,7 +35,14 @@ class Streamed:
         Columns by which rows are told apart: of equal ones the stream has the first. Empty: it has
         all rows.
     place
-        The column by which rows come one after the other.
+        The column by which rows come one after the other; None: none is known.
+    within
+        Of equal rows the stream has the first, and others that come when the watermark has passed
+        its time and the delay.
+    delay
+        How far the watermark is behind the latest time, in milliseconds.
+    bits
+        How many bits of a place are that in a file; the others number the file.
     """
 
     time: str | None
@@ -42,6 +50,9 @@ class Streamed:
     late: str
     distinct: tuple[str, ...] = ()
     place: str | None = None
+    within: bool = False
+    delay: int = 0
+    bits: int = 0
 
 
 class EventTime(Enum):
@@ -59,6 +70,14 @@ class EventTime(Enum):
         return exp.LTE(this=value, expression=watermark)
 
 
+def _unchanged(watermark: Scalar) -> Scalar:
+    return watermark
+
+
+Watermark: TypeAlias = Callable[[Scalar], Scalar]
+"""What a watermark is to rows, by what it is to the query."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flow:
     """Rows of a stream, or of none.
@@ -72,10 +91,23 @@ class Flow:
         which drops what is, and for rows of no stream.
     batches
         The attributes with the micro-batches of the rows that a row was made of.
+    place
+        The attributes by which those of a batch come one after the other; empty: that is not known.
+    delay
+        How far the watermark is behind, in milliseconds.
+    bits
+        How many bits of the last of ``place`` are the place in a file.
+    unordered
+        The rows of one batch may come in another order, or in any: their stream has a key, or they
+        are joined with a relation, made by a generator, or without duplicates.
     grouped, joined
         An operator with state has made them: a grouping, or a join of two streams.
     deduplicated
         They are the first of equal rows.
+    reached
+        What the watermark of the query is to an operator above.
+    untold
+        That is not told, or not which of the rows are late to such an operator.
     sessions
         They have session windows, which are merged yet.
     """
@@ -84,15 +116,22 @@ class Flow:
     times: Mapping[str, EventTime] = field(default_factory=dict)
     late: Attribute | None = None
     batches: tuple[Attribute, ...] = ()
+    place: tuple[Attribute, ...] = ()
+    delay: int = 0
+    bits: int = 0
+    unordered: bool = False
     grouped: bool = False
     joined: bool = False
+    reached: Watermark = _unchanged
+    untold: bool = False
     deduplicated: bool = False
     sessions: bool = False
 
     @property
     def carried(self) -> tuple[Attribute, ...]:
         """The attributes that are none of the query's."""
-        return self.batches if self.late is None else (*self.batches, self.late)
+        late = () if self.late is None else (self.late,)
+        return (*self.batches, *late, *self.place)
 
 
 STATIC = Flow()

@@ -1,20 +1,22 @@
 """Joins of two streams.
 
 Both sides keep their rows for as long as a row may come that they are paired with, and drop rows
-that are late. A row of an outer join without a partner is emitted when it is given up: when no row
-may come any more that it is paired with. Which may is a condition between both event times; with
-the watermark in the place of the other stream's time it tells when. Spark solves the condition in
-milliseconds (``StreamingJoinHelper``): where both sides may be equal, a millisecond later.
+that are late. A pair is emitted by the batch of the later of its rows, and a row of a semi join by
+that of its first partner. A row of an outer join without a partner is emitted when it is given up;
+at once where a condition on its own columns says that it has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from sqlglot import exp
 
 from rewriter.algebra import (
+    Aggregate,
+    AntiJoin,
+    Attribute,
     Filter,
     InnerJoin,
     Join,
@@ -27,17 +29,10 @@ from rewriter.algebra import (
     is_known,
     references,
 )
-from rewriter.streaming.context import Context
-from rewriter.streaming.flow import EventTime, Flow, moment
-
-
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """A condition that a time of the other stream is below one of this stream's, or equal."""
-
-    other: Scalar
-    own: Scalar
-    inclusive: bool
+from rewriter.streaming.context import Context, latest
+from rewriter.streaming.emission import OutputMode
+from rewriter.streaming.flow import Flow, moment
+from rewriter.streaming.retention import given_up, is_comparison, state_watermark
 
 
 def join_of_streams(
@@ -47,30 +42,98 @@ def join_of_streams(
     right: tuple[Relation, Flow],
     needed: Set[str],
 ) -> tuple[Relation, Flow]:
+    """Return the rows of a join of two streams, and what is known of them.
+
+    Raises
+    ------
+    UnsupportedError
+        It is an anti join, which Spark has none of between streams; or it is above another operator
+        with state; or its condition does not tell when a row without a partner is emitted.
+    """
     if not isinstance(join, InnerJoin | OuterJoin | SemiJoin):
-        raise context.unsupported("an anti join of two streams is", join.span)
-    if not isinstance(join, InnerJoin) and context.emission.batch is not None:
-        raise context.unsupported(
-            "which batch emits a row of an outer or semi join of streams is", join.span
-        )
+        raise context.unsupported("an anti join of two streams, which Spark has not, is", join.span)
     flows = (left[1], right[1])
     if any(flow.grouped or flow.joined for flow in flows):
         raise context.unsupported("a join of streams above a grouping or a join is", join.span)
     sides = [context.in_time(below, flow, needed, join.span) for below, flow in (left, right)]
     own = flows[:1] if isinstance(join, SemiJoin) else flows
     times = {name: time for flow in own for name, time in flow.times.items()}
+    flow = _with_watermark(join, flows, Flow(True, times, joined=True))
     if isinstance(join, OuterJoin):
-        whole = _outer_join(context, join, sides, flows)
-        return whole, Flow(True, times, joined=True)
-    batches = tuple(batch for flow in own for batch in flow.batches)
+        return _outer_join(context, join, sides, flows), flow
+    if isinstance(join, SemiJoin):
+        return _semi_join(context, join, sides, flows), flow
+    batches = (*flows[0].batches, *flows[1].batches)
     whole = replace(join, left=sides[0], right=sides[1])
-    return whole, Flow(True, times, None, batches, joined=True)
+    return _with_late(context, whole, flows, replace(flow, batches=batches))
+
+
+def check_grouped(context: Context, aggregate: Aggregate, flow: Flow) -> None:
+    """Refuse a grouping of joined rows where it is not told which of them are late to it."""
+    if context.mode is not OutputMode.APPEND:
+        problem = f"a grouping above a join of streams in output mode {context.mode.value} is"
+        raise context.unsupported(problem, aggregate.span)
+    if flow.untold:
+        raise context.unsupported(
+            "a grouping above a join of streams whose times have not one bound on either side is",
+            aggregate.span,
+        )
+
+
+def _with_late(
+    context: Context, whole: Relation, flows: Sequence[Flow], flow: Flow
+) -> tuple[Relation, Flow]:
+    """Return pairs with the watermark by which an operator above drops them as late."""
+    lates = [each.late.column() for each in flows if each.late is not None]
+    if len(lates) < len(flows):
+        return whole, flow
+    late = context.attribute("late")
+    last = exp.Anonymous(this="greatest", expressions=lates)
+    kept = whole.attributes
+    scalars = (*(attribute.column() for attribute in kept), flow.reached(last))
+    return Project(whole, (*kept, late), scalars), replace(flow, late=late)
+
+
+def _with_watermark(join: Join, flows: Sequence[Flow], flow: Flow) -> Flow:
+    """Return what is known of joined rows with their watermark: the least of both sides."""
+    left, right = (each.times for each in flows)
+    sides = ((left, right), (right, left))
+
+    def of_sides(watermark: Scalar) -> list[Scalar | None]:
+        return [state_watermark(join.condition, own, other, watermark) for own, other in sides]
+
+    def reached(watermark: Scalar) -> Scalar:
+        found = [watermark.copy() if each is None else each for each in of_sides(watermark)]
+        return exp.Anonymous(this="least", expressions=found)
+
+    try:
+        bounded = None not in of_sides(moment(0))
+    except ValueError:
+        return replace(flow, untold=True)
+    # Rows of outer and semi joins are never late where both streams give rows up.
+    untold = not bounded and not isinstance(join, InnerJoin)
+    return replace(flow, reached=reached, untold=untold)
+
+
+def _semi_join(
+    context: Context, join: SemiJoin, sides: Sequence[Relation], flows: Sequence[Flow]
+) -> Relation:
+    """Return the rows with a partner; of a batch those that no batch before it had one for."""
+    found = replace(join, left=sides[0], right=sides[1])
+    number = context.batch
+    if number is None:
+        return found
+    earlier = (_before(flow.batches, number) for flow in flows)
+    condition = exp.and_(join.condition, *earlier)
+    return AntiJoin(found, sides[1], condition, span=join.span)
 
 
 def _outer_join(
     context: Context, join: OuterJoin, sides: Sequence[Relation], flows: Sequence[Flow]
 ) -> Relation:
     """Return pairs, and the rows of kept sides whose partner can come no more."""
+    if context.batch is not None:
+        raise context.unsupported("which batch emits a row of an outer join is", join.span)
     marks = [context.attribute("there") for _ in sides]
     left, right = (
         Project(
@@ -83,70 +146,42 @@ def _outer_join(
     emitted = exp.and_(*(is_known(mark.column()) for mark in marks), copy=False)
     kept = (join.side.keeps_left, join.side.keeps_right)
     for place in (place for place in (0, 1) if kept[place]):
-        over = _given_up(
-            join.condition,
-            flows[place].times,
-            flows[1 - place].times,
-            context.emission.watermark,
-        )
-        if over is None:
-            raise context.unsupported(
-                "an outer join of streams without one bound between their times is", join.span
-            )
-        context.by_time = True
+        over = _given_up(context, join, flows[place], flows[1 - place])
+        never = _never_paired(context, join, sides[place])
         alone = exp.Is(this=marks[1 - place].column(), expression=exp.null())
-        emitted = exp.or_(emitted, exp.and_(alone, over, copy=False), copy=False)
+        given = over if never is None else exp.or_(over, never)
+        emitted = exp.or_(emitted, exp.and_(alone, given, copy=False), copy=False)
     return Filter(replace(join, left=left, right=right), emitted)
 
 
-def _given_up(
-    condition: Scalar | None,
-    own: Mapping[str, EventTime],
-    other: Mapping[str, EventTime],
-    watermark: int,
-) -> Scalar | None:
-    """Return when a row of one stream is paired with none that may come; None: that is not told.
+def _given_up(context: Context, join: OuterJoin, own: Flow, other: Flow) -> Scalar:
+    """Return the condition that a row is given up."""
+    over = given_up(join.condition, own.times, other.times, context.emission.watermark)
+    if over is None:
+        raise context.unsupported(
+            "an outer join of streams without one bound between their times is", join.span
+        )
+    context.by_time = True
+    return over
 
-    Parameters
-    ----------
-    condition
-        Of the join.
-    own, other
-        The columns with a watermark of the stream of the row, and of the other.
-    watermark
-        In milliseconds since 1970.
-    """
-    for part in conjuncts(condition):
-        if isinstance(part, exp.EQ) and isinstance(part.this, exp.Column):
-            names = {part.this.name, part.expression.name}
-            keys = names & set(own)
-            if keys and names & set(other):
-                (key,) = keys
-                return own[key].passed(key, moment(watermark))
-    bounds = [
-        bound for part in conjuncts(condition) for bound in _bounds(part, own.keys(), other.keys())
+
+def _never_paired(context: Context, join: OuterJoin, side: Relation) -> Scalar | None:
+    """Return the condition that a row is emitted by its own batch, since it meets no condition."""
+    own = {attribute.id for attribute in side.attributes}
+    parts = [
+        part
+        for part in (conjuncts(join.condition) if join.condition is not None else ())
+        if (read := set(references(part))) and read <= own
     ]
-    if len(bounds) != 1:
+    if not parts:
         return None
-    (bound,) = bounds
-    latest = moment(watermark - 1 if bound.inclusive else watermark)
-    reached = bound.other.transform(lambda node: latest if isinstance(node, exp.Column) else node)
-    return exp.LTE(this=bound.own.copy(), expression=reached)
+    if any(is_comparison(part) for part in parts):
+        problem = "an outer join of streams with a comparison of columns of the side it keeps, "
+        problem += "which Spark takes for a bound of times, is"
+        raise context.unsupported(problem, join.span)
+    met = exp.paren(exp.and_(*(part.copy() for part in parts)))
+    return exp.Not(this=exp.paren(exp.Is(this=met, expression=exp.true())))
 
 
-def _bounds(part: Scalar, own: Set[str], other: Set[str]) -> Iterator[_Bound]:
-    for lower, upper, inclusive in _orders(part):
-        below, above = set(references(lower)), set(references(upper))
-        if below and above and below <= other and above <= own:
-            yield _Bound(lower, upper, inclusive)
-
-
-def _orders(part: Scalar) -> Iterator[tuple[Scalar, Scalar, bool]]:
-    """Yield the pairs of which the first is below the second, and whether they may be equal."""
-    if isinstance(part, exp.Between):
-        yield part.args["low"], part.this, True
-        yield part.this, part.args["high"], True
-    elif isinstance(part, exp.LT | exp.LTE):
-        yield part.this, part.expression, isinstance(part, exp.LTE)
-    elif isinstance(part, exp.GT | exp.GTE):
-        yield part.expression, part.this, isinstance(part, exp.GTE)
+def _before(batches: Sequence[Attribute], number: int) -> Scalar:
+    return exp.LT(this=latest(batches), expression=exp.Literal.number(number))

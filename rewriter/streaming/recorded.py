@@ -7,9 +7,9 @@ have, beside their columns, their batch and the watermark that was in force then
 values and hypothetical answers of a stream are those of this plan.
 
 Followed are filters, projections, generators, unions, joins with relations that are no streams,
-groupings (windows of time among their keys or not, one over another in mode append) and joins of
-two streams. See Armbrust et al., "Structured Streaming: A Declarative API for Real-Time
-Applications in Apache Spark", SIGMOD 2018, for the model.
+deduplications, groupings (windows of time among their keys or not, one over another in mode append)
+and joins of two streams. See Armbrust et al., "Structured Streaming: A Declarative API for
+Real-Time Applications in Apache Spark", SIGMOD 2018, for the model.
 """
 
 from __future__ import annotations
@@ -24,18 +24,16 @@ from rewriter.algebra import (
     Attribute,
     CorrelatedScalar,
     Filter,
+    FirstRows,
     Generate,
-    InnerJoin,
     Join,
     Limit,
     LocalSort,
-    OuterJoin,
     Project,
     Relation,
     Scalar,
     ScalarSubquery,
     Scan,
-    Side,
     Sort,
     Unary,
     UnionAll,
@@ -45,19 +43,13 @@ from rewriter.algebra import (
 )
 from rewriter.bind.catalog import SESSION
 from rewriter.bind.columns.metadata import MARK
-from rewriter.streaming.context import Context, columns
-from rewriter.streaming.deduplication import first_rows
+from rewriter.streaming.context import Context, latest
+from rewriter.streaming.deduplication import compared_by, first_rows
 from rewriter.streaming.emission import Emission, OutputMode, Reading
-from rewriter.streaming.flow import (
-    STATIC,
-    EventTime,
-    Flow,
-    Streamed,
-    generated_times,
-    times_of,
-    united_times,
-)
-from rewriter.streaming.joins import join_of_streams
+from rewriter.streaming.flow import STATIC, EventTime, Flow, Streamed, generated_times, times_of
+from rewriter.streaming.joins import check_grouped, join_of_streams
+from rewriter.streaming.relations import join_with_relation
+from rewriter.streaming.unions import union_of_streams
 
 
 def as_recorded(
@@ -84,7 +76,9 @@ def as_recorded(
         The query has an operator that is not followed through a stream.
     """
     context = Context(streams, mode, emission, sql)
-    recording = _Recording(context)
+    ordered = any(isinstance(operator, FirstRows) for operator in walk(root))
+    ordered = ordered or any(stream.distinct for stream in streams.values())
+    recording = _Recording(context, ordered=ordered)
     relation, flow = recording.visit(root, frozenset(a.id for a in root.attributes))
     if emission.batch is not None and flow.batches:
         relation = Filter(relation, _made_in(flow.batches, emission.batch))
@@ -92,16 +86,19 @@ def as_recorded(
         own = root.attributes
         relation = Project(relation, own, tuple(attribute.column() for attribute in own))
     stateless = not (flow.grouped or flow.joined or flow.deduplicated)
-    return Reading(relation, stateless, context.by_time, recording.sessions)
+    return Reading(
+        relation, stateless, context.by_time, recording.sessions, tuple(context.undecided)
+    )
 
 
 class _Recording:
     """One pass over a plan, inputs first; an input that two operators read is read once."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, ordered: bool) -> None:
         self._context = context
-        self._done: dict[tuple[int, frozenset[str]], tuple[Relation, Flow]] = {}
+        self._done: dict[tuple[int, frozenset[str], int | None], tuple[Relation, Flow]] = {}
         self.sessions = False
+        self._ordered = ordered
 
     def visit(self, relation: Relation, needed: frozenset[str]) -> tuple[Relation, Flow]:
         """Return an operator over recorded rows, and what is known of its rows.
@@ -111,7 +108,7 @@ class _Recording:
         """
         if not self._reads_stream(relation):
             return relation, STATIC
-        key = (id(relation), needed)
+        key = (id(relation), needed, self._context.batch)
         if key not in self._done:
             self._done[key] = self._operator(relation, needed)
         return self._done[key]
@@ -128,6 +125,8 @@ class _Recording:
                 return self._unary(relation, needed.union(references(predicate)))
             case Sort(keys=keys) | LocalSort(keys=keys):
                 return self._unary(relation, needed.union(*(references(k.scalar) for k in keys)))
+            case FirstRows():
+                return self._first_rows(relation, needed)
             case Project():
                 return self._project(relation, needed)
             case Generate():
@@ -158,16 +157,28 @@ class _Recording:
         times = {}
         if stream.time in by_column:
             times = {by_column[stream.time].id: EventTime.TIME}
+        placed = (stream.place,) if self._ordered and stream.place is not None else ()
+        place = tuple(self._context.attribute("place") for _ in placed)
         recorded = replace(
             scan,
-            columns=(*scan.columns, stream.batch, stream.late),
-            output=(*scan.output, batch, late),
+            columns=(*scan.columns, stream.batch, stream.late, *placed),
+            output=(*scan.output, batch, late, *place),
         )
-        flow = Flow(True, times, late, (batch,))
+        flow = Flow(True, times, late, (batch,), place, stream.delay, stream.bits, not place)
         if not stream.distinct:
             return recorded, flow
-        keys = [by_column[name] for name in stream.distinct]
-        return first_rows(self._context, recorded, stream, keys, flow, needed)
+        keys = tuple(by_column[name] for name in stream.distinct)
+        first = FirstRows(scan, keys, stream.within, scan.span)
+        wanted = compared_by(first, needed, times)
+        return first_rows(self._context, first, recorded, flow, wanted)
+
+    def _first_rows(self, first: FirstRows, needed: frozenset[str]) -> tuple[Relation, Flow]:
+        wanted = compared_by(first, needed, {})
+        below, flow = self.visit(first.input, wanted)
+        if first.within:
+            wanted = compared_by(first, needed, flow.times)
+            below, flow = self.visit(first.input, wanted)
+        return first_rows(self._context, first, below, flow, wanted)
 
     def _unary(self, relation: Unary, needed: frozenset[str]) -> tuple[Relation, Flow]:
         below, flow = self.visit(relation.input, needed)
@@ -188,7 +199,7 @@ class _Recording:
     def _generate(self, generate: Generate, needed: frozenset[str]) -> tuple[Relation, Flow]:
         relation, flow = self._unary(generate, needed.union(references(generate.argument)))
         times = generated_times(generate, flow.times)
-        flow = replace(flow, times={**flow.times, **times})
+        flow = replace(flow, times={**flow.times, **times}, unordered=True)
         if generate.argument.meta.get(MARK) != SESSION:
             return relation, flow
         # Sessions drop late rows in every output mode; emitted ones are kept in complete alone.
@@ -209,38 +220,15 @@ class _Recording:
             self.visit(branch, frozenset(branch.attributes[place].id for place in places))
             for branch in union.branches
         ]
-        late_of = [flow.late for _, flow in done if flow.late is not None]
-        if len(late_of) < len(done):
-            raise self._context.unsupported("a union of a stream with what is none is", union.span)
-        deduplicated = any(flow.deduplicated for _, flow in done)
-        batch, late = self._context.attribute("batch"), self._context.attribute("late")
-        branches = tuple(
-            columns(below, (*branch.attributes, *flow.batches, of_branch))
-            for branch, (below, flow), of_branch in zip(union.branches, done, late_of, strict=True)
-        )
-        first = done[0][1]
-        relation = replace(union, branches=branches, output=(*union.output, batch, late))
-        times = united_times(union, first.times)
-        return relation, Flow(True, times, late, (batch,), deduplicated=deduplicated)
+        return union_of_streams(self._context, union, done)
 
     def _join(self, join: Join, needed: frozenset[str]) -> tuple[Relation, Flow]:
         if join.condition is not None:
             needed = needed.union(references(join.condition))
-        left, of_left = self.visit(join.left, needed)
-        right, of_right = self.visit(join.right, needed)
-        if of_left.streaming and of_right.streaming:
-            return join_of_streams(self._context, join, (left, of_left), (right, of_right), needed)
-        if isinstance(join, OuterJoin):
-            if join.side is not (Side.LEFT if of_left.streaming else Side.RIGHT):
-                raise self._context.unsupported(
-                    "an outer join that keeps the rows of what is no stream is", join.span
-                )
-        elif of_right.streaming and not isinstance(join, InnerJoin):
-            raise self._context.unsupported(
-                "a stream that other rows are looked up in is", join.span
-            )
-        flow = of_left if of_left.streaming else of_right
-        return replace(join, left=left, right=right), flow
+        left, right = (self.visit(side, needed) for side in join.inputs)
+        if left[1].streaming and right[1].streaming:
+            return join_of_streams(self._context, join, left, right, needed)
+        return join_with_relation(self._context, join, left, right)
 
     def _with_value(
         self, relation: ScalarSubquery | CorrelatedScalar, needed: frozenset[str]
@@ -252,9 +240,10 @@ class _Recording:
 
     def _aggregate(self, aggregate: Aggregate) -> tuple[Relation, Flow]:
         scalars = (*aggregate.keys, *aggregate.aggregates)
-        below, flow = self.visit(aggregate.input, frozenset().union(*map(references, scalars)))
+        with self._context.below_grouping():
+            below, flow = self.visit(aggregate.input, frozenset().union(*map(references, scalars)))
         if flow.joined:
-            raise self._context.unsupported("a grouping above a join of streams is", aggregate.span)
+            check_grouped(self._context, aggregate, flow)
         if aggregate.sets is not None:
             raise self._context.unsupported("grouping sets over a stream are", aggregate.span)
         if flow.grouped and self._context.mode is not OutputMode.APPEND:
@@ -265,19 +254,19 @@ class _Recording:
         if self._context.mode is not OutputMode.COMPLETE:
             below = self._context.in_time(below, replace(flow, times=timed), keys, aggregate.span)
         if self._context.mode is OutputMode.APPEND:
-            below = self._context.passed(below, timed, aggregate.span)
+            below = self._context.passed(below, timed, flow.reached, aggregate.span)
         times = times_of(aggregate.key_output, aggregate.keys, flow.times)
         whole: Relation = replace(aggregate, input=below)
         batch = self._context.emission.batch
         # A grouping without keys is emitted by every batch.
         if aggregate.keys and batch is not None and self._context.mode is OutputMode.UPDATE:
             whole = self._changed(replace(aggregate, input=below), flow.batches, batch)
-        return whole, Flow(True, times, grouped=True)
+        return whole, Flow(True, times, grouped=True, reached=flow.reached)
 
     def _changed(self, aggregate: Aggregate, batches: Sequence[Attribute], number: int) -> Relation:
         """Return the groups that have a row of a batch."""
         last = self._context.attribute("last")
-        call = exp.Max(this=_latest(batches))
+        call = exp.Max(this=latest(batches))
         whole = replace(
             aggregate,
             aggregate_output=(*aggregate.aggregate_output, last),
@@ -286,12 +275,5 @@ class _Recording:
         return Filter(whole, exp.EQ(this=last.column(), expression=exp.Literal.number(number)))
 
 
-def _latest(batches: Sequence[Attribute]) -> Scalar:
-    columns: list[Scalar] = [batch.column() for batch in batches]
-    if len(columns) == 1:
-        return columns[0]
-    return exp.Anonymous(this="greatest", expressions=columns)
-
-
 def _made_in(batches: Sequence[Attribute], number: int) -> Scalar:
-    return exp.EQ(this=_latest(batches), expression=exp.Literal.number(number))
+    return exp.EQ(this=latest(batches), expression=exp.Literal.number(number))

@@ -38,8 +38,11 @@ INTERNAL = {
 """Errors that are no refusals: of a caller, or told from others and caught."""
 ELSEWHERE = {
     "streaming/context.py": "streaming/test_recorded.py",
+    "streaming/deduplication.py": "streaming/test_recorded.py",
     "streaming/joins.py": "streaming/test_recorded.py",
     "streaming/recorded.py": "streaming/test_recorded.py",
+    "streaming/relations.py": "streaming/test_recorded.py",
+    "streaming/unions.py": "streaming/test_recorded.py",
     "bind/parameters.py": "test_bind_parameters.py",
     "dialect/sparksql.py": "dialect/test_parse.py and dialect/test_emit.py",
     "dialect/writes.py": "dialect/test_writes.py",

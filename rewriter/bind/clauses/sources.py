@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from rewriter.algebra import Aggregate, Draw, Limit, Relation, Sample, Scan, Windows, walk
+from rewriter.algebra import (
+    Aggregate,
+    Draw,
+    FirstRows,
+    Limit,
+    Relation,
+    Sample,
+    Scan,
+    Windows,
+    walk,
+)
 from rewriter.bind.catalog import TrackedRelation, View
 from rewriter.bind.clauses.constants import bind_range, bind_values, is_range
 from rewriter.bind.clauses.recursion import unfold
@@ -142,7 +152,13 @@ def _bind_view(view: View, table: exp.Table, context: BindContext) -> Bound:
         query = with_aggregates(query, context.aggregates)
         context.names.reserve(lambda_variables(query))
         context.views[key] = Definition(view.name, query, view.columns, inside, None)
-    return bind_definition(context.views[key], table, context.source)
+    bound = bind_definition(context.views[key], table, context.source)
+    if view.distinct is None:
+        return bound
+    columns = bound.relation.attributes
+    keys = tuple(columns[place] for place in view.distinct.keys)
+    span = context.source.span(table)
+    return Bound(FirstRows(bound.relation, keys, view.distinct.within, span), bound.scope)
 
 
 def _bind_scan(relation: TrackedRelation, table: exp.Table, context: BindContext) -> Bound:

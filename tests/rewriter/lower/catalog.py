@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from rewriter.bind import bind_query
-from rewriter.bind.catalog import MemoryCatalog, TableFunction, TrackedRelation
+from rewriter.bind.catalog import (
+    Deduplication,
+    MemoryCatalog,
+    TableFunction,
+    TrackedRelation,
+    View,
+)
 from rewriter.blocks import Block, TokenSource
 from rewriter.lower import lower_query
 
@@ -19,7 +25,11 @@ RELATIONS = {
     "nested": (("id", "st", "arr"), ("id",)),
 }
 """Columns and token columns by relation; ``rates`` carries no provenance."""
-CATALOG = MemoryCatalog(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items())
+FIRST = View("first_cars", "SELECT model, price FROM cars", None, Deduplication((0,)))
+"""The rows of a stream without duplicates; where nothing says which, any of them."""
+CATALOG = MemoryCatalog(
+    [*(TrackedRelation(name, columns) for name, (columns, _) in RELATIONS.items()), FIRST]
+)
 TOKENS = {
     name: TokenSource(name, key, (key,) if key else ()) for name, (_, key) in RELATIONS.items()
 }
