@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -91,6 +92,36 @@ def resolve_updates(
     return Updates(pa.array(names), tuple(parts))
 
 
+def updated_view(spark: SparkSession, view: str, token: Sequence[str], update: pa.Table) -> str:
+    """Return a view of the rows of a view, with new values.
+
+    Parameters
+    ----------
+    token
+        The columns that tell the rows apart.
+    update
+        What :func:`resolve_update` returns of a relation.
+    """
+    rows = spark.table(view)
+    new = spark.createDataFrame(update).select(
+        *(F.col(f"`{name}`").alias(f"_new_{name}") for name in update.column_names),
+        F.lit(True).alias("_is_new"),
+    )
+    match = [rows[f"`{name}`"].eqNullSafe(new[f"`_new_{name}`"]) for name in token]
+    changed = set(update.column_names) - set(token)
+    columns = [
+        F.when(F.col("_is_new"), F.col(f"`_new_{field.name}`").cast(field.dataType))
+        .otherwise(F.col(f"`{field.name}`"))
+        .alias(field.name)
+        if field.name in changed
+        else F.col(f"`{field.name}`")
+        for field in rows.schema
+    ]
+    name = f"_lipstick_updated_{uuid.uuid4().hex[:8]}"
+    rows.join(new, match, "left").select(*columns).createOrReplaceTempView(name)
+    return name
+
+
 def _each(
     given: Each,
     relations: Mapping[str, RelationRecord],
@@ -113,7 +144,8 @@ def _each(
 
 def _checked(record: RelationRecord, table: pa.Table, types: Mapping[str, pa.Schema]) -> pa.Table:
     """A table of new values, with the key as the capture stores it."""
-    unknown = [column for column in table.column_names if column not in record.columns]
+    known = {*record.columns, *record.token}
+    unknown = [column for column in table.column_names if column not in known]
     missing = [column for column in record.token if column not in table.column_names]
     if unknown or missing:
         problem = f"has no column {unknown[0]!r}" if unknown else f"needs its key {missing[0]!r}"

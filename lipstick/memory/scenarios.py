@@ -86,6 +86,14 @@ class Updates:
     labels: pa.Array
     updated: tuple[Updated, ...]
 
+    def one(self, number: int) -> dict[str, pa.Table]:
+        """The new values of one scenario, per relation."""
+        return {
+            part.relation: part.table.filter(pa.array(part.scenarios == number))
+            for part in self.updated
+            if (part.scenarios == number).any()
+        }
+
 
 def pairs(scenarios: Array, positions: Array, width: int) -> Array:
     """One integer per pair of scenario and position: they sort by scenario, then position."""

@@ -1,4 +1,4 @@
-"""The micro-batches of a streaming query: their files and watermarks, read from its checkpoint.
+"""The micro-batches of a streaming query: what they read and their watermarks, from its checkpoint.
 
 Spark writes the offsets of a micro-batch before it runs and its commit afterwards, each once under
 the number of the batch, also where the query was killed between and started again. What is read
@@ -18,8 +18,10 @@ from urllib.parse import unquote
 
 from lipstick.streams.errors import StreamError
 from lipstick.streams.queries.kept import numbered, read_kept
+from lipstick.streams.queries.sources.replayed import Span
 
 _NONE = "-"
+_LISTED = "logOffset"
 _VERSION = "v1"
 _POLICY = "spark.sql.streaming.multipleWatermarkPolicy"
 
@@ -67,6 +69,9 @@ class MicroBatch:
         the batch before.
     policy
         Which watermark is that of the query where there are several: ``min`` or ``max``.
+    spans
+        For each source that is none of files, the offsets that the batch read between; None: it
+        read nothing.
     """
 
     number: int
@@ -74,10 +79,16 @@ class MicroBatch:
     watermark: int
     late: int
     policy: str = "min"
+    spans: tuple[Span | None, ...] = ()
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the batch read anything."""
+        return any(self.files) or any(span is not None for span in self.spans)
 
 
 def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
-    """Return the committed micro-batches of a query over file sources, ascending.
+    """Return the committed micro-batches of a query, ascending.
 
     Parameters
     ----------
@@ -87,8 +98,8 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
     Raises
     ------
     CheckpointError
-        When there is no checkpoint, its first batches were removed, a source is not one of files,
-        or a file of it is not understood.
+        When there is no checkpoint, its first batches were removed, or a file of it is not
+        understood.
     """
     folder = Path(checkpoint)
     offsets = {
@@ -110,28 +121,51 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
             "spark.sql.streaming.minBatchesToRetain above the number of batches."
         )
     last = max(numbered(folder / "commits"), default=-1)
-    sources: list[dict[int, list[FileRead]]] = []
-    before: list[int] = []
+    logs: list[_SourceLog] = []
     result: list[MicroBatch] = []
     late = 0
     for number in range(len(offsets)):
         place = folder / "offsets" / str(number)
-        metadata, *ends_of_sources = _documents(offsets[number], place)
-        ends = [_source_batch(end, place) for end in ends_of_sources]
+        metadata, *ends = _documents(offsets[number], place)
         if number == 0:
-            sources = [_source_files(folder / "sources" / str(i)) for i in range(len(ends))]
-            before = [-1] * len(ends)
+            logs = [_SourceLog(folder / "sources" / str(i)) for i in range(len(ends))]
         watermark = _watermark(metadata, place)
-        ends = [max(end, previous) for end, previous in zip(ends, before, strict=True)]
         if number <= last:
-            files = tuple(
-                _between(files, previous, end, folder)
-                for files, previous, end in zip(sources, before, ends, strict=True)
-            )
+            read = [log.until(end) for log, end in zip(logs, ends, strict=True)]
+            files, spans = tuple(own for own, _ in read), tuple(span for _, span in read)
             policy = str(metadata.get("conf", {}).get(_POLICY, "min"))
-            result.append(MicroBatch(number, files, watermark, late, policy))
-        before, late = ends, watermark
+            result.append(MicroBatch(number, files, watermark, late, policy, spans))
+        late = watermark
     return result
+
+
+class _SourceLog:
+    """What a source of a query has read, one micro-batch after the other.
+
+    A file source numbers what it lists in a log of its own, and its offsets are these numbers;
+    those of other sources are documents that the sources alone understand.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._end: Any = None
+        self._files: dict[int, list[FileRead]] | None = None
+
+    def until(self, end: Any) -> tuple[tuple[FileRead, ...], Span | None]:
+        """Return the files that a batch read up to an offset, or the offsets that it read between.
+
+        ``end`` None: the source has no offset yet.
+        """
+        before = self._end
+        if end is None or end == before:
+            return (), None
+        self._end = end
+        if not isinstance(end, dict) or set(end) != {_LISTED}:
+            return (), Span(before, end, self._folder)
+        if self._files is None:
+            self._files = _source_files(self._folder)
+        after = -1 if before is None else int(before[_LISTED])
+        return _between(self._files, after, int(end[_LISTED]), self._folder), None
 
 
 def _documents(text: str, file: Path) -> list[Any]:
@@ -157,18 +191,6 @@ def _watermark(metadata: Any, file: Path) -> int:
         raise CheckpointError(
             f"{file} says no watermark.\nRestore the checkpoint from a copy."
         ) from error
-
-
-def _source_batch(place: Any, file: Path) -> int:
-    """Return the number in a file source's own log that an offset refers to; -1: none yet."""
-    if place is None:
-        return -1
-    if not isinstance(place, dict) or set(place) != {"logOffset"}:
-        raise CheckpointError(
-            f"{file} has the offset {json.dumps(place)}, which is of no file source.\n"
-            "Only streams that read files are followed; write others to files first."
-        )
-    return int(place["logOffset"])
 
 
 def _source_files(folder: Path) -> dict[int, list[FileRead]]:

@@ -15,7 +15,8 @@ from lipstick.capture.capture import Capture
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
 from lipstick.streams.errors import StreamError
-from lipstick.streams.queries.recorded import streamed
+from lipstick.streams.queries.leaves import check_apart
+from lipstick.streams.queries.recorded import of_stream, streamed
 from rewriter import dialect
 from rewriter.algebra import Relation, Scalar
 from rewriter.blocks import Block
@@ -78,6 +79,7 @@ class AnnotatedStream(AnnotatedFrame):
         converted: Conversions,
     ) -> None:
         super().__init__(session, query, expression, schema, root)
+        check_apart(query, {name: of_stream(self.relations[name]) for name in self.streams})
         # Made now: names may stand for other relations later.
         self._frame = session.spark.sql(text(expression))
         self._plan = plan

@@ -14,7 +14,9 @@ from pyspark.sql import DataFrame
 
 from lipstick.dataframes.jvm import active, alias, analysed, elements, frame_of, jvm_of, sequence
 from lipstick.errors import UnsupportedError
-from lipstick.streams.queries.recorded import BATCH, of_stream
+from lipstick.streams.queries.leaves import tracked_by
+from lipstick.streams.queries.recorded import of_stream
+from lipstick.streams.queries.sources.replayed import BATCH
 
 if TYPE_CHECKING:
     from lipstick.dataframes.jvm import Plan
@@ -96,7 +98,7 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
         if below.getClass().getSimpleName() == "Filter":
             conditions.append(below.condition())
         below = below.children().apply(0)
-    name = _relation(stream, below)
+    name = tracked_by(stream, below)
     if name is None:
         raise UnsupportedError(
             "what stands below a watermark of this query in Spark's plan is not understood",
@@ -107,14 +109,3 @@ def _seen(stream: AnnotatedStream, watermark: Plan) -> WatermarkRows:
     assert source.time is not None
     columns = tuple((attribute.name(), attribute) for attribute in elements(below.output()))
     return WatermarkRows(name, source.time, source.delay, tuple(conditions), columns)
-
-
-def _relation(stream: AnnotatedStream, leaf: Plan) -> str | None:
-    """Return which tracked stream a leaf of a plan reads."""
-    if leaf.getClass().getSimpleName() != "StreamingRelation":
-        return None
-    options = leaf.dataSource().options()
-    for name in stream.streams:
-        if options.get("path").get() == of_stream(stream.relations[name]).path:
-            return name
-    return None

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lipstick.errors import SourceChangedError, SourceError, TrackingError
+from lipstick.errors import SourceChangedError, SourceError
 from lipstick.naming import ROW_BITS
 from lipstick.source import Source, fingerprint, local_state
 from lipstick.streams.queries.checkpoint import CheckpointError, FileRead, MicroBatch
 from lipstick.streams.queries.source import StreamSource
+from lipstick.streams.queries.sources.replayed import BATCH, Batched, Span
 from lipstick.tracking import ROW_COLUMN, Naming, Tracked, name_rows
 from rewriter.streaming import Streamed
 
 if TYPE_CHECKING:
     from lipstick.sessions import Session
 
-BATCH = "_lipstick_batch"
 LATE = "_lipstick_late"
 _FILE, _NUMBER = "_lipstick_file", "_lipstick_number"
 
@@ -41,7 +41,10 @@ def of_stream(tracked: Tracked) -> StreamSource:
 def streamed(tracked: Tracked) -> Streamed:
     """Return a tracked stream as the rewriter knows it."""
     stream = of_stream(tracked)
-    return Streamed(stream.time, BATCH, LATE, stream.distinct, ROW_COLUMN)
+    place = ROW_COLUMN if tracked.naming is Naming.ROWS else None
+    return Streamed(
+        stream.time, BATCH, LATE, stream.distinct, place, stream.within, stream.delay, ROW_BITS
+    )
 
 
 def track_stream(
@@ -54,14 +57,12 @@ def track_stream(
     SourceError, TrackingError
         See :func:`lipstick.tracking.name_rows`.
     """
-    source = Source(frame, f"{stream.format} stream {stream.path}", stream.format, ())
-    if stream.distinct and (key is not None or stream.format != "parquet"):
-        raise TrackingError(
-            f"{name!r} drops duplicates, the first of which is told by its place in a file.\n"
-            "Track a stream of Parquet files, without a key."
-        )
+    source = Source(frame, stream.description, stream.format, ())
+    if key is None and stream.replayed is not None and stream.replayed.token:
+        token = stream.replayed.token
+        return source, without_rows(frame.sparkSession, stream, Naming.KEY), Naming.KEY, token
     if key is None:
-        if stream.format != "parquet":
+        if stream.format != "parquet" and stream.replayed is None:
             raise SourceError(
                 f"Nothing names the rows of {name!r} ({source.description}) stably.\n"
                 "Declare a key: track(..., key=['id'])."
@@ -97,11 +98,35 @@ def files_of(
         files = [(file, batch.number) for batch in batches for file in batch.files[source]]
         if files and all(_is_under(file.path, stream.path) for file, _ in files):
             own.append(files)
-    if any(files != own[0] for files in own):
+    _check_read_once(own, name)
+    return own[0] if own else []
+
+
+def _check_read_once(own: Sequence[Sequence[tuple[object, ...]]], name: str) -> None:
+    if any(read != own[0] for read in own):
         raise CheckpointError(
             f"The query reads {name!r} twice, and not in the same batches.\n"
             "Write the query so that it reads the stream once."
         )
+
+
+def spans_of(
+    batches: Sequence[MicroBatch], sources: Sequence[int], name: str
+) -> list[tuple[int, Span]]:
+    """Return what batches read of a stream that is none of files.
+
+    ``sources`` are the numbers that it has in the checkpoint.
+
+    Raises
+    ------
+    CheckpointError
+        See :func:`files_of`.
+    """
+    own = [
+        [(batch.number, span) for batch in batches if (span := batch.spans[number]) is not None]
+        for number in sources
+    ]
+    _check_read_once(own, name)
     return own[0] if own else []
 
 
@@ -109,6 +134,7 @@ def recorded(
     session: Session,
     tracked: Tracked,
     batches: Sequence[MicroBatch],
+    sources: Sequence[int] = (),
     only: int | None = None,
 ) -> Tracked:
     """Return the relation of what batches read of a stream, by a view that the session drops.
@@ -128,28 +154,22 @@ def recorded(
         See :func:`files_of`.
     """
     spark, stream = session.spark, of_stream(tracked)
-    read = files_of(stream, batches, tracked.name)
     late = {batch.number: batch.late for batch in batches}
-    numbered = [
-        (file, file.uri, number, batch, late[batch])
-        for number, (file, batch) in enumerate(read)
-        if only in (None, batch)
-    ]
-    _check_files(tracked.name, [file for file, *_ in numbered])
-    if numbered:
-        files = [file.path for file, *_ in numbered]
-        rows = _placed(tracked, stream.read(spark, files), [place for _, *place in numbered])
+    if stream.replayed is None:
+        read = files_of(stream, batches, tracked.name)
+        rows = _of_files(spark, tracked, read, late, only)
+        files = tuple(file.uri for file, _ in read)
     else:
-        rows = without_rows(spark, stream, tracked.naming)
+        spans = spans_of(batches, sources, tracked.name)
+        rows = _read_again(
+            spark, tracked, [each for each in spans if only in (None, each[0])], late
+        )
+        files = ()
     view = f"{tracked.view}_{uuid.uuid4().hex[:8]}"
     session.add_view(rows, view)
-    source = Source(
-        rows,
-        f"{stream.format} stream {stream.path}",
-        stream.format,
-        fingerprint(spark, rows) if numbered else (),
-        stream.path,
-    )
+    state = fingerprint(spark, rows) if files else ()
+    place = stream.path if stream.replayed is None else None
+    source = Source(rows, stream.description, stream.format, state, place)
     return Tracked(
         tracked.name,
         source,
@@ -158,8 +178,46 @@ def recorded(
         tracked.token,
         tracked.schema,
         tracked.verified,
-        tuple(file.uri for file, _ in read),
+        files,
     )
+
+
+def _of_files(
+    spark: SparkSession,
+    tracked: Tracked,
+    read: Sequence[tuple[FileRead, int]],
+    late: Mapping[int, int],
+    only: int | None,
+) -> DataFrame:
+    """Return the rows of files that batches read, or one of them, as recorded ones."""
+    stream = of_stream(tracked)
+    numbered = [
+        (file, file.uri, number, batch, late[batch])
+        for number, (file, batch) in enumerate(read)
+        if only in (None, batch)
+    ]
+    _check_files(tracked.name, [file for file, *_ in numbered])
+    if not numbered:
+        return without_rows(spark, stream, tracked.naming)
+    files = [file.path for file, *_ in numbered]
+    return _placed(tracked, stream.read(spark, files), [place for _, *place in numbered])
+
+
+def _read_again(
+    spark: SparkSession, tracked: Tracked, read: Batched, late: Mapping[int, int]
+) -> DataFrame:
+    """Return what batches read of a source that is none of files, as recorded rows."""
+    stream = of_stream(tracked)
+    if not read:
+        return without_rows(spark, stream, tracked.naming)
+    known = spark.createDataFrame(
+        [(batch, late[batch]) for batch, _ in read], f"{BATCH} INT, _late BIGINT"
+    )
+    own = [F.col(f"`{column}`") for column in tracked.columns]
+    places = [F.col(ROW_COLUMN)] if tracked.naming is Naming.ROWS else []
+    rows = stream.read_again(spark, read).join(F.broadcast(known), BATCH)
+    moment = F.timestamp_millis(F.col("_late")).alias(LATE)
+    return rows.select(*own, F.col(BATCH), moment, *places)
 
 
 def _placed(tracked: Tracked, rows: DataFrame, places: list[list[Any]]) -> DataFrame:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -16,26 +16,25 @@ from lipstick.deletion import Cascade, Deletion, resolve_deletion, without
 from lipstick.derived.hypothesis import Hypothesis, Reduced
 from lipstick.errors import UnsupportedError
 from lipstick.frame import AnnotatedFrame
-from lipstick.memory import MemoryWhatIf, WhatIfMany
-from lipstick.scenarios import Given
-from lipstick.streams.errors import StreamError
+from lipstick.scenarios import Given, resolve_scenarios
 from lipstick.streams.queries.checkpoint import MicroBatch
-from lipstick.streams.queries.pushed import WatermarkRows, watermark_rows
-from lipstick.streams.queries.recorded import BATCH, LATE, recorded
-from lipstick.streams.queries.watermarks import Watermark, repeated, settled
+from lipstick.streams.queries.leaves import numbers_of_sources
+from lipstick.streams.queries.recorded import LATE, recorded
+from lipstick.streams.queries.reruns import Reruns
+from lipstick.streams.queries.scenarios import RepeatedWhatIf
 from lipstick.tracking import Tracked, verify_key
+from lipstick.updates import resolve_update, resolve_updates, updated_view
 from lipstick.views import drop_once_read
 from lipstick.whatif import WhatIf
 from rewriter import Block, lower_query
+from rewriter.algebra import Relation
 from rewriter.emit.statements import plain_sql
-from rewriter.streaming import Emission, OutputMode, Reading
+from rewriter.streaming import Emission, OutputMode
 
 if TYPE_CHECKING:
     from lipstick.streams.queries.definition import AnnotatedStream
 
 Emitted = Callable[[Sequence[MicroBatch]], Emission]
-Gone = Mapping[str, tuple[str, tuple[str, ...]]]
-"""By relation the view of the tokens that are deleted, and their columns."""
 
 
 class StreamResults(AnnotatedFrame):
@@ -64,7 +63,9 @@ class StreamResults(AnnotatedFrame):
         self._recorded = _recorded(stream, batches, only)
         if self._reading.sessions:
             _check_sessions(stream, self._recorded)
-        root = _lowered(stream, self._reading, self._recorded)
+        for undecided in self._reading.undecided:
+            _check_order(stream, undecided, self._recorded)
+        root = _lowered(stream, self._reading.root, self._recorded)
         super().__init__(stream.session, stream.query, stream.expression, stream.schema, root)
 
     @property
@@ -97,43 +98,71 @@ class StreamResults(AnnotatedFrame):
             return super().what_if(delete, cascade, method=method)
         return self._again(delete, cascade, batches)
 
-    def what_if_many(self, scenarios: Given) -> WhatIfMany:
-        """See :meth:`lipstick.Capture.what_if_many`; the query must not depend on watermarks."""
-        self._require_no_watermark("what_if, one scenario at a time")
-        return super().what_if_many(scenarios)
+    def what_if_many(self, scenarios: Given) -> Any:
+        """Return what the stream would have emitted in each of many scenarios.
 
-    def what_if_updated(self, update: Mapping[str, Any]) -> MemoryWhatIf:
-        """See :meth:`lipstick.Capture.what_if_updated`; the query must not depend on watermarks."""
-        self._require_no_watermark("what_if, which deletes")
-        return super().what_if_updated(update)
+        See :meth:`lipstick.Capture.what_if_many`. Where the query depends on watermarks, each is
+        asked by itself, as :meth:`what_if` does, at the price of Spark jobs for each: the answer
+        is a :class:`~lipstick.streams.queries.scenarios.RepeatedWhatIf`, with the same tables.
+        """
+        if not self._reading.by_time:
+            return super().what_if_many(scenarios)
+        capture = self.capture
+        found = resolve_scenarios(
+            scenarios,
+            capture.manifest.relations,
+            capture.token_types(),
+            capture.memory,
+            self._session.spark,
+        )
+        answers = [self.what_if(_some(found.one(number))) for number in range(len(found))]
+        return RepeatedWhatIf(found.labels, answers)
 
-    def what_if_updated_many(self, scenarios: Given) -> WhatIfMany:
+    def what_if_updated(self, update: Mapping[str, Any]) -> Any:
+        """Return what the stream would have emitted, had some events had other values.
+
+        See :meth:`lipstick.Capture.what_if_updated`. Where the query depends on watermarks, which
+        a new time may move, it is run again: then the answer is a :class:`WhatIf`.
+        """
+        if not self._reading.by_time:
+            return super().what_if_updated(update)
+        capture = self.capture
+        types = capture.token_types()
+        return self._updated(
+            resolve_update(capture.manifest.relations, types, update, self._session.spark)
+        )
+
+    def what_if_updated_many(self, scenarios: Given) -> Any:
         """See :meth:`lipstick.Capture.what_if_updated_many`; as :meth:`what_if_updated`."""
-        self._require_no_watermark("what_if, one scenario at a time")
-        return super().what_if_updated_many(scenarios)
+        if not self._reading.by_time:
+            return super().what_if_updated_many(scenarios)
+        capture = self.capture
+        found = resolve_updates(
+            scenarios, capture.manifest.relations, capture.token_types(), self._session.spark
+        )
+        answers = [self._updated(found.one(number)) for number in range(len(found.labels))]
+        return RepeatedWhatIf(found.labels, answers)
 
-    def _require_no_watermark(self, instead: str) -> None:
-        if self._reading.by_time:
-            raise UnsupportedError(
-                "what this query emits depends on watermarks, which such a change may move",
-                f"Ask {instead}.",
-                self._query,
-            )
+    @cached_property
+    def _reruns(self) -> Reruns:
+        return Reruns(self._stream, self._batches, self._recorded)
 
     def _moved(self, delete: Mapping[str, Any], cascade: Cascade | None) -> list[MicroBatch] | None:
         """Return the batches with the watermarks of what is left; None: no watermark moves."""
         if not self._reading.by_time or not delete:
             return None
+        spark = self._session.spark
         deletion = self._deletion(self._hypothetical(self.root), delete, cascade)
-        gone = deletion.views(self._session.spark)
-        after = self._watermarks(gone)
-        for view, _ in gone.values():
-            self._session.spark.catalog.dropTempView(view)
-        batches = repeated(self._batches, after)
-        last = self._batches[-1]
-        if settled(self._batches, self._recorded_watermarks) == last.watermark:
-            batches[-1] = replace(batches[-1], watermark=settled(self._batches, after))
-        return None if _marks(batches) == _marks(self._batches) else batches
+        gone = deletion.views(spark)
+        left = {
+            name: without(spark, tracked.view, *gone[name])
+            for name, tracked in self._recorded.items()
+            if name in gone
+        }
+        moved = self._reruns.moved(left)
+        for view in (*left.values(), *(view for view, _ in gone.values())):
+            spark.catalog.dropTempView(view)
+        return moved
 
     def _hypothetical(self, root: Block) -> Capture:
         """Return what answers about a query over these rows without being written."""
@@ -148,66 +177,50 @@ class StreamResults(AnnotatedFrame):
         asked.ancestry.check_unambiguous(delete)
         return resolve_deletion(self._session.spark, asked.cluster.readable, delete, cascade)
 
-    @cached_property
-    def _recorded_watermarks(self) -> list[Watermark]:
-        """The watermarks of all recorded rows, which must be those that Spark had."""
-        watermarks = self._watermarks({})
-        if _marks(repeated(self._batches, watermarks)) != _marks(self._batches):
-            raise StreamError(
-                "The watermarks of this stream do not follow from the rows that it read.\n"
-                "Ask for the results of a query that nothing but Spark's own sources feeds."
-            )
-        return watermarks
-
-    @cached_property
-    def _watermark_rows(self) -> list[WatermarkRows]:
-        return watermark_rows(self._stream)
-
-    def _watermarks(self, gone: Gone) -> list[Watermark]:
-        """Return the watermarks of the recorded rows, without those that are gone."""
-        spark = self._session.spark
-        result = []
-        for each in self._watermark_rows:
-            tracked = self._recorded[each.relation]
-            view = tracked.view
-            if each.relation in gone:
-                view = without(spark, view, *gone[each.relation])
-            latest = (
-                each.of(spark.table(view))
-                .groupBy(BATCH)
-                .agg(F.unix_millis(F.max(F.col(f"`{each.time}`"))).alias("latest"))
-                .where("latest IS NOT NULL")
-                .collect()
-            )
-            if each.relation in gone:
-                spark.catalog.dropTempView(view)
-            result.append(Watermark(each.delay, {row[BATCH]: row["latest"] for row in latest}))
-        return result
-
     def _again(
         self, delete: Mapping[str, Any], cascade: Cascade | None, batches: Sequence[MicroBatch]
     ) -> WhatIf:
         """Run the query over what is left, with other watermarks."""
-        self._check_sources()
+        asked = self._with_watermarks(batches)
         spark = self._session.spark
-        reading = self._stream.reading(self._mode, self._emitted(batches))
-        asked = self._hypothetical(_lowered(self._stream, reading, self._recorded))
         hypothesis = Hypothesis(spark, self._deletion(asked, delete, cascade), rerun=True)
         reduced = hypothesis.reduced(asked)
-        late = {batch.number: batch.late for batch in batches}
-        streams = {
-            name: _with_late(spark.table(tracked.view), late)
-            for name, tracked in self._recorded.items()
-        }
+        streams = self._reruns.with_late(batches, {})
         replaced = {**reduced.replaced, **streams}
         new = hypothesis.rows(asked, Reduced(reduced.deletion, replaced))
         drop_once_read(new, streams.values())
+        return self._compared(new)
+
+    def _updated(self, update: Mapping[str, pa.Table]) -> WhatIf:
+        """Run the query over rows with other values, with the watermarks that these give."""
+        spark = self._session.spark
+        known = {name.lower(): tracked for name, tracked in self._known.items()}
+        views = {
+            name: updated_view(spark, known[name.lower()].view, known[name.lower()].token, table)
+            for name, table in update.items()
+        }
+        batches = self._reruns.moved(views) or self._batches
+        asked = self._with_watermarks(batches)
+        streams = self._reruns.with_late(batches, views)
+        replaced = {self._known[name].view: view for name, view in {**views, **streams}.items()}
+        new = spark.sql(plain_sql(asked.manifest.root, replaced, identity=True))
+        drop_once_read(new, {**views, **streams}.values())
+        return self._compared(new)
+
+    def _with_watermarks(self, batches: Sequence[MicroBatch]) -> Capture:
+        """Return what answers about the query, had the batches had these watermarks."""
+        self._check_sources()
+        reading = self._stream.reading(self._mode, self._emitted(batches))
+        return self._hypothetical(_lowered(self._stream, reading.root, self._recorded))
+
+    def _compared(self, new: DataFrame) -> WhatIf:
+        spark = self._session.spark
         old = spark.sql(plain_sql(self.root, identity=True))
         return WhatIf(spark, self.manifest("copy"), new, old, "rerun")
 
 
-def _marks(batches: Sequence[MicroBatch]) -> list[tuple[int, int]]:
-    return [(batch.watermark, batch.late) for batch in batches]
+def _some(tokens: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    return {name: table for name, table in tokens.items() if table.num_rows}
 
 
 def _recorded(
@@ -215,10 +228,11 @@ def _recorded(
 ) -> dict[str, Tracked]:
     """Return what batches, or one of them, read of the streams of a query."""
     session = stream.session
+    sources = numbers_of_sources(stream, batches)
     result = {}
     for name in stream.streams:
         tracked = stream.relations[name]
-        result[name] = recorded(session, tracked, batches, only)
+        result[name] = recorded(session, tracked, batches, sources.get(name, ()), only)
         if tracked.unique:
             verify_key(name, session.spark.table(result[name].view), tracked.token)
     return result
@@ -241,16 +255,24 @@ def _check_sessions(stream: AnnotatedStream, relations: Mapping[str, Tracked]) -
             )
 
 
-def _lowered(stream: AnnotatedStream, reading: Reading, relations: Mapping[str, Tracked]) -> Block:
+def _check_order(
+    stream: AnnotatedStream, undecided: Relation, relations: Mapping[str, Tracked]
+) -> None:
+    """Refuse rows without duplicates where only Spark knows which of a batch came first."""
+    groups = stream.session.spark.sql(plain_sql(_lowered(stream, undecided, relations)))
+    group = groups.head()
+    if group is not None:
+        raise UnsupportedError(
+            f"different rows of micro-batch {group[-3]} are duplicates of each other ("
+            f"{', '.join(map(str, group[:-3]))}), in an order that only Spark knows: which came "
+            "first is not followed",
+            "Drop them by all columns that are read; or by others of a stream of Parquet files "
+            "without a key, one file a micro-batch, and before joins.",
+            stream.query,
+        )
+
+
+def _lowered(stream: AnnotatedStream, root: Relation, relations: Mapping[str, Tracked]) -> Block:
     tokens = {name: tracked.token_source for name, tracked in stream.relations.items()}
     tokens |= {name: tracked.token_source for name, tracked in relations.items()}
-    return lower_query(reading.root, tokens, stream.query, stream.converted)
-
-
-def _with_late(rows: DataFrame, late: Mapping[int, int]) -> str:
-    """Return a view of recorded rows with other watermarks of their batches."""
-    numbers = F.create_map(*(F.lit(value) for pair in late.items() for value in pair))
-    moment = F.timestamp_millis(numbers[F.col(BATCH)].cast("bigint"))
-    view = f"_lipstick_rerun_{uuid.uuid4().hex[:8]}"
-    rows.withColumn(LATE, moment).createOrReplaceTempView(view)
-    return view
+    return lower_query(root, tokens, stream.query, stream.converted)

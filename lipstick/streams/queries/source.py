@@ -1,37 +1,35 @@
-"""The source of a streaming data frame: which files it reads, and how."""
+"""The source of a streaming data frame: what it reads, and how that is read again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType, TimestampType
 
-from lipstick.dataframes.jvm import elements
 from lipstick.errors import SourceError
+from lipstick.streams.queries.described import described
+from lipstick.streams.queries.sources import Batched, Replayed, replayed_source
 
 FORMATS = ("csv", "json", "orc", "parquet", "text")
-Described: TypeAlias = tuple[str, dict[str, str], list[str]]
-"""Format and options of a source, and the columns of ``dropDuplicates`` over it."""
-
 _DELAY = "spark.watermarkDelayMs"
 _ADVICE = (
-    "Track a stream of files, with withWatermark and dropDuplicates if it has them, and nothing "
-    "else done to it: spark.readStream.schema(...).parquet(path).withWatermark(...). Write events "
-    "from elsewhere to files first: events.writeStream.format('parquet').start(path)."
+    "Track a source that can be read again (files, Kafka, rate, or one written in Python), with "
+    "withWatermark and dropDuplicates if it has them, and nothing else done to it: "
+    "spark.readStream.schema(...).parquet(path).withWatermark(...). Write events from elsewhere to "
+    "files first: events.writeStream.format('parquet').start(path)."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSource:
-    """A stream of files.
+    """A stream of files, or of another source whose rows are read again.
 
     Parameters
     ----------
     path
-        The folder or pattern that is watched.
+        The folder or pattern that is watched; of other sources their name.
     format, options, schema
         Of the reader.
     time
@@ -40,6 +38,10 @@ class StreamSource:
         How far the watermark is behind the latest time, in milliseconds.
     distinct
         The columns of ``dropDuplicates``; empty: duplicates are kept.
+    within
+        They are those of ``dropDuplicatesWithinWatermark``.
+    replayed
+        How the source is read again; None: it is one of files.
     """
 
     path: str
@@ -49,6 +51,18 @@ class StreamSource:
     time: str | None
     delay: int = 0
     distinct: tuple[str, ...] = ()
+    within: bool = False
+    replayed: Replayed | None = None
+
+    @property
+    def description(self) -> str:
+        """What it is called in messages."""
+        return f"{self.format} stream {self.path}" if self.replayed is None else self.path
+
+    def read_again(self, spark: SparkSession, read: Batched) -> DataFrame:
+        """Return the rows that micro-batches read of a source that is none of files."""
+        assert self.replayed is not None
+        return self.replayed.rows(spark, self.options, _unmarked(self.schema), read)
 
     def read(self, spark: SparkSession, files: list[str]) -> DataFrame:
         """Return the rows of some of its files, as a data frame that is no stream."""
@@ -66,14 +80,21 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
     Raises
     ------
     SourceError
-        When that is no stream of files, or something other than a watermark stands over it.
+        When that is no source that can be read again, or something other than a watermark and
+        dropped duplicates stands over it.
     """
-    described = _classic(frame) if hasattr(frame, "_jdf") else _connect(frame)
-    if described is None:
-        raise SourceError(f"The stream {name!r} is more than a source of files.\n{_ADVICE}")
-    format, options, distinct = described
-    if format not in FORMATS or "path" not in options:
-        raise SourceError(f"The stream {name!r} reads {format}, not files.\n{_ADVICE}")
+    found = described(frame)
+    if found is None:
+        raise SourceError(f"The stream {name!r} is more than a source of events.\n{_ADVICE}")
+    path, replayed = found.options.get("path", ""), None
+    if found.format not in FORMATS or not path:
+        path = f"stream of {found.format}"
+        replayed = replayed_source(frame.sparkSession, found.format, python=found.python)
+        if replayed is None:
+            raise SourceError(
+                f"The stream {name!r} reads {found.format}, whose rows cannot be read again.\n"
+                f"{_ADVICE}"
+            )
     delays = {field.name: field.metadata.get(_DELAY) for field in frame.schema}
     marked = {column: delay for column, delay in delays.items() if delay is not None}
     time, delay = next(iter(marked.items()), (None, 0))
@@ -83,49 +104,16 @@ def stream_source(name: str, frame: DataFrame) -> StreamSource:
             "\nConvert it to a TIMESTAMP in the schema that the stream is read with."
         )
     return StreamSource(
-        options["path"], format, options, frame.schema, time, int(delay), tuple(distinct)
+        path,
+        found.format,
+        found.options,
+        frame.schema,
+        time,
+        int(delay),
+        found.distinct,
+        found.within,
+        replayed,
     )
-
-
-def _classic(frame: DataFrame) -> Described | None:
-    plan: Any = frame._jdf.queryExecution().analyzed()
-    distinct: list[str] = []
-    if plan.getClass().getSimpleName() == "Deduplicate":
-        distinct = [str(key.name()) for key in elements(plan.keys())]
-        plan = plan.children().apply(0)
-    if plan.getClass().getSimpleName() == "EventTimeWatermark":
-        plan = plan.children().apply(0)
-    if plan.getClass().getSimpleName() == "StreamingRelationV2":
-        return str(plan.sourceName()), {}, distinct
-    if plan.getClass().getSimpleName() != "StreamingRelation":
-        return None
-    source = plan.dataSource()
-    pairs = source.options().toSeq()
-    options = {
-        str(pairs.apply(number)._1()): str(pairs.apply(number)._2())
-        for number in range(pairs.size())
-    }
-    return str(source.className()).lower(), options, distinct
-
-
-def _connect(frame: DataFrame) -> Described | None:
-    from lipstick.dataframes.messages import relation_of
-
-    relation: Any = relation_of(frame.sparkSession, frame)
-    distinct: list[str] = []
-    if "deduplicate" in relation and not relation["deduplicate"].get("within_watermark"):
-        distinct = list(relation["deduplicate"].get("column_names", frame.columns))
-        relation = relation["deduplicate"]["input"]
-    if "with_watermark" in relation:
-        relation = relation["with_watermark"]["input"]
-    read = relation.get("read", {})
-    source = read.get("data_source")
-    if not read.get("is_streaming") or source is None:
-        return None
-    options = dict(source.get("options", {}))
-    if source.get("paths"):
-        (options["path"],) = source["paths"]
-    return str(source.get("format", "")).lower(), options, distinct
 
 
 def _is_folder(path: str) -> bool:

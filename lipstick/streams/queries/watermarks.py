@@ -37,7 +37,7 @@ def repeated(batches: Sequence[MicroBatch], watermarks: Sequence[Watermark]) -> 
     current, before = 0, 0
     highest = [0] * len(watermarks)
     for batch in batches:
-        late = current if settles and any(batch.files) else before
+        late = current if settles and batch.has_data else before
         result.append(replace(batch, watermark=current, late=late))
         before = current
         current = _after(batch, watermarks, highest, current)
@@ -68,5 +68,5 @@ def _settles(batches: Sequence[MicroBatch]) -> bool:
     """Tell whether each move of the watermark was followed by a batch without data."""
     pairs = pairwise(batches)
     return not any(
-        after.watermark != before.watermark and any(after.files) for before, after in pairs
+        after.watermark != before.watermark and after.has_data for before, after in pairs
     )

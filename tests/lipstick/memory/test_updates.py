@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import lipstick
 from lipstick.capture.capture import Capture
+from lipstick.capture.manifest import RelationRecord
 from lipstick.errors import CaptureError, TrackingError
+from lipstick.updates import resolve_update
 from tests.oracle.database import Database, Relation
 from tests.oracle.duck import Duck, loosened
 from tests.oracle.rows import from_arrow
@@ -158,6 +160,16 @@ def test_refused(
 ) -> None:
     with pytest.raises(error, match=text):
         capture.what_if_updated(update)
+
+
+def test_rows_named_by_their_place_are_told_by_it() -> None:
+    """The place is a token, and no column of the relation."""
+    record = RelationRecord("rows", "view", "rows", ("_lipstick_row",), ("v",), True, "", (), ())
+    types = {"rows": pa.schema({"_lipstick_row": pa.int64()})}
+    update = pa.table({"_lipstick_row": pa.array([7], pa.int32()), "v": [1.5]})
+    found = resolve_update({"rows": record}, types, {"rows": update}, None)
+    assert found["rows"].to_pylist() == [{"_lipstick_row": 7, "v": 1.5}]
+    assert found["rows"].schema.field("_lipstick_row").type == pa.int64()
 
 
 def test_several_blocks_are_refused(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def killed(seed: int) -> str:
         write(folder)
         kills = 0
         while not (folder / "verdict.json").exists():
-            patience = chance.uniform(0.1, 9) if kills < MOST else 600
+            patience = chance.uniform(0.1, 3) if kills < MOST else 600
             kills += _start(seed, folder, patience)
         verdict = json.loads((folder / "verdict.json").read_text())
     good = verdict["same"] and verdict["once"]

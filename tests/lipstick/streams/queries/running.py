@@ -36,10 +36,14 @@ class Feed:
         without: Mapping[str, Sequence[int]] = {},
         delay: str = "10 minutes",
         distinct: Sequence[str] = (),
+        *,
+        within: bool = False,
+        instead: Mapping[int, tuple[Any, ...]] = {},
     ) -> None:
         self.spark = spark
         self.folder = folder
         self.gone = without
+        self.instead = instead
         self.session = lipstick.session(spark, store=folder / "store")
         for name, (schema, _) in _STREAMS.items():
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -47,14 +51,14 @@ class Feed:
             time = "ts" if name == "readings" else "at"
             frame = stream.parquet(str(folder / name)).withWatermark(time, delay)
             if distinct and name == "readings":
-                frame = frame.dropDuplicates(list(distinct))
+                frame = _dropping(frame, distinct, within)
             self.session.track(name, frame)
         sensors = spark.createDataFrame(list(shapes.PLACES), shapes.SENSORS)
         self.session.track("sensors", sensors, key="sensor")
 
     def write(self, batch: int) -> None:
         """Write the files of a batch."""
-        write_batch(self.folder, batch, self.gone)
+        write_batch(self.folder, batch, self.gone, self.instead)
 
     def run(self, shape: Shape, label: str = "run") -> tuple[StreamRun, dict[int, list[Any]]]:
         """Run a query to the end; return the run, and the rows that each batch emitted."""
@@ -63,6 +67,9 @@ class Feed:
         def sink(rows: DataFrame, batch: int) -> None:
             emitted[batch] = rows.collect()
 
+        for view in shape.views:
+            rows = _dropping(self.spark.sql(view.sql), view.keys, view.within)
+            rows.createOrReplaceTempView(view.name)
         writer = self.session.sql(shape.sql).writeStream.outputMode(shape.mode)
         if shape.waiting:
             for batch in range(len(shapes.READ)):
@@ -80,10 +87,25 @@ class Feed:
         return run, emitted
 
 
-def write_batch(folder: Path, batch: int, without: Mapping[str, Sequence[int]] = {}) -> None:
-    """Write the files of a batch of all streams, each at once, without rows of some keys."""
+def _dropping(frame: DataFrame, keys: Sequence[str], within: bool) -> DataFrame:
+    drop = frame.dropDuplicatesWithinWatermark if within else frame.dropDuplicates
+    return drop(list(keys))
+
+
+def write_batch(
+    folder: Path,
+    batch: int,
+    without: Mapping[str, Sequence[int]] = {},
+    instead: Mapping[int, tuple[Any, ...]] = {},
+) -> None:
+    """Write the files of a batch of all streams, each at once.
+
+    Without rows of some keys, and with others in the place of some readings.
+    """
     for name, (_, batches) in _STREAMS.items():
         rows = [row for row in batches[batch] if row[0] not in without.get(name, ())]
+        if name == "readings":
+            rows = [instead.get(row[0], row) for row in rows]
         hidden = folder / f".{name}-{batch}.parquet"
         pq.write_table(_table(name, rows), hidden)
         os.utime(hidden, (1_800_000_000 + batch, 1_800_000_000 + batch))

@@ -37,6 +37,17 @@ GONE: Mapping[str, Sequence[Sequence[int]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Dropping:
+    """A view of the rows of a query without duplicates."""
+
+    name: str
+    sql: str
+    keys: tuple[str, ...]
+    within: bool = False
+    """For as long as the watermark has not passed them and the delay."""
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A streaming query, and the columns by which a row is told from an earlier one of it."""
 
@@ -51,22 +62,38 @@ class Shape:
     """Of the watermarks."""
     distinct: tuple[str, ...] = ()
     """Columns by which the readings are without duplicates."""
+    within: bool = False
+    """They are so within the watermark."""
+    views: tuple[Dropping, ...] = ()
+    """What the query reads beside the streams."""
 
     @property
-    def spark_alone(self) -> bool:
-        """Whether a deletion may change windows: annotations are evaluated by Spark alone."""
-        of_first_rows = bool(self.distinct) and "GROUP BY window(" in self.sql
-        return of_first_rows or "window(w, " in self.sql or "session_window(" in self.sql
+    def text(self) -> str:
+        """The query with those of its views."""
+        return " ".join([self.sql, *(view.sql for view in self.views)])
 
     @property
     def by_batch(self) -> bool:
         """Whether it is told which batch emitted a row."""
-        outer = ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN")
-        return not any(f"{join} alerts" in self.sql for join in outer)
+        outer = any(f"{side} JOIN alerts" in self.sql for side in ("LEFT", "RIGHT", "FULL"))
+        return not outer or "GROUP BY" in self.sql
+
+    @property
+    def spark_alone(self) -> bool:
+        """Whether a deletion may change windows: annotations are evaluated by Spark alone."""
+        if self.within or any(view.within for view in self.views):
+            return True
+        if "LEFT JOIN alerts" in self.sql and "GROUP BY" in self.sql:
+            return True
+        of_first_rows = bool(self.distinct or self.views) and "GROUP BY window(" in self.sql
+        return of_first_rows or "window(w, " in self.sql or "session_window(" in self.sql
 
 
 _TEN = "window(ts, '10 minutes')"
 _COUNTED = "count(*) AS n, sum(v) AS total"
+_NEAR = (
+    "r.sensor = a.sensor AND a.at BETWEEN r.ts - INTERVAL 5 MINUTES AND r.ts + INTERVAL 10 MINUTES"
+)
 
 SHAPES = [
     Shape("all columns", "SELECT * FROM readings"),
@@ -174,6 +201,85 @@ SHAPES = [
         "SELECT r.id, s.place, r.ts FROM readings r JOIN sensors s ON r.sensor = s.sensor",
         distinct=("sensor", "v"),
     ),
+    Shape("first rows within", "SELECT * FROM readings", distinct=("sensor",), within=True),
+    Shape(
+        "first rows within, waiting",
+        "SELECT id, k FROM firsts",
+        views=(Dropping("firsts", "SELECT id, ts, v > 3 AS k FROM readings", ("k",), True),),
+        waiting=True,
+    ),
+    Shape(
+        "first rows within, a short delay",
+        "SELECT id, sensor, ts FROM firsts WHERE v < 9",
+        delay="1 minute",
+        views=(Dropping("firsts", "SELECT * FROM readings WHERE v > 0.5", ("sensor",), True),),
+    ),
+    Shape(
+        "first rows within, then windows",
+        f"SELECT window.end, {_COUNTED} FROM firsts GROUP BY {_TEN}",
+        views=(Dropping("firsts", "SELECT ts, sensor, v FROM readings", ("sensor",), True),),
+    ),
+    Shape(
+        "first of filtered rows",
+        "SELECT id, sensor FROM firsts",
+        views=(Dropping("firsts", "SELECT * FROM readings WHERE v > 3", ("sensor",)),),
+    ),
+    Shape(
+        "first of computed rows, by time",
+        "SELECT id, t, high FROM firsts WHERE id <> 7",
+        views=(
+            Dropping("firsts", "SELECT id, ts AS t, v > 3 AS high FROM readings", ("t", "high")),
+        ),
+    ),
+    Shape(
+        "first of rows joined with a relation",
+        "SELECT place, v, ts FROM firsts",
+        views=(
+            Dropping(
+                "firsts",
+                "SELECT r.*, s.place FROM readings r JOIN sensors s USING (sensor)",
+                ("place", "v"),
+            ),
+        ),
+    ),
+    Shape(
+        "first of rows found in a relation, then windows",
+        f"SELECT window.end, {_COUNTED} FROM firsts GROUP BY {_TEN}",
+        views=(
+            Dropping(
+                "firsts",
+                "SELECT * FROM readings r LEFT SEMI JOIN sensors s ON s.sensor = r.sensor",
+                ("sensor", "v"),
+            ),
+        ),
+        waiting=True,
+    ),
+    Shape(
+        "first rows of a union",
+        "SELECT * FROM firsts",
+        views=(
+            Dropping(
+                "firsts",
+                "SELECT id, ts, sensor FROM readings UNION ALL "
+                "SELECT aid, at, sensor FROM alerts WHERE aid > 1",
+                ("sensor", "id"),
+            ),
+        ),
+    ),
+    Shape(
+        "first rows of first rows",
+        "SELECT id, v FROM seconds",
+        views=(
+            Dropping("firsts", "SELECT id, v, sensor FROM readings", ("sensor", "v")),
+            Dropping("seconds", "SELECT * FROM firsts WHERE v > 1", ("v",)),
+        ),
+    ),
+    Shape(
+        "first rows joined with a stream",
+        "SELECT f.id, a.aid FROM firsts f JOIN alerts a ON f.sensor = a.sensor "
+        "AND a.at BETWEEN f.ts AND f.ts + INTERVAL 10 MINUTES",
+        views=(Dropping("firsts", "SELECT id, ts, sensor FROM readings", ("sensor", "ts")),),
+    ),
     Shape(
         "sessions",
         f"SELECT session_window.start, session_window.end, sensor, {_COUNTED} FROM readings "
@@ -273,5 +379,43 @@ SHAPES = [
         "semi join of streams",
         "SELECT r.id, r.ts FROM readings r LEFT SEMI JOIN alerts a ON r.sensor = a.sensor "
         "AND a.at BETWEEN r.ts - INTERVAL 5 MINUTES AND r.ts + INTERVAL 10 MINUTES",
+    ),
+    Shape(
+        "left join of streams with a condition on the left",
+        "SELECT r.id, a.aid, r.ts FROM readings r LEFT JOIN alerts a ON r.sensor = a.sensor "
+        "AND r.sensor <> 'c' AND a.at BETWEEN r.ts AND r.ts + INTERVAL 10 MINUTES",
+    ),
+    Shape(
+        "join of streams, then windows",
+        f"SELECT window.end, {_COUNTED} FROM (SELECT r.ts, r.v FROM readings r JOIN alerts a ON "
+        f"{_NEAR}) GROUP BY {_TEN}",
+    ),
+    Shape(
+        "join of streams, then windows by the other time, waiting",
+        "SELECT window.end, sensor, count(*) AS n FROM (SELECT a.at, a.sensor FROM readings r JOIN "
+        f"alerts a ON {_NEAR}) GROUP BY window(at, '10 minutes'), sensor",
+        waiting=True,
+    ),
+    Shape(
+        "join of streams without bounds, then windows",
+        f"SELECT window.end, {_COUNTED} FROM (SELECT r.ts, r.v FROM readings r JOIN alerts a ON "
+        f"r.sensor = a.sensor) GROUP BY {_TEN}",
+    ),
+    Shape(
+        "join of streams at one time, then by it",
+        "SELECT ts, count(*) AS n FROM (SELECT r.ts FROM readings r JOIN alerts a ON r.ts = a.at) "
+        "GROUP BY ts",
+        delay="3 minutes",
+    ),
+    Shape(
+        "left join of streams, then windows",
+        f"SELECT window.end, {_COUNTED}, count(aid) AS met FROM (SELECT r.ts, r.v, a.aid FROM "
+        f"readings r LEFT JOIN alerts a ON {_NEAR}) GROUP BY {_TEN}",
+    ),
+    Shape(
+        "semi join of streams, then windows, waiting",
+        f"SELECT window.end, {_COUNTED} FROM (SELECT r.ts, r.v FROM readings r LEFT SEMI JOIN "
+        f"alerts a ON {_NEAR}) GROUP BY {_TEN}",
+        waiting=True,
     ),
 ]

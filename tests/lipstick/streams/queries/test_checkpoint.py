@@ -12,6 +12,7 @@ from lipstick.streams.queries.checkpoint import (
     read_checkpoint,
 )
 from lipstick.streams.queries.kept import keep
+from lipstick.streams.queries.sources import Span
 
 
 def offset(folder: Path, number: int, watermark: int, *places: str) -> None:
@@ -49,10 +50,26 @@ def test_batches_have_their_files_and_both_watermarks(tmp_path: Path) -> None:
     for number in range(3):
         commit(tmp_path, number)
     assert read_checkpoint(tmp_path) == [
-        MicroBatch(0, (read("in/a%20b"), ()), 0, 0),
-        MicroBatch(1, ((), read("other/e")), 50, 0),
-        MicroBatch(2, (read("in/c", "in/d"), ()), 70, 50),
+        MicroBatch(0, (read("in/a%20b"), ()), 0, 0, spans=(None, None)),
+        MicroBatch(1, ((), read("other/e")), 50, 0, spans=(None, None)),
+        MicroBatch(2, (read("in/c", "in/d"), ()), 70, 50, spans=(None, None)),
     ]
+
+
+def test_sources_of_other_kinds_are_read_between_offsets(tmp_path: Path) -> None:
+    """From their first offset on; a batch that begins where the one before ended read nothing."""
+    for number, (numbers, topic) in enumerate([("7", "-"), ("7", '{"t":{"0":3}}'), ("9", "-")]):
+        offset(tmp_path, number, 0, numbers, topic)
+        commit(tmp_path, number)
+    log = tmp_path / "sources"
+    batches = read_checkpoint(tmp_path)
+    assert [batch.spans for batch in batches] == [
+        (Span(None, 7, log / "0"), None),
+        (None, Span(None, {"t": {"0": 3}}, log / "1")),
+        (Span(7, 9, log / "0"), None),
+    ]
+    assert all(batch.has_data for batch in batches)
+    assert not any(any(batch.files) for batch in batches)
 
 
 def test_offsets_that_were_kept_stand_for_those_that_spark_removed(tmp_path: Path) -> None:
@@ -70,10 +87,6 @@ def test_offsets_that_were_kept_stand_for_those_that_spark_removed(tmp_path: Pat
 def test_what_cannot_be_told_exactly_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="is no checkpoint of a streaming query"):
         read_checkpoint(tmp_path)
-    rate = tmp_path / "rate"
-    offset(rate, 0, 0, "7")
-    with pytest.raises(CheckpointError, match="offset 7, which is of no file source"):
-        read_checkpoint(rate)
     purged = tmp_path / "purged"
     offset(purged, 5, 0, '{"logOffset":5}')
     with pytest.raises(CheckpointError, match="Spark removed the first"):

@@ -1,0 +1,117 @@
+"""A data source that reads again what micro-batches read of another, on the workers.
+
+It travels to them by value: they need not have this project.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pyspark import cloudpickle
+from pyspark.errors import PySparkNotImplementedError
+from pyspark.sql.datasource import (
+    CaseInsensitiveDict,
+    DataSource,
+    DataSourceReader,
+    InputPartition,
+)
+from pyspark.sql.types import StructType
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # type: ignore[no-untyped-call]
+
+
+def replaying(
+    name: str,
+    source: Any,
+    options: dict[str, str],
+    schema: StructType,
+    placed: StructType,
+    spans: Sequence[tuple[int, Any, Any]],
+    row_bits: int,
+) -> type[DataSource]:
+    """Return a data source, by its name, of the rows that micro-batches read.
+
+    Parameters
+    ----------
+    source, options, schema
+        The class of the streaming source, and what its reader is made with.
+    placed
+        The schema with two columns more: the number of the micro-batch, and the row's place, which
+        is the number of its partition shifted by ``row_bits`` bits, and its number in that.
+    spans
+        Micro-batches with the offsets that they read between; the first may begin at None.
+    """
+
+    class Replaying(DataSource):
+        @classmethod
+        def name(cls) -> str:
+            return name
+
+        def schema(self) -> StructType:
+            return placed
+
+        def reader(self, schema: StructType) -> DataSourceReader:
+            made = source(options=CaseInsensitiveDict(options))
+            return _Reader(made, _schema_without(schema, 2), spans, row_bits)
+
+    return Replaying
+
+
+class _Reader(DataSourceReader):
+    def __init__(
+        self,
+        source: DataSource,
+        schema: StructType,
+        spans: Sequence[tuple[int, Any, Any]],
+        row_bits: int,
+    ) -> None:
+        self._reader: Any
+        try:
+            self._reader, self._simple = source.streamReader(schema), False
+        except PySparkNotImplementedError:
+            self._reader, self._simple = source.simpleStreamReader(schema), True
+        self._names = schema.names
+        self._spans = spans
+        self._row_bits = row_bits
+
+    def partitions(self) -> list[InputPartition]:
+        found: list[InputPartition] = []
+        for batch, start, end in self._spans:
+            first = self._reader.initialOffset() if start is None else start
+            own = [(first, end)] if self._simple else self._reader.partitions(first, end)
+            found.extend(
+                InputPartition((batch, len(found) + number, part))
+                for number, part in enumerate(own)
+            )
+        return found
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        if partition.value is None:  # Spark's own, where there is no partition
+            return
+        batch, number, own = partition.value
+        place = number << self._row_bits
+        rows = self._reader.readBetweenOffsets(*own) if self._simple else self._reader.read(own)
+        for row in rows:
+            if hasattr(row, "num_rows"):
+                yield _with_places(row, batch, place)
+                place += row.num_rows
+                continue
+            named = hasattr(row, "__fields__")
+            yield (*((row[name] for name in self._names) if named else row), batch, place)
+            place += 1
+
+
+def _with_places(rows: Any, batch: int, place: int) -> Any:
+    """Return a record batch of Arrow with the two columns more."""
+    import pyarrow as pa
+
+    batches = pa.array([batch] * rows.num_rows, pa.int32())
+    places = pa.array(range(place, place + rows.num_rows), pa.int64())
+    names = [*rows.schema.names, "_lipstick_batch", "_lipstick_row"]
+    return pa.RecordBatch.from_arrays([*rows.columns, batches, places], names=names)
+
+
+def _schema_without(schema: StructType, last: int) -> StructType:
+    return StructType(schema.fields[:-last])
