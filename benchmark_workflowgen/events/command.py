@@ -82,7 +82,7 @@ def speed_rows(given: dict[str, Any], folder: Path) -> Rows:
     streamed.emitted(given["tweets"], source, given["files"])
     rows: Rows = []
     for master in given["masters"]:
-        with streamed.session(master) as spark:
+        with streamed.started(master, folder / "cluster") as url, streamed.session(url) as spark:
             for partitioning in given["partitionings"]:
                 for warm in (True, False):
                     row = streamed.reduced(

@@ -13,10 +13,24 @@ from typing import Any
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
+from benchmark_workflowgen.cluster.standalone import Standalone
 from lipstick.events import Emitter, hashtags
 from lipstick.events.stream.frames import files_of
 from lipstick.events.stream.settings import BatchProgress, StreamSettings
 from lipstick.events.stream.spark import StreamReduction
+
+STANDALONE = "standalone"
+"""In place of a master: one with two workers of a core each, started for the measurement."""
+
+
+@contextmanager
+def started(master: str, folder: Path) -> Iterator[str]:
+    """The URL of a master, which is started if need be."""
+    if master != STANDALONE:
+        yield master
+        return
+    with Standalone(folder, workers=2) as cluster:
+        yield cluster.url
 
 
 @contextmanager

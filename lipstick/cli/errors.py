@@ -31,12 +31,23 @@ def reported() -> Iterator[None]:
     try:
         yield
     except LipstickError as error:
+        _end_as_a_script(error)
         raise (Damaged if _is_damage(error) else Failure)(str(error)) from error
     except BrokenPipeError:
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         raise Failure(f"{where}{error.strerror or error}") from error
+
+
+def _end_as_a_script(error: Exception) -> None:
+    """Where a script failed that was run: show what it would have shown, and end as it would."""
+    from lipstick.scripts.errors import ScriptFailedError
+
+    if isinstance(error, ScriptFailedError):
+        click.echo(error.traceback, err=True, nl=False)
+        click.echo(f"Error: {error}", err=True)
+        raise SystemExit(error.code) from error
 
 
 def _is_damage(error: Exception) -> bool:

@@ -10,9 +10,25 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.events_demo import demo
 from lipstick.cli.events_emit import emit
-from lipstick.cli.events_spark import chosen, reduce_folder, spark_options, tell_topics
+from lipstick.cli.events_spark import C, chosen, reduce_folder, spark_options, tell_topics
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
+from lipstick.events.formats import FORMATS, MESSAGES
+
+
+def _format_options(command: C) -> C:
+    """The options of what events come in, as the parameters `source` and `topic`."""
+    command = click.option(
+        "--topic", default="events", show_default=True, help="Of PROV and OpenLineage."
+    )(command)
+    return click.option(
+        "--format",
+        "source",
+        type=click.Choice(FORMATS),
+        default=MESSAGES,
+        show_default=True,
+        help="Of the events.",
+    )(command)
 
 
 @click.group()
@@ -34,15 +50,7 @@ events.add_command(emit)
     type=click.Path(path_type=Path, file_okay=False),
     help="Where to; made if there is none.",
 )
-@click.option(
-    "--format",
-    "source",
-    type=click.Choice(["messages", "prov", "openlineage"]),
-    default="messages",
-    show_default=True,
-    help="Of the events.",
-)
-@click.option("--topic", default="events", show_default=True, help="Of PROV and OpenLineage.")
+@_format_options
 @click.option("--labels", metavar="SEMIRING", help="Label edges, for example in Counting.")
 @click.option("--hubs/--no-hubs", default=True, help="Whether vertices stay that save edges.")
 @click.option("--batch", type=click.IntRange(min=1), help="Edges that are reduced at a time.")
@@ -81,7 +89,7 @@ def reduce(
     """Reduce the events in files, or folders of them, into a store.
 
     The files are all there is: what is open at their end is closed. A run that was stopped is
-    completed by the same command. With --spark a folder of messages is reduced by a streaming job.
+    completed by the same command. With --spark a folder is reduced by a streaming job.
     Exit code 1 if the graph may lack pairs.
     """
     from graphquery.reduction.reducer import BATCH
@@ -89,13 +97,15 @@ def reduce(
 
     spark = chosen(given)
     if spark is not None:
-        if len(paths) != 1 or source != "messages" or batch is not None or dead is not None:
-            raise click.UsageError("--spark takes one folder of messages, without --batch, --dead.")
+        if len(paths) != 1 or batch is not None or dead is not None:
+            raise click.UsageError("--spark takes one folder, without --batch and --dead.")
         with reported():
             topics, refused = reduce_folder(
                 paths[0],
                 store,
                 spark,
+                format=source,
+                topic=topic,
                 semiring=_semiring(labels),
                 hubs=hubs,
                 lateness=_micros(lateness),
@@ -163,6 +173,7 @@ def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
     help="How much earlier than the latest of its worker a message may be; older times close.",
 )
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
+@_format_options
 @click.option("--close", is_flag=True, help="Read what is there, close everything, and end.")
 @spark_options
 def serve(
@@ -171,13 +182,15 @@ def serve(
     interval: float,
     lateness: float | None,
     workers: int,
+    source: str,
+    topic: str,
     close: bool,
     **given: Any,
 ) -> None:
-    """Reduce the messages that keep arriving in a FOLDER, until interrupted.
+    """Reduce the events that keep arriving in a FOLDER, until interrupted.
 
     Started again, it goes on where it was; files that were read must stay. With --spark a
-    streaming job does it.
+    streaming job does it, which reads PROV and OpenLineage, too.
     """
     from lipstick.events import Follower, Settings
 
@@ -190,10 +203,14 @@ def serve(
                 spark,
                 interval=None if close else interval,
                 close=close,
+                format=source,
+                topic=topic,
                 lateness=_micros(lateness),
                 workers=workers,
             )
         return
+    if source != MESSAGES:
+        raise click.UsageError(f"Without --spark {source} is reduced whole: `events reduce`.")
     settings = Settings(lateness=_micros(lateness), workers=workers)
     with reported(), Follower(folder, store, settings) as follower:
         try:

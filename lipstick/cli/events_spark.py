@@ -22,6 +22,7 @@ class SparkOptions:
     shards: int
     partitioning: str
     log: bool
+    keep: float | None
     files_per_batch: int | None
 
 
@@ -47,6 +48,13 @@ def spark_options(command: C) -> C:
             click.option(
                 "--log/--no-log", default=True, help="Keep messages to repair late ones from."
             ),
+            click.option(
+                "--keep-log",
+                "keep",
+                type=click.FloatRange(min=0),
+                metavar="SECONDS",
+                help="How long before the latest less the lateness; longer ones are forgotten.",
+            ),
             click.option("--files-per-batch", type=click.IntRange(min=1)),
         )
     ):
@@ -56,7 +64,7 @@ def spark_options(command: C) -> C:
 
 def chosen(given: dict[str, Any]) -> SparkOptions | None:
     """Take the options of Spark out of all that were given."""
-    names = ("master", "shards", "partitioning", "log", "files_per_batch")
+    names = ("master", "shards", "partitioning", "log", "keep", "files_per_batch")
     own = {name: given.pop(name) for name in names}
     return SparkOptions(**own) if own["master"] is not None else None
 
@@ -70,7 +78,7 @@ def reduce_folder(
     close: bool = True,
     **settings: Any,
 ) -> tuple[dict[str, Any], int]:
-    """Reduce a folder of messages by a streaming job.
+    """Reduce a folder of events by a streaming job.
 
     Parameters
     ----------
@@ -89,6 +97,7 @@ def reduce_folder(
     from pyspark.sql import SparkSession
 
     from lipstick.events.stream.frames import files_of
+    from lipstick.events.stream.lineage import unfinished
     from lipstick.events.stream.settings import BatchProgress, StreamSettings
     from lipstick.events.stream.spark import StreamReduction
 
@@ -101,7 +110,11 @@ def reduce_folder(
     spark = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     given = StreamSettings(
-        shards=options.shards, partitioning=options.partitioning, log=options.log, **settings
+        shards=options.shards,
+        partitioning=options.partitioning,
+        log=options.log,
+        keep=None if options.keep is None else round(options.keep * 1e6),
+        **settings,
     )
     try:
         with StreamReduction(store, given) as reduction:
@@ -114,6 +127,9 @@ def reduce_folder(
                 click.echo("stopped", err=True)
             if close:
                 reduction.close()
+                running = unfinished(reduction.batches.plan(reduction.batches.batch))
+                if running:
+                    click.echo(f"runs that no event ends: {', '.join(running)}", err=True)
             return reduction.batches.progress, reduction.batches.dead
     finally:
         if not was_there:

@@ -22,6 +22,7 @@ from graphquery.store import Store
 from lipstick.events.attempts import OVERLAP, Attempts
 from lipstick.events.blocks import blocks_of, by_topic
 from lipstick.events.errors import EventsError, MessageError
+from lipstick.events.formats import FORMATS, MESSAGES, PROV
 from lipstick.events.letters import append_letters, read_letters
 from lipstick.events.message import SCHEMA
 from lipstick.events.openlineage import Collector
@@ -32,8 +33,6 @@ from lipstick.events.topic import Progress, TopicReducer
 from lipstick.events.watermark import Watermark
 from semiring.base import Semiring
 
-MESSAGES, PROV, OPENLINEAGE = "messages", "prov", "openlineage"
-FORMATS = (MESSAGES, PROV, OPENLINEAGE)
 BLOCK = 8 << 20
 """Bytes of lines that are read at a time."""
 
@@ -289,9 +288,8 @@ class Reduction:
             try:
                 for document in read_documents(file):
                     if document.edges:
-                        part = document.partial(self.settings.semiring)
-                        self._check_acyclic([part])
-                        parts.append((file, part))
+                        document.check_acyclic()
+                        parts.append((file, document.partial(self.settings.semiring)))
             except (MessageError, CycleError) as error:
                 self.refuse([DeadLetter(str(file), 1, str(error), "")])
         while (first := self._first_cyclic(parts)) is not None:

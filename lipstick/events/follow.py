@@ -18,7 +18,8 @@ from typing import Any
 
 from graphquery.store import Store
 from lipstick.events.errors import EventsError
-from lipstick.events.files import MESSAGES, Outcome, Reduction, Settings, described, found
+from lipstick.events.files import Outcome, Reduction, Settings, described, found
+from lipstick.events.formats import MESSAGES
 from lipstick.events.store import ReducedWriter
 from lipstick.events.topic import Progress
 

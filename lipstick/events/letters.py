@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
+import pyarrow as pa
+
 from lipstick.events.parse import DeadLetter
 
 _LONGEST = 1 << 24
@@ -42,3 +44,18 @@ def read_letters(path: str | os.PathLike[str]) -> list[DeadLetter]:
         return []
     with Path(path).open(encoding="utf-8", newline="\n") as file:
         return [DeadLetter(**json.loads(line)) for line in file if line.endswith("\n")]
+
+
+NONE_KEPT = "late, and messages that counted are not kept to repair it from"
+SOME_FORGOTTEN = "late, and joined through the messages that are still kept, not the older ones"
+
+
+def late_letters(messages: pa.Table, reason: str) -> list[DeadLetter]:
+    """Late messages, which may lack pairs, as refused lines."""
+    letters = []
+    for row in messages.to_pylist():
+        said = {name: value for name, value in row.items() if value is not None}
+        said["counts"] = {k: v for k, v in (row["counts"] or {}).items() if v is not None}
+        text = json.dumps(said)
+        letters.append(DeadLetter(f"late: {text}", 0, reason, text))
+    return letters

@@ -73,11 +73,21 @@ class Lineage:
 
 
 class Collector:
-    """Takes events in any order, each any number of times."""
+    """Takes events in any order, each any number of times.
 
-    def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
-        self._alias: dict[str, str] = {}
+    Parameters
+    ----------
+    runs
+        By identifier, what events have said.
+    alias
+        By other names of datasets, the one that they are known by.
+    """
+
+    def __init__(
+        self, runs: Mapping[str, Run] | None = None, alias: Mapping[str, str] | None = None
+    ) -> None:
+        self.runs = dict(runs or {})
+        self.alias = dict(alias or {})
 
     def add(self, event: Any) -> None:
         """Take an event in; one about a job or dataset without a run says nothing of data.
@@ -102,7 +112,7 @@ class Collector:
         }
         named = {side: [(self._dataset(each), each) for each in sides[side]] for side in sides}
         lineage = [(dataset, _columns(each)) for dataset, each in named["outputs"]]
-        run = self._runs.setdefault(identity, Run(name, time, time))
+        run = self.runs.setdefault(identity, Run(name, time, time))
         run.start, run.end = min(run.start, time), max(run.end, time)
         kind = event.get("eventType")
         if kind in _DONE | _GONE and (run.state is None or time >= run.end):
@@ -115,16 +125,26 @@ class Collector:
                 known = run.columns.setdefault(dataset, {}).setdefault(column, set())
                 known |= sources
 
+    @property
+    def done(self) -> dict[str, Run]:
+        """The runs that completed."""
+        return {each: run for each, run in self.runs.items() if run.state in _DONE}
+
+    @property
+    def running(self) -> tuple[str, ...]:
+        """Those of which no event says how they ended."""
+        return tuple(sorted(each for each, run in self.runs.items() if run.state is None))
+
     def lineage(self) -> Lineage:
         """The edges of all runs that completed."""
-        done = {each: run for each, run in self._runs.items() if run.state in _DONE}
-        running = tuple(sorted(each for each, run in self._runs.items() if run.state is None))
-        versions = _Versions(done, self._alias)
+        done = self.done
+        running = self.running
+        versions = Versions(done, self.alias)
         edges: dict[tuple[str, str, EdgeType], None] = {}
         for identity, run in done.items():
             edges.update(dict.fromkeys(versions.edges(identity, run)))
         edges.update(dict.fromkeys(versions.columns_read()))
-        failed = len(self._runs) - len(done) - len(running)
+        failed = len(self.runs) - len(done) - len(running)
         return Lineage(Document(tuple(edges), 0), len(done), failed, running)
 
     def _dataset(self, dataset: Mapping[str, Any]) -> str:
@@ -135,11 +155,11 @@ class Collector:
             for each in _list(symlinks.get("identifiers"), "symlinks.identifiers"):
                 alias = _dataset_name(_object(each, "symlinks.identifiers"))
                 if alias != name:
-                    self._alias[alias] = name
+                    self.alias[alias] = name
         return name
 
 
-class _Versions:
+class Versions:
     """Which version of a dataset each run read and wrote."""
 
     def __init__(self, runs: Mapping[str, Run], alias: Mapping[str, str]) -> None:

@@ -11,14 +11,14 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
 
-from graphquery.reduction import EdgeType, Partial
+from graphquery.reduction import EdgeType, Partial, Reducer
 from lipstick.events.errors import MessageError
 from lipstick.events.message import DROPPED_TYPES, TYPES
 from semiring.base import Semiring
@@ -67,6 +67,18 @@ class Document:
             semiring=semiring,
         )
 
+    def check_acyclic(self) -> None:
+        """Raise where the edges have a cycle.
+
+        Raises
+        ------
+        CycleError
+            Naming vertices of it.
+        """
+        alone = Reducer()
+        alone.add(self.partial())
+        alone.seal()
+
 
 def read_documents(path: Path) -> Iterator[Document]:
     """The documents in a file, by its suffix.
@@ -76,30 +88,36 @@ def read_documents(path: Path) -> Iterator[Document]:
     MessageError
         When it is of no form that is read, or not as that form is.
     """
-    if path.suffix not in SUFFIXES:
+    return documents_in(path.read_bytes(), str(path))
+
+
+def documents_in(data: bytes, name: str) -> Iterator[Document]:
+    """The documents in what a file of some name has; see `read_documents`."""
+    suffix = PurePath(name).suffix
+    if suffix not in SUFFIXES:
         raise MessageError(
-            f"{path}: PROV documents are read from {', '.join(SUFFIXES)}, not {path.suffix}.\n"
+            f"{name}: PROV documents are read from {', '.join(SUFFIXES)}, not {suffix}.\n"
             "Convert it, for example with `prov-convert -f json`."
         )
     try:
-        text = path.read_text(encoding="utf-8")
+        text = data.decode()
     except UnicodeDecodeError as error:
-        raise MessageError(f"{path}: this is no UTF-8: {error}.") from error
+        raise MessageError(f"{name}: this is no UTF-8: {error}.") from error
     try:
-        if path.suffix == ".jsonl":
+        if suffix == ".jsonl":
             for number, line in enumerate(text.splitlines(), 1):
                 if line.strip():
                     yield _numbered(line, number)
-        elif path.suffix == ".json":
+        elif suffix == ".json":
             yield read_json(json.loads(text))
-        elif path.suffix in _BY_PACKAGE:
-            yield _read_by_package(text, path.suffix)
+        elif suffix in _BY_PACKAGE:
+            yield _read_by_package(text, suffix)
         else:
             yield _read_xml(text)
     except json.JSONDecodeError as error:
-        raise MessageError(f"{path}: this is no JSON: {error}.") from error
+        raise MessageError(f"{name}: this is no JSON: {error}.") from error
     except MessageError as error:
-        raise MessageError(f"{path}: {error}") from error
+        raise MessageError(f"{name}: {error}") from error
 
 
 def _numbered(line: str, number: int) -> Document:

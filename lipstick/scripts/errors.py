@@ -11,6 +11,7 @@ __all__ = [
     "RunRecordError",
     "RunScriptError",
     "ScriptError",
+    "ScriptFailedError",
     "ScriptNameError",
     "ScriptSyntaxError",
 ]
@@ -42,6 +43,23 @@ class InferenceError(ScriptError):
 
 class RunScriptError(ScriptError):
     """A script that cannot be run with provenance, or raised something itself."""
+
+
+class ScriptFailedError(RunScriptError):
+    """A script that raised something itself, which is the cause.
+
+    Parameters
+    ----------
+    traceback
+        What Python would have shown; empty where it ended by `sys.exit`.
+    code
+        What the process would have ended with.
+    """
+
+    def __init__(self, message: str, traceback: str, code: int) -> None:
+        super().__init__(message)
+        self.traceback = traceback
+        self.code = code
 
 
 class RunRecordError(ScriptError):

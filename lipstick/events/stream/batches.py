@@ -6,8 +6,6 @@ from the state of the last commit: files it had written are not named by any com
 
 from __future__ import annotations
 
-import json
-import shutil
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, replace
@@ -20,12 +18,20 @@ import pyarrow.compute as pc
 
 from graphquery.store import Store, Writer
 from lipstick.events.errors import EventsError
-from lipstick.events.letters import append_letters, read_letters
+from lipstick.events.letters import (
+    NONE_KEPT,
+    SOME_FORGOTTEN,
+    append_letters,
+    late_letters,
+    read_letters,
+)
 from lipstick.events.message import SCHEMA
 from lipstick.events.parse import DeadLetter
 from lipstick.events.store import ReducedWriter
 from lipstick.events.stream.gathered import Gathered, added, gather
+from lipstick.events.stream.lineage import take_events, tell_runs
 from lipstick.events.stream.plan import STATE, BatchPlan, TopicPlan
+from lipstick.events.stream.pruning import forgetting, prune, sweep_log, sweep_state
 from lipstick.events.stream.rows import Row
 from lipstick.events.stream.settings import BatchProgress, StreamSettings, progress_of, size_of
 from lipstick.events.stream.settling import Settling
@@ -77,7 +83,8 @@ class Batches:
         try:
             self._reduced = ReducedWriter(self._writer)
             self._go_on()
-            self._sweep()
+            sweep_state(self.folder, self._needed)
+            sweep_log(self.folder, self.batch)
         except BaseException:
             self._writer.close()
             raise
@@ -109,6 +116,8 @@ class Batches:
             given.overlap,
             given.semiring,
             given.hubs,
+            given.format,
+            given.topic,
             self.topics,
         )
 
@@ -141,9 +150,11 @@ class Batches:
                     f"The store has topic {topic} already, from files: its edges would come in "
                     "twice.\nReduce into another store, or give new events another topic."
                 )
+        take_events(plan, gathered, gathered.events)
         self._refuse(gathered.letters)
         for topic in list(gathered.topics):
-            self._advance(gathered, topic)
+            self._advance(gathered, topic, batch)
+            self._refuse(tell_runs(plan, gathered, topic))
             self._settle(plan, gathered, topic, small=SMALL)
         self._write(batch, gathered)
         now = time.time()
@@ -170,11 +181,12 @@ class Batches:
                 stepped = gather(plan, step(plan))
                 for topic, finals in stepped.finals.items():
                     gathered.finals.setdefault(topic, []).extend(finals)
-                gathered.files |= stepped.files
                 going = any(known.told for known in stepped.topics.values())
                 gathered.topics = stepped.topics
+        plan = self.plan(self.batch)
         for topic in list(gathered.topics):
-            self._settle(self.plan(self.batch), gathered, topic, small=None)
+            self._refuse(tell_runs(plan, gathered, topic))
+            self._settle(plan, gathered, topic, small=None)
         self._write(self.batch, gathered, complete=True)
         return BatchProgress(self.batch, self.progress, 0, 0, time.time() - began, None)
 
@@ -183,7 +195,7 @@ class Batches:
         """The progress of every topic."""
         return {name: progress_of(known) for name, known in self.topics.items()}
 
-    def _advance(self, gathered: Gathered, topic: str) -> None:
+    def _advance(self, gathered: Gathered, topic: str, batch: int) -> None:
         """Take the watermark on, and see whether as many edges have come as a seal says."""
         known = gathered.topics[topic]
         given = self.settings
@@ -193,27 +205,28 @@ class Batches:
             known = replace(known, watermark=max(times, default=None))
         if known.due is not None and known.edges >= known.due:
             known = replace(known, sealed=True)
-        gathered.topics[topic] = known
+        gathered.topics[topic] = forgetting(known, batch, given)
 
     def _settle(self, plan: BatchPlan, gathered: Gathered, topic: str, small: int | None) -> None:
         """Repair late messages, and resolve a topic to the end if it is small."""
-        late = gathered.late.pop(topic, [])
+        late, fresh = gathered.late.pop(topic, []), gathered.fresh.pop(topic, None)
         known = gathered.topics[topic]
         if late and not self.settings.log:
             gathered.topics[topic] = self._report(known, late)
             late = []
         known = gathered.topics[topic]
         going = bool(known.told) or known != self.topics.get(topic) or small is None
-        if not late and (not going or (small is not None and size_of(known) > small)):
+        if not late and fresh is None and (not going or size_of(known) > (small or size_of(known))):
             return
         settling = Settling(plan, known)
         if late:
             self._mend(plan, gathered, topic, settling, late)
+        if fresh is not None:
+            settling.deliver(fresh)
         settling.settle()
         if small is None:
             settling.check_resolved()
         gathered.finals.setdefault(topic, []).extend(settling.finals)
-        gathered.files |= known.files
         gathered.topics[topic] = settling.write()
 
     def _mend(
@@ -241,8 +254,10 @@ class Batches:
             repeated=mended.repeated,
             abandoned=mended.abandoned,
             late=number,
-            repaired=number,
+            repaired=0 if known.kept_from else number,
         )
+        if known.kept_from:
+            self._refuse(late_letters(mended.late, SOME_FORGOTTEN))
         if mended.added is not None:
             received = pc.sum(pc.list_value_length(mended.late.column("edges"))).as_py() or 0
             settling.known = added(settling.known, received=received)
@@ -251,16 +266,8 @@ class Batches:
 
     def _report(self, known: TopicPlan, late: list[pa.Table]) -> TopicPlan:
         """Put late messages with the lines that were refused."""
-        messages = concatenated(late, SCHEMA).to_pylist()
-        letters = []
-        for row in messages:
-            said = {name: value for name, value in row.items() if value is not None}
-            said["counts"] = {k: v for k, v in (row["counts"] or {}).items() if v is not None}
-            text = json.dumps(said)
-            reason = "late, and messages that counted are not kept to repair it from"
-            letters.append(DeadLetter(f"late: {text}", 0, reason, text))
-        self._refuse(letters)
-        return added(known, late=len(messages))
+        self._refuse(letters := late_letters(concatenated(late, SCHEMA), NONE_KEPT))
+        return added(known, late=len(letters))
 
     def _logged(self, plan: BatchPlan, topic: str) -> pa.Table:
         files = sorted(plan.log_of(topic).glob("[0-9]*.arrow"))
@@ -278,7 +285,6 @@ class Batches:
         self.dead += len(new)
 
     def _write(self, batch: int, gathered: Gathered, *, complete: bool = False) -> None:
-        before = {name for known in self.topics.values() for name in known.files}
         topics = {}
         for name, known in list(gathered.topics.items()):
             finals = gathered.finals.get(name, [])
@@ -302,9 +308,13 @@ class Batches:
         if topics or batch != self.batch:
             self._reduced.write_all(topics, stream)
         self.batch, self.topics = batch, gathered.topics
-        needed = {name for known in self.topics.values() for name in known.files}
-        for name in (before | gathered.files) - needed:
-            (self.folder / STATE / name).unlink(missing_ok=True)
+        sweep_state(self.folder, self._needed)
+        if self.settings.keep is not None:
+            prune(self.plan(batch))
+
+    @property
+    def _needed(self) -> set[str]:
+        return {name for known in self.topics.values() for name in known.files}
 
     def _go_on(self) -> None:
         """Read how far the store is."""
@@ -328,17 +338,3 @@ class Batches:
             for name, topic in self._reduced.topics.items()
             if "stream" in topic
         }
-
-    def _sweep(self) -> None:
-        """Remove what batches have written that were not committed."""
-        needed = {name for known in self.topics.values() for name in known.files}
-        for file in (self.folder / STATE).iterdir():
-            if file.name not in needed:
-                file.unlink()
-        for file in self.folder.glob("log/*/*"):
-            if file.name.startswith(".") or int(file.name.partition("-")[0]) > self.batch:
-                file.unlink()
-
-    def forget_log(self) -> None:
-        """Remove the messages that were kept: late ones cannot be repaired any more."""
-        shutil.rmtree(self.folder / "log", ignore_errors=True)

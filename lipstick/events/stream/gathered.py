@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from graphquery.reduction import Final, Function
+from graphquery.reduction import Final, Function, Partial
 from graphquery.reduction.functions import merge_functions
 from lipstick.events.errors import EventsError
 from lipstick.events.parse import DeadLetter
@@ -36,8 +36,10 @@ class Gathered:
         Lines that are no messages.
     oldest, bytes
         When the oldest of what was read was written, and how much it was.
-    files
-        That were written.
+    events
+        Of OpenLineage, as lines.
+    runs, fresh
+        Of each topic its runs, where events came, and the edges of those that are told now.
     """
 
     topics: dict[str, TopicPlan]
@@ -46,7 +48,9 @@ class Gathered:
     letters: list[DeadLetter] = field(default_factory=list)
     oldest: int | None = None
     bytes: int = 0
-    files: set[str] = field(default_factory=set)
+    events: list[str] = field(default_factory=list)
+    runs: dict[str, Any] = field(default_factory=dict)
+    fresh: dict[str, Partial] = field(default_factory=dict)
 
 
 def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
@@ -65,6 +69,8 @@ def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
         known = gathered.topics.get(row.topic, TopicPlan())
         if row.kind == rows.LETTER:
             gathered.letters.append(DeadLetter(**json.loads(row.data)))
+        elif row.kind == rows.EVENTS:
+            gathered.events += json.loads(row.data)["events"]
         elif row.kind == rows.READ:
             _read(gathered, json.loads(row.data))
         elif row.kind == rows.FINAL:
@@ -79,14 +85,14 @@ def gather(plan: BatchPlan, received: Iterable[Row]) -> Gathered:
                     "Read each partition in one task, or partition by execution."
                 )
             decided.add((row.topic, row.shard))
-            gathered.topics[row.topic] = _decided(known, row.shard, json.loads(row.data), gathered)
+            gathered.topics[row.topic] = _decided(known, row.shard, json.loads(row.data))
         elif row.kind == rows.REDUCED:
             gathered.topics[row.topic] = _reduced(known, json.loads(row.data))
         elif row.kind == rows.RESOLVED:
             resolved.setdefault(row.topic, {})[row.shard] = json.loads(row.data)
     for topic, shards in resolved.items():
         known = gathered.topics.get(topic, TopicPlan())
-        gathered.topics[topic] = _resolved(known, shards, gathered)
+        gathered.topics[topic] = _resolved(known, shards)
         peaks[topic] = {name: sum(said[name] for said in shards.values()) for name in _PEAKS}
     for topic, now in peaks.items():
         gathered.topics[topic] = with_peaks(gathered.topics[topic], now)
@@ -112,11 +118,7 @@ def _read(gathered: Gathered, said: Mapping[str, Any]) -> None:
     gathered.oldest = min(times, default=None)
 
 
-def _decided(
-    known: TopicPlan, partition: int, said: Mapping[str, Any], gathered: Gathered
-) -> TopicPlan:
-    files = {name for name in (said["held"], *said["done"]) if name is not None}
-    gathered.files |= files
+def _decided(known: TopicPlan, partition: int, said: Mapping[str, Any]) -> TopicPlan:
     held = {place: name for place, name in known.held.items() if place != partition}
     if said["held"] is not None:
         held[partition] = said["held"]
@@ -146,9 +148,7 @@ def _reduced(known: TopicPlan, said: Mapping[str, Any]) -> TopicPlan:
     return added(known, said["named"], **{name: said[name] for name in names})
 
 
-def _resolved(
-    known: TopicPlan, shards: Mapping[int, Mapping[str, Any]], gathered: Gathered
-) -> TopicPlan:
+def _resolved(known: TopicPlan, shards: Mapping[int, Mapping[str, Any]]) -> TopicPlan:
     """What shards that took a step have now; what had been told to them is done with."""
     opened = {place: name for place, name in known.open.items() if place not in shards}
     sizes = {place: size for place, size in known.sizes.items() if place not in shards}
@@ -157,10 +157,8 @@ def _resolved(
         if said["open"] is not None:
             opened[shard] = said["open"]
             sizes[shard] = tuple(said["size"])
-            gathered.files.add(said["open"])
         for to, name in said["told"].items():
             told[int(to)] = (*told.get(int(to), ()), name)
-            gathered.files.add(name)
         counts = {name: said[name] for name in ("dead", "excess", "missing")}
         known = added(known, said["named"], **counts)
     return replace(known, open=opened, sizes=sizes, told=told)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphquery.reduction import Evidence, Function
+from lipstick.events.formats import MESSAGES
 from semiring.base import Semiring
 
 EXECUTION, FUNCTION, WORKER, SOURCE = "execution", "function", "worker", "source"
@@ -48,6 +49,11 @@ class TopicPlan:
         What became of messages and edges so far, by name.
     named
         Some of the vertices that were not as declared.
+    runs
+        What events of OpenLineage say of runs.
+    logged, kept_from
+        By batch the latest time that had come with it, and the first batch whose messages are
+        kept.
     """
 
     held: Mapping[int, str] = field(default_factory=dict)
@@ -64,6 +70,9 @@ class TopicPlan:
     sizes: Mapping[int, tuple[int, int, int]] = field(default_factory=dict)
     counts: Mapping[str, int] = field(default_factory=dict)
     named: tuple[str, ...] = ()
+    runs: str | None = None
+    logged: Mapping[int, int] = field(default_factory=dict)
+    kept_from: int = 0
 
     @property
     def evidence(self) -> Evidence:
@@ -73,7 +82,8 @@ class TopicPlan:
     @property
     def files(self) -> set[str]:
         """The files that are needed."""
-        several = [*self.done.values(), *self.told.values()]
+        runs = () if self.runs is None else (self.runs,)
+        several = [runs, *self.done.values(), *self.told.values()]
         return {*self.held.values(), *self.open.values(), *(n for names in several for n in names)}
 
     def document(self) -> dict[str, Any]:
@@ -84,8 +94,8 @@ class TopicPlan:
     def of(cls, document: Mapping[str, Any]) -> TopicPlan:
         """The plan that `document` made JSON of."""
         given = dict(document)
-        for name in ("held", "open", "waiting"):
-            given[name] = {int(place): value for place, value in given[name].items()}
+        for name in ("held", "open", "waiting", "logged"):
+            given[name] = {int(place): value for place, value in given.get(name, {}).items()}
         for name in ("done", "told", "sizes"):
             given[name] = {int(place): tuple(values) for place, values in given[name].items()}
         given["functions"] = functions_of(given["functions"])
@@ -113,6 +123,8 @@ class BatchPlan:
         Whether messages that count are kept, to repair late ones from.
     overlap, semiring, hubs
         See `Settings`.
+    format, events_topic
+        Of what arrives, and of documents and events in other formats than ours.
     topics
         By name.
     """
@@ -126,6 +138,8 @@ class BatchPlan:
     overlap: int = 0
     semiring: Semiring[Any] | None = None
     hubs: bool = True
+    format: str = MESSAGES
+    events_topic: str = "events"
     topics: Mapping[str, TopicPlan] = field(default_factory=dict)
 
     def topic(self, name: str) -> TopicPlan:

@@ -23,7 +23,8 @@ DDL = "to int, kind string, topic string, shard int, number bigint, data binary"
 
 MESSAGES, COUNTING, SHARE = "messages", "counting", "share"
 """Of the stages: messages to be decided on, those that count, and what a shard gets."""
-LETTER, READ, DECIDED, REDUCED, RESOLVED, FINAL, LATE = (
+EVENTS, LETTER, READ, DECIDED, REDUCED, RESOLVED, FINAL, LATE = (
+    "events",
     "letter",
     "read",
     "decided",

@@ -8,6 +8,7 @@ from typing import Any
 from graphquery.reduction import Report
 from lipstick.events.attempts import OVERLAP
 from lipstick.events.errors import EventsError
+from lipstick.events.formats import FORMATS, MESSAGES
 from lipstick.events.stream.plan import EXECUTION, PARTITIONINGS, TopicPlan
 from lipstick.events.topic import Progress
 from semiring.base import Semiring
@@ -28,9 +29,13 @@ class StreamSettings:
         (horizontal) or ``worker`` (vertical), which takes another shuffle, or ``source``: as the
         messages come, without a shuffle. Then the stream has a column `partition`, and all
         messages of an execution have one value in it.
+    format, topic
+        Of what arrives; the topic is that of PROV documents and OpenLineage events.
     log
         Whether messages that count are kept, to repair late ones from. Otherwise late ones are
         reported, with the lines that were refused.
+    keep
+        In microseconds, how long before the watermark; None: as long as the stream.
     """
 
     semiring: Semiring[Any] | None = None
@@ -41,8 +46,20 @@ class StreamSettings:
     shards: int = 2
     partitioning: str = EXECUTION
     log: bool = True
+    format: str = MESSAGES
+    topic: str = "events"
+    keep: int | None = None
 
     def __post_init__(self) -> None:
+        if self.format not in FORMATS:
+            raise EventsError(
+                f"{self.format!r} is no format of events: they are {', '.join(FORMATS)}."
+            )
+        if self.keep is not None and self.lateness is None:
+            raise EventsError(
+                "Messages are forgotten by time, and nothing says what may still come.\n"
+                "Give a lateness, too."
+            )
         if self.partitioning not in PARTITIONINGS:
             raise EventsError(
                 f"{self.partitioning!r} is no partitioning: they are {', '.join(PARTITIONINGS)}."
@@ -51,7 +68,12 @@ class StreamSettings:
     def document(self) -> dict[str, Any]:
         """The settings as JSON, to see that a job that goes on is the same."""
         labels = None if self.semiring is None else self.semiring.name
+        named: tuple[str, ...]
         named = ("hubs", "lateness", "overlap", "workers", "shards", "partitioning", "log")
+        if self.format != MESSAGES:
+            named = (*named, "format", "topic")
+        if self.keep is not None:
+            named = (*named, "keep")
         return {name: getattr(self, name) for name in named} | {"labels": labels}
 
 

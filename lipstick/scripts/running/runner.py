@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 import os
 import sys
-import traceback
 import types
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +15,7 @@ from pathlib import Path
 from lipstick.scripts.errors import RunScriptError
 from lipstick.scripts.notebooks import OPAQUE
 from lipstick.scripts.provenance import Order, ScriptProvenance, script_provenance
+from lipstick.scripts.running.failure import failed, shown
 from lipstick.scripts.running.files import OpenedFiles
 from lipstick.scripts.running.pandas_doors import PandasDoors
 from lipstick.scripts.running.record import Run
@@ -52,7 +53,7 @@ def run_script(
         Before anything runs: a script that cannot be read, or does not parse.
     RunScriptError
         Before anything runs: the record exists already. After the run: the script raised
-        something, which is the cause; its record is complete up to there.
+        something (:class:`ScriptFailedError`); its record is complete up to there.
     """
     path = Path(path)
     directory = Path(record) if record is not None else path.with_name(f"{path.name}.run")
@@ -73,31 +74,14 @@ def run_script(
         error = _execute(path, text, arguments)
     run = Run(
         directory, str(path.absolute()), sha256(text.encode()).hexdigest(), tuple(arguments),
-        given, order, tuple(recorder.events), None if error is None else _shown(error),
+        given, order, tuple(recorder.events), None if error is None else shown(error),
     )  # fmt: skip
     run.write()
     if error is not None:
         if not isinstance(error, Exception | SystemExit):
             raise error
-        raise RunScriptError(
-            f"{path} raised {_shown(error)}{_place(error, path)}.\n"
-            f"What it did before is recorded in {directory}."
-        ) from error
+        raise failed(error, path, directory) from error
     return run
-
-
-def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}".rstrip(": ")
-
-
-def _place(error: BaseException, path: Path) -> str:
-    """Where in the script an error was raised, as the end of a sentence."""
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == str(path)
-    ]
-    return f", at line {lines[-1]}" if lines else ""
 
 
 def _names(provenance: ScriptProvenance, path: Path) -> dict[str, str]:
@@ -140,6 +124,8 @@ def _doors(recorder: Recorder, provenance: ScriptProvenance) -> Iterator[None]:
 def _execute(path: Path, text: str, arguments: Sequence[str]) -> BaseException | None:
     """Run a text as ``__main__``; what it raises, unless it only ends."""
     code = compile(text, str(path), "exec")
+    # Tracebacks show the lines that run, those of a notebook and after a change of folder, too.
+    linecache.cache[str(path)] = (len(text), None, text.splitlines(keepends=True), str(path))
     module = types.ModuleType("__main__")
     module.__file__ = str(path)
     module.__dict__[OPAQUE] = _magic

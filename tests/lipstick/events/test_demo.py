@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
+from pyspark.sql import SparkSession
 
 from lipstick.cli import main
 from lipstick.events import hashtags
 
 
 def test_a_hashtag_is_traced_to_its_tweets(tmp_path: Path) -> None:
-    folder = tmp_path / "demo"
-    result = CliRunner().invoke(main, ["events", "demo", str(folder), "--tweets", "400"])
+    shown(tmp_path / "demo")
+
+
+@pytest.mark.spark
+@pytest.mark.classic
+def test_jobs_of_spark_count_and_reduce(spark: SparkSession, tmp_path: Path) -> None:
+    shown(tmp_path / "demo", "--spark", "local[2]")
+    assert spark.range(3).count() == 3
+
+
+def shown(folder: Path, *more: str) -> None:
+    """Run the demonstration, and hold what it tells of a hashtag against the tweets."""
+    result = CliRunner().invoke(main, ["events", "demo", str(folder), "--tweets", "400", *more])
     assert result.exit_code == 0, result.output
     *_, command = [line for line in result.output.splitlines() if line.startswith("$ ")]
     tag = command.split("'")[1]

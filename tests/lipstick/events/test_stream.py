@@ -16,9 +16,9 @@ from lipstick.events import Emitter, EventsError, ReducedGraph, reduce_files
 from lipstick.events.letters import read_letters
 from lipstick.events.message import EDGES, END, SEALED, Counts, Message
 from lipstick.events.stream.batches import Batches
-from lipstick.events.stream.cutting import BLOCK
 from lipstick.events.stream.plan import STATE, TopicPlan
 from lipstick.events.stream.settings import StreamSettings
+from lipstick.events.stream.sources import BLOCK
 from tests.lipstick.events.inline import Line, run_batch, stepped, table_of, tasks_of
 from tests.lipstick.events.reduced import edges_in
 from tests.lipstick.events.streaming import run
@@ -76,6 +76,38 @@ def test_late_messages_are_repaired_or_reported(tmp_path: Path) -> None:
         assert (("o", "i") in edges_in(folder / "store")) == log
         if not log:
             assert json.loads(letters[0].text)["exec"] == "g"
+
+
+def test_what_is_kept_on_disk_does_not_grow_with_the_stream(tmp_path: Path) -> None:
+    sizes = []
+    declared = Counts(readers=0, causes=1, used_causes=0, uses=1, generations=1)
+    with pytest.raises(EventsError, match="Give a lateness, too"):
+        StreamSettings(keep=5)
+    for batch in range(40):
+        with opened(tmp_path, lateness=20, keep=30, overlap=20) as state:
+            now = 10 * batch
+            messages = [
+                record(f"{batch}/e{n}", f"{batch}/i{n}", f"{batch}/o{n}", now, counts=declared)
+                for n in range(20)
+            ]
+            run_batch(state, batch, [table_of(lines_of(*messages))], RNG)
+            own = [each for each in (tmp_path / "own").rglob("*") if each.is_file()]
+            sizes.append((len(own), sum(each.stat().st_size for each in own)))
+    files, size = zip(*sizes, strict=True)
+    assert max(files[20:]) <= max(files[10:20])
+    assert max(size[20:]) <= 1.2 * max(size[10:20])
+    # What comes now may be joined to what is forgotten: that is said.
+    with opened(tmp_path, lateness=20, keep=30, overlap=20) as state:
+        for batch, number in ((40, 39), (41, 0)):
+            late = record(f"late{batch}", f"{number}/o3", f"late{batch}/o", 1)
+            progress = run_batch(state, batch, [table_of(lines_of(late))], RNG)
+            assert progress is not None
+        assert (progress.topics["t"].late, progress.topics["t"].repaired) == (2, 0)
+        assert not state.close(stepped).topics["t"].exact
+    letters = read_letters(tmp_path / "store.dead.jsonl")
+    assert [each.reason[:16] for each in letters] == 2 * ["late, and joined"]
+    edges = edges_in(tmp_path / "store")
+    assert {("late40/o", "39/o3"), ("late41/o", "0/o3")} <= set(edges)
 
 
 def test_a_topic_is_over_when_its_edges_have_come(tmp_path: Path) -> None:
@@ -177,9 +209,9 @@ def test_what_a_job_cannot_go_on_with_is_refused(tmp_path: Path) -> None:
         run_batch(state, 0, tables, RNG)
 
 
-def test_spark_takes_one_folder_of_messages(tmp_path: Path) -> None:
+def test_spark_takes_one_folder(tmp_path: Path) -> None:
     arguments = ["events", "reduce", str(tmp_path), "--store", "s", "--spark", "local[1]"]
-    for more in (["--format", "prov"], ["--batch", "5"], [str(tmp_path)]):
+    for more in (["--dead", "d"], ["--batch", "5"], [str(tmp_path)]):
         result = CliRunner().invoke(main, [*arguments, *more])
         assert result.exit_code == 2
-        assert "--spark takes one folder of messages" in result.output
+        assert "--spark takes one folder" in result.output

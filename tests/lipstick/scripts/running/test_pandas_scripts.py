@@ -86,7 +86,7 @@ def test_a_script_of_pandas_is_run_as_it_is_and_traced(folder: Path) -> None:
 
 def test_what_a_script_raises_is_said_and_the_record_stays(folder: Path) -> None:
     Path("s.py").write_text(TEXT + "raise SystemExit('no')\n")
-    with pytest.raises(RunScriptError, match=r"s.py raised SystemExit: no"):
+    with pytest.raises(RunScriptError, match=r"s.py ended by SystemExit: no"):
         run_script("s.py", ["4"])
     run = open_run("s.py.run")
     assert (run.failed, len(run.events)) == ("SystemExit: no", 8)
@@ -109,6 +109,10 @@ def test_run_and_trace_from_the_command_line(folder: Path) -> None:
     assert shown["certain"] is False
     assert "rows have the same who" in ran("trace", "kept", "totals.csv", "--where", "who=bob")
     assert "COLUMN=VALUE" in ran("trace", "kept", "totals.csv", "--where", "who", code=2)
+    Path("fails.py").write_text(TEXT + "1 / 0\n")
+    assert "in <module>\n    1 / 0\n" in ran("run", "fails.py", "4", code=1)
+    Path("ends.py").write_text("import sys\nsys.exit(4)\n")
+    assert "recorded in" in ran("run", "ends.py", code=4)
 
 
 def test_a_cell_of_the_water_model_is_traced_as_script_and_as_notebook(

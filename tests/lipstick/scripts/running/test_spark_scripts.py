@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 
+from lipstick.scripts.errors import ScriptFailedError
 from lipstick.scripts.running import Rule, Trace, open_run, run_script, trace
 from tests.lipstick.scripts.test_water_demand import INPUTS, IRRIGATION, WATER, stems
 
@@ -85,6 +86,57 @@ def test_rows_are_traced_from_outputs_to_inputs(
     # The seed of rand() is the frame's: what was captured is what was written.
     event = next(event for event in run.events if event.name.endswith("chance.parquet"))
     assert event.inferred is None
+
+
+FAILS = """\
+import sys
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+orders = spark.read.csv("orders.csv", header=True, inferSchema=True)
+orders.where("n > 2").write.parquet("many.parquet")
+{}
+orders.write.parquet("never.parquet")
+"""
+
+ENDS = {
+    "raise": ("raise ValueError('no') from KeyError('why')", "ValueError: no", 1),
+    "udf": (
+        "orders.select(F.udf(lambda n: 1 // (n - 2))('n')).write.parquet('part.parquet')",
+        "ZeroDivisionError", 1,
+    ),
+    "column": ("orders.select('missing').show()", "UNRESOLVED_COLUMN", 1),
+    "exit": ("sys.exit(3)", "SystemExit: 3", 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_script_that_fails_keeps_what_it_did_and_shows_its_own_traceback(
+    end: str, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(ORDERS, columns=["who", "item", "n"]).to_csv("orders.csv", index=False)
+    line, said, code = ENDS[end]
+    Path("s.py").write_text(within(FAILS.format(line), tmp_path))
+    with pytest.raises(ScriptFailedError, match=r"recorded in .*s\.py\.run") as failed:
+        run_script("s.py")
+    assert spark.range(3).count() == 3
+    assert (said in str(failed.value), failed.value.code) == (True, code)
+    shown = failed.value.traceback
+    if code == 1:
+        assert (
+            shown.startswith("Traceback (most recent call last):\n") or "KeyError: 'why'" in shown
+        )
+        assert 'File "s.py", line 7, in <module>\n    ' + line[:20] in shown
+        assert said in shown
+        assert "lipstick/scripts" not in shown
+    run = open_run("s.py.run")
+    assert run.failed is not None
+    assert said in run.failed
+    found = trace(run, "many.parquet", row=1)
+    assert found.certain
+    assert rows(found, "orders.csv") == (3,)
+    assert not Path("never.parquet").exists()
 
 
 @pytest.mark.slow

@@ -1,0 +1,6 @@
+"""The formats that events come in."""
+
+from __future__ import annotations
+
+MESSAGES, PROV, OPENLINEAGE = "messages", "prov", "openlineage"
+FORMATS = (MESSAGES, PROV, OPENLINEAGE)
