@@ -8,28 +8,39 @@ import pyarrow as pa
 from semiring.base import Array
 
 _PRIME = 0x9E3779B97F4A7C15
+_BLOCK = 1 << 12
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def hashed(keys: pa.Array) -> Array:
     """A 64-bit hash of every text: a polynomial over its bytes, mixed; the same everywhere.
 
-    O(bytes) time in numpy.
+    O(bytes) time in numpy, in blocks of keys whose intermediate values stay in the cache.
     """
     keys = pa.concat_arrays([keys.cast(pa.large_string())])
     offsets = np.frombuffer(keys.buffers()[1], dtype=np.int64)[: len(keys) + 1]
     lengths = np.diff(offsets)
     values = np.zeros(len(keys), dtype=np.uint64)
-    total = int(offsets[-1] - offsets[0])
-    if total:
-        data = np.frombuffer(keys.buffers()[2], dtype=np.uint8)[offsets[0] : offsets[-1]]
-        starts = offsets[:-1] - offsets[0]
-        position = np.arange(total) - np.repeat(starts, lengths)
+    if len(keys) and offsets[-1] > offsets[0]:
+        data = np.frombuffer(keys.buffers()[2], dtype=np.uint8)
         powers = np.cumprod(np.full(int(lengths.max()), _PRIME, dtype=np.uint64))
-        terms = (data.astype(np.uint64) + np.uint64(1)) * powers[position]
+        for start in range(0, len(keys), _BLOCK):
+            block = offsets[start : start + _BLOCK + 1]
+            own = data[block[0] : block[-1]].astype(np.uint64)
+            values[start : start + _BLOCK] = _polynomials(own, block - block[0], powers)
+    return mixed(values ^ lengths.astype(np.uint64))
+
+
+def _polynomials(data: Array, offsets: Array, powers: Array) -> Array:
+    """The value of every text's polynomial, modulo 2^64."""
+    starts, lengths = offsets[:-1], np.diff(offsets)
+    values = np.zeros(len(starts), dtype=np.uint64)
+    if len(data):
+        terms = powers[np.arange(len(data)) - np.repeat(starts, lengths)]
+        terms *= data + np.uint64(1)
         filled = lengths > 0
         values[filled] = np.add.reduceat(terms, starts[filled])
-    return mixed(values ^ lengths.astype(np.uint64))
+    return values
 
 
 def mixed(values: Array) -> Array:

@@ -10,25 +10,29 @@ import click
 from lipstick.cli.errors import Failure, reported
 from lipstick.cli.events_demo import demo
 from lipstick.cli.events_emit import emit
-from lipstick.cli.events_spark import C, chosen, reduce_folder, spark_options, tell_topics
+from lipstick.cli.events_spark import (
+    chosen,
+    format_options,
+    reduce_folder,
+    spark_options,
+    tell_topics,
+)
 from lipstick.cli.opened import store_argument
 from lipstick.cli.output import JSON, TABLE, Answer, answer, answer_options, counted
-from lipstick.events.formats import FORMATS, MESSAGES
+from lipstick.events.formats import MESSAGES
 
-
-def _format_options(command: C) -> C:
-    """The options of what events come in, as the parameters `source` and `topic`."""
-    command = click.option(
-        "--topic", default="events", show_default=True, help="Of PROV and OpenLineage."
-    )(command)
-    return click.option(
-        "--format",
-        "source",
-        type=click.Choice(FORMATS),
-        default=MESSAGES,
-        show_default=True,
-        help="Of the events.",
-    )(command)
+_STORE = click.option(
+    "--store",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where to; made if there is none.",
+)
+_LATENESS = click.option(
+    "--lateness",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="How much earlier than the latest of its worker a message may be; older times close.",
+)
 
 
 @click.group()
@@ -44,22 +48,12 @@ events.add_command(emit)
 @click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option(
-    "--store",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where to; made if there is none.",
-)
-@_format_options
+@_STORE
+@format_options
 @click.option("--labels", metavar="SEMIRING", help="Label edges, for example in Counting.")
 @click.option("--hubs/--no-hubs", default=True, help="Whether vertices stay that save edges.")
 @click.option("--batch", type=click.IntRange(min=1), help="Edges that are reduced at a time.")
-@click.option(
-    "--lateness",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="How much earlier than the latest of its worker a message may be; older times close.",
-)
+@_LATENESS
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
@@ -159,21 +153,11 @@ def _conclude(topics: dict[str, Any], refused: int, letters: Path) -> None:
 
 @events.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--store",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where to; made if there is none.",
-)
+@_STORE
 @click.option("--interval", type=click.FloatRange(min=0), default=1.0, show_default=True)
-@click.option(
-    "--lateness",
-    type=click.FloatRange(min=0),
-    metavar="SECONDS",
-    help="How much earlier than the latest of its worker a message may be; older times close.",
-)
+@_LATENESS
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True)
-@_format_options
+@format_options
 @click.option("--close", is_flag=True, help="Read what is there, close everything, and end.")
 @spark_options
 def serve(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from lipstick.cli.output import counted
+from lipstick.events.formats import FORMATS, MESSAGES
 
 C = TypeVar("C", bound=Callable[..., Any])
 
@@ -60,6 +61,21 @@ def spark_options(command: C) -> C:
     ):
         command = option(command)
     return command
+
+
+def format_options(command: C) -> C:
+    """The options of what events come in, as the parameters `source` and `topic`."""
+    command = click.option(
+        "--topic", default="events", show_default=True, help="Of PROV and OpenLineage."
+    )(command)
+    return click.option(
+        "--format",
+        "source",
+        type=click.Choice(FORMATS),
+        default=MESSAGES,
+        show_default=True,
+        help="Of the events.",
+    )(command)
 
 
 def chosen(given: dict[str, Any]) -> SparkOptions | None:

@@ -195,7 +195,8 @@ def test_files_that_arrive_in_a_folder(form: str, spark: SparkSession, tmp_path:
     if form == "prov":
         files, bad = documents(rng), 3
     else:
-        events = [json.dumps(each).encode() for each in runs(rng)]
+        never_ends = event("RUNNING", "flink", 1.0, [dataset(1)], [dataset(2)])
+        events = [json.dumps(each).encode() for each in [*runs(rng), never_ends]]
         files, bad = [(f"{n}.jsonl", line) for n, line in enumerate(events)], 1
     arriving = tmp_path / "arriving"
     arriving.mkdir()
@@ -210,6 +211,6 @@ def test_files_that_arrive_in_a_folder(form: str, spark: SparkSession, tmp_path:
                "local[2]", "--format", form, "--no-hubs"]  # fmt: skip
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0, result.output
-    assert ("runs that no event ends" in result.output) == (form == "openlineage")
+    assert ("runs that no event ends: flink" in result.output) == (form == "openlineage")
     assert len(read_letters(tmp_path / "store.dead.jsonl")) == bad
     assert sorted(edges_in(tmp_path / "store")) == whole(files, tmp_path, form)
