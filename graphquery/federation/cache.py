@@ -69,13 +69,13 @@ class Cache:
     def get(self, key: bytes) -> Message | None:
         """The reply to a request, if it is kept."""
         with self._mutex:
-            found = self._kept.get(key)
-            if found is None:
+            kept = self._kept.get(key)
+            if kept is None:
                 return None
-            self.answered += found.size
-            found.uses += 1
-            self._value(key, found)
-            return found.message
+            self.answered += kept.size
+            kept.uses += 1
+            self._value(key, kept)
+            return kept.message
 
     def put(self, key: bytes, message: Message, size: int, channels: Iterable[str] = ()) -> None:
         """Take note of a reply that a store sent, and keep it if that is worth it.
@@ -171,18 +171,18 @@ def lineage_ranks(
     ready = [node for node, count in waiting.items() if not count]
     given = dict.fromkeys(waiting, 0.0)
     depth = dict.fromkeys(waiting, 0)
-    found: dict[str, float] = {}
+    ranks: dict[str, float] = {}
     while ready:
         node = ready.pop()
-        found[node] = (1 - damping) + damping * given[node]
+        ranks[node] = (1 - damping) + damping * given[node]
         targets = following.get(node, [])
         for target in targets:
-            given[target] += found[node] / len(targets)
+            given[target] += ranks[node] / len(targets)
             depth[target] = max(depth[target], depth[node] + 1)
             waiting[target] -= 1
             if not waiting[target]:
                 ready.append(target)
-    if len(found) < len(waiting):
+    if len(ranks) < len(waiting):
         raise FederationError("Channels form a cycle: they have no ranks.")
     deepest = max(depth.values(), default=0) or 1
-    return found, {node: each * (1 + depth[node] / (2 * deepest)) for node, each in found.items()}
+    return ranks, {node: each * (1 + depth[node] / (2 * deepest)) for node, each in ranks.items()}

@@ -47,7 +47,7 @@ def walk(
     Each store walks its own graph to the end; what is asked in a round are the rows that no round
     before has asked for. O(stores) requests a round, a round per crossing on the longest way.
     """
-    found = Reached()
+    reached = Reached()
     named = question.by_alias(names)
     frontier: dict[str, dict[str, Array]] = {alias: {} for alias in named}
     while frontier:
@@ -62,24 +62,24 @@ def walk(
             )
             for alias, rows in frontier.items()
         }
-        found.asked |= {
-            alias: crossing.union([found.asked.get(alias, {}), rows])
+        reached.asked |= {
+            alias: crossing.union([reached.asked.get(alias, {}), rows])
             for alias, rows in frontier.items()
         }
         arriving: dict[str, list[Rows]] = {}
         for alias, reply in question.ask(batch).items():
             if want == requests.NODES:
-                take_nodes(question, found.nodes, alias, reply)
+                take_nodes(question, reached.nodes, alias, reply)
             rows = question.crossed(alias, reply, imported=not forwards)
-            found.crossed[alias] = crossing.union([found.crossed.get(alias, {}), rows])
+            reached.crossed[alias] = crossing.union([reached.crossed.get(alias, {}), rows])
             for other, part in _next(question, alias, rows, forwards).items():
                 arriving.setdefault(other, []).append(part)
         frontier = {}
         for alias, parts in arriving.items():
-            fresh = crossing.difference(crossing.union(parts), found.asked.get(alias, {}))
+            fresh = crossing.difference(crossing.union(parts), reached.asked.get(alias, {}))
             if fresh:
                 frontier[alias] = fresh
-    return found
+    return reached
 
 
 def walk_within(
@@ -89,7 +89,7 @@ def walk_within(
 
     A row is asked for again when it is reached with more edges left than before.
     """
-    found: dict[str, StoredNodes] = {}
+    nodes_by_alias: dict[str, StoredNodes] = {}
     named = question.by_alias(names)
     best: dict[str, Budgets] = {}
     frontier: dict[str, Budgets] = {alias: {} for alias in named}
@@ -110,7 +110,7 @@ def walk_within(
             )
         arriving: dict[str, list[Budgets]] = {}
         for alias, reply in question.ask(batch).items():
-            take_nodes(question, found, alias, reply)
+            take_nodes(question, nodes_by_alias, alias, reply)
             rows = question.crossed(alias, reply, imported=not forwards)
             if not rows:
                 continue
@@ -118,14 +118,14 @@ def walk_within(
             left_of = reply.tables["rows"].column("left").to_numpy()
             for other, part in _next(question, alias, rows, forwards).items():
                 # The edge between the stores is that to the row and that from it, and one alone.
-                own = {c: (numbers, left_of[places[c]] + 1) for c, numbers in part.items()}
-                arriving.setdefault(other, []).append(own)
+                one_more = {c: (numbers, left_of[places[c]] + 1) for c, numbers in part.items()}
+                arriving.setdefault(other, []).append(one_more)
         frontier = {}
         for alias, parts in arriving.items():
             fresh = _improved(best.setdefault(alias, {}), parts)
             if fresh:
                 frontier[alias] = fresh
-    return found
+    return nodes_by_alias
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ class Removed:
 def removal(
     question: Question,
     names: Collection[str],
-    asked: Collection[str] = (),
+    judged: Collection[str] = (),
     want: str = requests.NODES,
 ) -> Removed:
     """What is gone without some nodes: the least fixpoint of what each store loses.
@@ -155,9 +155,9 @@ def removal(
     Exported rows that are gone are gone where they were imported; a store is asked again when it
     loses more.
     """
-    found = Removed()
+    removal_so_far = Removed()
     named = question.by_alias(names)
-    of_asked = question.by_alias(asked)
+    of_asked = question.by_alias(judged)
     dead: dict[str, dict[str, Array]] = {}
     frontier = {alias: dict[str, Array]() for alias in {**named, **of_asked}}
     while frontier:
@@ -175,9 +175,9 @@ def removal(
         arriving: dict[str, list[Rows]] = {}
         for alias, reply in question.ask(batch).items():
             if want == requests.NODES:
-                take_nodes(question, found.nodes, alias, reply)
+                take_nodes(question, removal_so_far.nodes, alias, reply)
             for name, gone in zip(of_asked.get(alias, ()), reply.header["gone"], strict=True):
-                found.gone[f"{alias}::{name}"] = bool(gone)
+                removal_so_far.gone[f"{alias}::{name}"] = bool(gone)
             rows = question.crossed(alias, reply, imported=False)
             for other, part in question.to_importers(rows).items():
                 arriving.setdefault(other, []).append(part)
@@ -187,11 +187,11 @@ def removal(
             if fresh:
                 dead[alias] = crossing.union([dead.get(alias, {}), fresh])
                 frontier[alias] = fresh
-    return found
+    return removal_so_far
 
 
 def take_nodes(
-    question: Question, found: dict[str, StoredNodes], alias: str, reply: Message
+    question: Question, nodes_by_alias: dict[str, StoredNodes], alias: str, reply: Message
 ) -> None:
     """Add the nodes of a reply; what cannot be understood is missing."""
     try:
@@ -199,7 +199,9 @@ def take_nodes(
     except MessageError as error:
         question.lose(alias, Failure(DAMAGED, str(error)))
         return
-    found[alias] = found[alias].joined(nodes) if alias in found else nodes
+    nodes_by_alias[alias] = (
+        nodes_by_alias[alias].joined(nodes) if alias in nodes_by_alias else nodes
+    )
 
 
 Budgets = dict[str, tuple[Array, Array]]
@@ -222,8 +224,8 @@ def _improved(best: Budgets, parts: Iterable[Budgets]) -> Budgets:
             before = np.full(len(every), -1, dtype=np.int64)
             before[np.searchsorted(every, known_rows)] = known_left
             now = before.copy()
-            place = np.searchsorted(every, rows)
-            now[place] = np.maximum(now[place], left)
+            indices = np.searchsorted(every, rows)
+            now[indices] = np.maximum(now[indices], left)
             best[channel] = (every, now)
             better = now > before
             if bool(better.any()):

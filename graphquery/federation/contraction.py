@@ -57,9 +57,9 @@ def _independent(candidates: Array, cost: Array, sources: Array, targets: Array)
     order = np.empty(len(cost), dtype=np.int64)
     order[np.lexsort((ids * _MIXED, cost))] = np.arange(len(cost))
     both = candidates[sources] & candidates[targets]
-    one, other = sources[both], targets[both]
+    first, other = sources[both], targets[both]
     chosen: Array = candidates.copy()
-    chosen[np.where(order[one] > order[other], one, other)] = False
+    chosen[np.where(order[first] > order[other], first, other)] = False
     return chosen
 
 

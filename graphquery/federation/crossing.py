@@ -125,8 +125,8 @@ def export(
                 record = replace(record, boundary=file, sources=relation.channels)
             if wanted.sketches:
                 known_before = stored_sketches(snapshot, relation.channels)
-                made = sketches_of(relation, known_before, wanted.blocks)
-                file = transaction.add_table(made.to_arrow(), "sketches")
+                column = sketches_of(relation, known_before, wanted.blocks)
+                file = transaction.add_table(column.to_arrow(), "sketches")
                 record = replace(record, sketches=file, blocks=wanted.blocks)
             transaction.put(EXPORT + channel, record.to_json())
             transaction.commit()
@@ -185,40 +185,40 @@ def import_rows(
         _check_same(offer, known)
     part = Part(transaction.add_segment(segment, table).name, rows)
     if known is None:
-        made = _new_import(transaction, offer, part)
+        imported = _new_import(transaction, offer, part)
     else:
-        made = replace(known, parts=(*known.parts, part))
-    transaction.put(name, made.to_json())
+        imported = replace(known, parts=(*known.parts, part))
+    transaction.put(name, imported.to_json())
     return offer.channel
 
 
 def ancestor_channels(snapshot: Snapshot, relation: Relation) -> tuple[str, ...]:
     """The channels that rows of a channel are made from, at any distance."""
-    made, taken = exports_of(snapshot.records), imports_of(snapshot.records)
+    exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
     used = np.unique(relation.source_channels).tolist()
     direct = [relation.channels[number] for number in used if number < len(relation.channels) - 1]
-    found = dict.fromkeys(direct)
+    behind = dict.fromkeys(direct)
     for channel in direct:
-        record = made.get(channel) or taken.get(channel)
-        found.update(dict.fromkeys(() if record is None else record.channels))
-    return tuple(found)
+        record = exported.get(channel) or taken.get(channel)
+        behind.update(dict.fromkeys(() if record is None else record.channels))
+    return tuple(behind)
 
 
 def stored_sketches(snapshot: Snapshot, channels: Iterable[str]) -> dict[str, Sketches]:
     """The sketches of the rows of channels that a store has exported or imported, by channel."""
-    made, taken = exports_of(snapshot.records), imports_of(snapshot.records)
-    found = {}
+    exported, taken = exports_of(snapshot.records), imports_of(snapshot.records)
+    sketches = {}
     for channel in channels:
-        record = made.get(channel) or taken.get(channel)
+        record = exported.get(channel) or taken.get(channel)
         if record is not None and record.sketches is not None:
-            found[channel] = Sketches.from_arrow(snapshot.read(record.sketches), record.blocks)
-    return found
+            sketches[channel] = Sketches.from_arrow(snapshot.read(record.sketches), record.blocks)
+    return sketches
 
 
 def _check_same(offer: Offer, known: Import) -> None:
     """Raise unless an offer says the same as an earlier one of its channel."""
-    said = (offer.store, offer.name, offer.version, offer.commit, offer.count)
-    if (known.store, known.name, known.version, known.commit, known.count) != said:
+    offered = (offer.store, offer.name, offer.version, offer.commit, offer.count)
+    if (known.store, known.name, known.version, known.commit, known.count) != offered:
         raise CrossingError(
             f"{offer.name} {offer.version} was imported before, and was described otherwise: "
             f"{known.count} rows of commit {known.commit}, now {offer.count} of {offer.commit}.\n"
@@ -227,7 +227,7 @@ def _check_same(offer: Offer, known: Import) -> None:
 
 
 def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:
-    made = Import(
+    imported = Import(
         store=offer.store,
         name=offer.name,
         version=offer.version,
@@ -238,11 +238,11 @@ def _new_import(transaction: Transaction, offer: Offer, part: Part) -> Import:
     )
     if offer.relation is not None:
         file = _add_boundary(transaction, offer.relation)
-        made = replace(made, boundary=file, sources=offer.relation.channels)
+        imported = replace(imported, boundary=file, sources=offer.relation.channels)
     if offer.sketches is not None:
         file = transaction.add_table(offer.sketches.to_arrow(), f"sketches-{offer.channel}")
-        made = replace(made, sketches=file, blocks=offer.sketches.blocks)
-    return made
+        imported = replace(imported, sketches=file, blocks=offer.sketches.blocks)
+    return imported
 
 
 def _add_boundary(transaction: Transaction, relation: Relation) -> str:

@@ -49,21 +49,23 @@ def remove(
 ) -> Message:
     """See :func:`graphquery.federation.requests.remove`."""
     named = site.resolve(graph, names_in(header, "names"))
-    asked = site.resolve(graph, names_in(header, "asked"))
+    judged = site.resolve(graph, names_in(header, "asked"))
     rows, _ = crossing.from_table(header["channels"], tables.get("rows"))
     check_rows(rows, site.incoming.channels)
     dead, _ = site.incoming.nodes(rows)
     gone = removed(graph, np.unique(np.concatenate([named, dead])))
-    reply: dict[str, Any] = {"gone": np.isin(asked, gone).tolist()}
+    reply: dict[str, Any] = {"gone": np.isin(judged, gone).tolist()}
     reply["channels"], table = crossing.to_table(site.outgoing.rows_of(gone))
-    made = {"rows": table}
-    own = site.own(graph, gone)
+    reply_tables = {"rows": table}
+    own_nodes = site.own(graph, gone)
     want = header["want"]
     if want == NODES:
-        reply["segments"], made["nodes"] = to_message(split(site, graph, own), names_of(graph))
+        reply["segments"], reply_tables["nodes"] = to_message(
+            split(site, graph, own_nodes), names_of(graph)
+        )
     elif want != ROWS:
         raise MessageError(f"Wanted are {NODES} or {ROWS}.")
-    return Message(reply, made)
+    return Message(reply, reply_tables)
 
 
 def evaluate(
@@ -96,8 +98,11 @@ def evaluate(
         len(leaving)
     )
     nodes = packed(semiring, evaluated.annotations[targets])
-    made = {"nodes": pa.table({"value": nodes}), "exits": pa.table({"value": out.take(sequence)})}
-    return Message({}, made)
+    reply_tables = {
+        "nodes": pa.table({"value": nodes}),
+        "exits": pa.table({"value": out.take(sequence)}),
+    }
+    return Message({}, reply_tables)
 
 
 def names(
@@ -105,15 +110,15 @@ def names(
 ) -> Message:
     """See :func:`graphquery.federation.requests.names`."""
     ordinals = tables["nodes"].column("ordinal").to_numpy().astype(np.int64)
-    found: list[str] = []
+    texts: list[str] = []
     start = 0
-    for place, count in header["segments"]:
-        ids = ids_of(graph, int(place), ordinals[start : start + int(count)])
+    for segment_number, count in header["segments"]:
+        ids = ids_of(graph, int(segment_number), ordinals[start : start + int(count)])
         if len(ids) and not len(site.own(graph, ids)):
             raise MessageError("There is no such segment.")
-        found += graph.names(ids)
+        texts += graph.names(ids)
         start += int(count)
-    return Message({}, {"names": pa.table({"name": pa.array(found, pa.string())})})
+    return Message({}, {"names": pa.table({"name": pa.array(texts, pa.string())})})
 
 
 def _given(

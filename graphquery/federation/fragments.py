@@ -93,21 +93,27 @@ class _Join:
         nodes = stored.from_message(reply.header["segments"], reply.tables["nodes"])
         ids = self.ids.setdefault(alias, np.full(len(nodes), -1, dtype=np.int64))
         start = 0
-        for place, ordinals in nodes.ordinals.items():
+        for number, ordinals in nodes.ordinals.items():
             chosen = np.flatnonzero((ordinals < 0) == zoomed)
             ids[start + chosen] = self.count + np.arange(len(chosen))
             if len(chosen):
-                name = f"{alias}{SEPARATOR}{nodes.names[place]}{ZOOMED_SUFFIX if zoomed else ''}"
-                self._add_segment(name, place, ordinals[chosen], chosen, reply, alias)
+                name = f"{alias}{SEPARATOR}{nodes.names[number]}{ZOOMED_SUFFIX if zoomed else ''}"
+                self._add_segment(name, number, ordinals[chosen], chosen, reply, alias)
             start += len(ordinals)
 
     def _add_segment(
-        self, name: str, place: int, ordinals: Array, chosen: Array, reply: Message, alias: str
+        self,
+        name: str,
+        number: int,
+        ordinals: Array,
+        chosen: Array,
+        reply: Message,
+        alias: str,
     ) -> None:
-        attributes = reply.header["attributes"][str(place)]
+        attributes = reply.header["attributes"][str(number)]
         kind, label, module, invocation, execution, relation, key, count = attributes
         self._name(alias, name, ordinals, bool(key), int(count), reply)
-        keys = reply.tables.get(f"keys {place}")
+        keys = reply.tables.get(f"keys {number}")
         file = f"nodes/{len(self.segments)}"
         if keys is None or list(keys.column_names) != key:
             key = [ORDINAL]
@@ -175,11 +181,11 @@ class _Join:
             order = np.argsort(rows, kind="stable")
             rows, makers = rows[order], makers[order]
             for row, node in self.entries.get(channel, ()):
-                place = np.searchsorted(rows, row)
-                there = place < len(rows)
-                there[there] = rows[place[there]] == row[there]
+                index = np.searchsorted(rows, row)
+                there = index < len(rows)
+                there[there] = rows[index[there]] == row[there]
                 nothing = np.zeros(int(there.sum()), dtype=np.uint8)
-                self.edges.append((makers[place[there]], node[there], nothing))
+                self.edges.append((makers[index[there]], node[there], nothing))
 
     def done(self, replies: Mapping[str, Message]) -> Joined:
         edge_sets = self._edge_sets()
@@ -199,21 +205,21 @@ class _Join:
     def _edge_sets(self) -> list[EdgeSet]:
         """Edges by the segments of both ends and the port."""
         sources, targets, ports = (
-            np.concatenate([*(part[place] for part in self.edges), np.empty(0, np.int64)])
-            for place in range(3)
+            np.concatenate([*(part[column] for part in self.edges), np.empty(0, np.int64)])
+            for column in range(3)
         )
         bases = np.concatenate([[0], np.cumsum([s.count for s in self.segments])]).astype(np.int64)
         source, target = (np.searchsorted(bases, e, side="right") - 1 for e in (sources, targets))
         keys = (source * max(1, len(self.segments)) + target) * 4 + ports.astype(np.int64)
         order = np.argsort(keys, kind="stable")
-        found, starts = np.unique(keys[order], return_index=True)
+        distinct_keys, starts = np.unique(keys[order], return_index=True)
         sets = []
-        for number, part in enumerate(np.split(order, starts[1:]) if len(found) else []):
-            one, other = int(source[part[0]]), int(target[part[0]])
+        for number, part in enumerate(np.split(order, starts[1:]) if len(distinct_keys) else []):
+            first, other = int(source[part[0]]), int(target[part[0]])
             file = f"edges/{number}"
-            self.columns[file, "source"] = sources[part] - bases[one]
+            self.columns[file, "source"] = sources[part] - bases[first]
             self.columns[file, "target"] = targets[part] - bases[other]
-            ends = (self.segments[one].name, self.segments[other].name)
+            ends = (self.segments[first].name, self.segments[other].name)
             port = int(ports[part[0]])
             sets.append(EdgeSet(*ends, len(part), file=file, port=port))
         return sets

@@ -91,14 +91,14 @@ class Head:
             What is no head.
         """
         try:
-            made = {
+            exported = {
                 channel: Exported(**_typed(each)) for channel, each in document["exports"].items()
             }
             taken = {
                 channel: Imported(**_typed(each)) for channel, each in document["imports"].items()
             }
             version = int(document["version"])
-            return cls(str(document["store"]), version, str(document["checksum"]), made, taken)
+            return cls(str(document["store"]), version, str(document["checksum"]), exported, taken)
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise MessageError(f"The head of a store cannot be understood: {error!r}.") from error
 
@@ -108,7 +108,7 @@ def head_of(site: Site) -> Head:
     snapshot = site.snapshot
     store = check_format(snapshot.root).store
     checksum = log.read_entry(snapshot.root, snapshot.version)[1] if snapshot.version else store
-    made = {
+    exported = {
         channel: Exported(
             each.name,
             each.version,
@@ -126,7 +126,7 @@ def head_of(site: Site) -> Head:
         )
         for channel, each in site.imports.items()
     }
-    return Head(store, snapshot.version, checksum, made, taken)
+    return Head(store, snapshot.version, checksum, exported, taken)
 
 
 _TYPES: Mapping[str, type] = {

@@ -60,8 +60,8 @@ def merged_graph(
     def column(file: str, name: str) -> Any:
         if file in merged.crossing:
             return merged.crossing[file]
-        alias, _, own = file.partition(SEPARATOR)
-        return snapshots[alias].column(own, name)
+        alias, _, own_file = file.partition(SEPARATOR)
+        return snapshots[alias].column(own_file, name)
 
     graph = ProvenanceGraph.build(segments, edge_sets, column)
     return _zoomed(graph, zoomed) if zoomed else graph
@@ -137,12 +137,12 @@ def merged_on_spark(
         files[file] = str(path)
 
     def place(file: str) -> str:
-        alias, _, own = file.partition(SEPARATOR)
-        return files[file] if file in files else str(snapshots[alias].path(own))
+        alias, _, own_file = file.partition(SEPARATOR)
+        return files[file] if file in files else str(snapshots[alias].path(own_file))
 
     def column(file: str, name: str) -> Any:
-        alias, _, own = file.partition(SEPARATOR)
-        return snapshots[alias].read(own, [name]).column(name)
+        alias, _, own_file = file.partition(SEPARATOR)
+        return snapshots[alias].read(own_file, [name]).column(name)
 
     work = str(root / "work")
     return SparkGraph.build(spark, merged.segments, merged.edges, place, work, columns=column)
@@ -154,24 +154,24 @@ def _zoomed(graph: ProvenanceGraph, modules: Collection[str]) -> ProvenanceGraph
     assert zoomed.visible is not None  # of a zoomed graph
     visible = zoomed.visible.copy()
     storage = graph.storage
-    for place, segment in enumerate(storage.segments):
+    for position, segment in enumerate(storage.segments):
         if segment.name.startswith(_OUTSIDE):
-            visible[storage.ids_of(place)] = False
+            visible[storage.ids_of(position)] = False
     return zoomed.viewed(replace(zoomed.view, visible=visible))
 
 
 def _crossing_edges(
     alias: str, snapshot: Snapshot, exporters: Mapping[str, tuple[str, int]]
 ) -> Iterator[tuple[EdgeSet, Any]]:
-    for channel, made in imports(snapshot.records).items():
+    for channel, each in imports(snapshot.records).items():
         if channel not in exporters:
             continue
         source, count = exporters[channel]
-        for number, part in enumerate(made.parts):
+        for number, part in enumerate(each.parts):
             rows = imported_rows(snapshot, part.segment, part.rows)
             if int(rows.max(initial=-1)) >= count:
                 raise CrossingError(
-                    f"{alias} imports row {int(rows.max())} of {made.name}, which has {count} rows."
+                    f"{alias} imports row {int(rows.max())} of {each.name}, which has {count} rows."
                 )
             whole = part.rows is None
             file = None if whole else f"crossing/{channel}/{alias}/{number}"

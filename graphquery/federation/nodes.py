@@ -39,21 +39,23 @@ class StoredNodes:
 
     def joined(self, other: StoredNodes) -> StoredNodes:
         """The nodes that are in either."""
-        found = dict(self.ordinals)
-        for place, ordinals in other.ordinals.items():
-            known = found.get(place)
-            found[place] = ordinals if known is None else np.union1d(known, ordinals)
-        return StoredNodes(found, {**self.names, **other.names})
+        ordinals_by_segment = dict(self.ordinals)
+        for segment_number, ordinals in other.ordinals.items():
+            known = ordinals_by_segment.get(segment_number)
+            ordinals_by_segment[segment_number] = (
+                ordinals if known is None else np.union1d(known, ordinals)
+            )
+        return StoredNodes(ordinals_by_segment, {**self.names, **other.names})
 
     def first(self, limit: int | None) -> dict[int, Array]:
         """So many nodes at most, in the order of their store."""
-        found = {}
+        limited = {}
         left = len(self) if limit is None else limit
-        for place in sorted(self.ordinals):
+        for segment_number in sorted(self.ordinals):
             if left > 0:
-                found[place] = self.ordinals[place][:left]
-                left -= len(found[place])
-        return found
+                limited[segment_number] = self.ordinals[segment_number][:left]
+                left -= len(limited[segment_number])
+        return limited
 
 
 def split(site: Site, graph: ProvenanceGraph, ids: Array) -> list[tuple[int, Array]]:
@@ -67,12 +69,12 @@ def split(site: Site, graph: ProvenanceGraph, ids: Array) -> list[tuple[int, Arr
     hidden = np.arange(len(plain)) >= len(plain) - len(stands_for)
     ordinals = np.where(hidden, -1 - ordinals, ordinals)
     order = np.lexsort((ordinals, places))
-    found, starts = np.unique(places[order], return_index=True)
-    parts = np.split(ordinals[order], starts[1:]) if len(found) else []
-    return list(zip(found.tolist(), parts, strict=True))
+    segments_used, starts = np.unique(places[order], return_index=True)
+    parts = np.split(ordinals[order], starts[1:]) if len(segments_used) else []
+    return list(zip(segments_used.tolist(), parts, strict=True))
 
 
-def ids_of(graph: ProvenanceGraph, place: int, ordinals: Array) -> Array:
+def ids_of(graph: ProvenanceGraph, segment_number: int, ordinals: Array) -> Array:
     """The inverse of `split` for one segment.
 
     Raises
@@ -81,9 +83,9 @@ def ids_of(graph: ProvenanceGraph, place: int, ordinals: Array) -> Array:
         There are no such nodes.
     """
     storage = graph.storage
-    if not 0 <= place < len(storage.segments):
+    if not 0 <= segment_number < len(storage.segments):
         raise MessageError("There is no such segment.")
-    base, end = storage.bases[place], storage.bases[place + 1]
+    base, end = storage.bases[segment_number], storage.bases[segment_number + 1]
     plain = base + np.where(ordinals < 0, -1 - ordinals, ordinals)
     if len(plain) and not base <= int(plain.min()) <= int(plain.max()) < end:
         raise MessageError("There is no such node.")
@@ -97,7 +99,9 @@ def ids_of(graph: ProvenanceGraph, place: int, ordinals: Array) -> Array:
 
 def to_message(parts: list[tuple[int, Array]], names: Any) -> tuple[list[Any], pa.Table]:
     """Nodes as a list of segments (place, name, how many) and a table of ordinals."""
-    segments = [[place, names[place], len(ordinals)] for place, ordinals in parts]
+    segments = [
+        [segment_number, names[segment_number], len(ordinals)] for segment_number, ordinals in parts
+    ]
     ordinals = np.concatenate([*(part for _, part in parts), np.empty(0, np.int64)])
     narrow = np.int32 if len(ordinals) and np.abs(ordinals).max() < 2**31 - 1 else np.int64
     return segments, pa.table({"ordinal": pa.array(ordinals.astype(narrow))})
@@ -115,13 +119,13 @@ def from_message(segments: Any, table: pa.Table | None) -> StoredNodes:
         raise MessageError("A reply has no table of nodes.")
     try:
         ordinals = table.column("ordinal").cast(pa.int64()).to_numpy()
-        found, names, start = {}, {}, 0
-        for place, name, count in segments:
-            found[int(place)] = ordinals[start : start + count]
-            names[int(place)] = str(name)
+        ordinals_by_segment, names, start = {}, {}, 0
+        for segment_number, name, count in segments:
+            ordinals_by_segment[int(segment_number)] = ordinals[start : start + count]
+            names[int(segment_number)] = str(name)
             start += count
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise MessageError(f"Nodes of a reply cannot be understood: {error!r}.") from error
-    if start != len(ordinals) or len(found) != len(segments):
+    if start != len(ordinals) or len(ordinals_by_segment) != len(segments):
         raise MessageError("Nodes of a reply are more or fewer than it says.")
-    return StoredNodes(found, names)
+    return StoredNodes(ordinals_by_segment, names)

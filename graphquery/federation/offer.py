@@ -190,10 +190,10 @@ def offer_of(snapshot: Snapshot, channel: str) -> Offer:
     CrossingError
         The store exports no such channel.
     """
-    found = exports(snapshot.records)
-    if channel not in found:
+    exported = exports(snapshot.records)
+    if channel not in exported:
         raise CrossingError(f"The store {snapshot.root} exports no channel {channel}.")
-    export = found[channel]
+    export = exported[channel]
     sketches = relation = None
     if export.sketches is not None:
         sketches = Sketches.from_arrow(snapshot.read(export.sketches), export.blocks)

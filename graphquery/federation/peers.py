@@ -59,12 +59,12 @@ class Peers:
         if token is None:
             return Peer("everyone", self.everyone)
         digest = token_digest(token)
-        found = None
+        matching = None
         for known, peer in self.known.items():
             # All are compared, so that time does not tell which came close.
             if hmac.compare_digest(known, digest):
-                found = peer
-        return found
+                matching = peer
+        return matching
 
 
 def token_digest(token: str) -> str:

@@ -138,13 +138,13 @@ class Placement:
     def _change(self, copies: set[tuple[str, str]], host: str, unit: str) -> float:
         """What it gains to copy a unit to a host, or to evict the copy there is."""
         held = (host, unit) in copies
-        others = copies - {(host, unit)}
+        other_copies = copies - {(host, unit)}
         worth = sum(
             net.weight
             for net in self._nets.get(host, ())
             if unit in net.units
             and all(
-                each == unit or self.owners[each] == host or (host, each) in others
+                each == unit or self.owners[each] == host or (host, each) in other_copies
                 for each in net.units
             )
         )

@@ -30,30 +30,32 @@ _TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 def fault(request: Message, reply: Message) -> str | None:
     """Why a reply is none to a request, in a sentence; None if it is one."""
-    asked = request.header
-    tables = dict(_TABLES.get(str(asked["op"]), {}))
-    if asked.get("want") == requests.NODES:
+    header = request.header
+    tables = dict(_TABLES.get(str(header["op"]), {}))
+    if header.get("want") == requests.NODES:
         tables["nodes"] = ("ordinal",)
-    if asked.get("named"):
+    if header.get("named"):
         tables["names"] = ("name",)
-    limited = asked.get("distance") is not None
-    if asked["op"] == "reach" and limited:
+    limited = header.get("distance") is not None
+    if header["op"] == "reach" and limited:
         tables["rows"] = (*_ROWS, "left")
     for name, columns in tables.items():
         table = reply.tables.get(name)
         if table is None or any(column not in table.column_names for column in columns):
             return f"Its reply has no table {name} of {', '.join(columns)}."
         for column in columns:
-            found = table.column(column)
-            if column in _INTEGERS and (not pa.types.is_integer(found.type) or found.null_count):
+            values_of_column = table.column(column)
+            if column in _INTEGERS and (
+                not pa.types.is_integer(values_of_column.type) or values_of_column.null_count
+            ):
                 return f"Its reply has a column {column} of {name} that is not of integers."
     lengths = _lengths(request, reply)
     for name, length in lengths.items():
         if len(reply.tables[name]) != length:
             return f"Its reply has {len(reply.tables[name])} rows of {name}, not {length}."
     gone = reply.header.get("gone")
-    count = len(asked.get("asked", ()))
-    if asked["op"] == "remove" and (not isinstance(gone, list) or len(gone) != count):
+    count = len(header.get("asked", ()))
+    if header["op"] == "remove" and (not isinstance(gone, list) or len(gone) != count):
         return "Its reply does not say which nodes are gone."
     return None
 

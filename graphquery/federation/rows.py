@@ -20,11 +20,11 @@ _CHANNEL = re.compile(r"[0-9a-f]{32}")
 
 def union(parts: Iterable[Rows]) -> dict[str, Array]:
     """All rows that are in any of the parts."""
-    found: dict[str, list[Array]] = {}
+    rows_by_channel: dict[str, list[Array]] = {}
     for part in parts:
         for channel, numbers in part.items():
-            found.setdefault(channel, []).append(numbers)
-    joined = {channel: np.unique(np.concatenate(each)) for channel, each in found.items()}
+            rows_by_channel.setdefault(channel, []).append(numbers)
+    joined = {channel: np.unique(np.concatenate(each)) for channel, each in rows_by_channel.items()}
     return {channel: numbers for channel, numbers in joined.items() if len(numbers)}
 
 
@@ -100,11 +100,11 @@ def from_table(channels: Any, table: pa.Table | None) -> tuple[dict[str, Array],
     if len(row) and (int(number.max()) >= len(channels) or int(row.min()) < 0):
         raise MessageError("A crossing row is of no channel, or negative.")
     rows, places = {}, {}
-    for place in np.unique(number).tolist():
-        chosen = np.flatnonzero(number == place)
+    for channel_number in np.unique(number).tolist():
+        chosen = np.flatnonzero(number == channel_number)
         chosen = chosen[np.argsort(row[chosen], kind="stable")]
         numbers = row[chosen]
         if len(numbers) > 1 and bool((numbers[1:] == numbers[:-1]).any()):
             raise MessageError("A crossing row occurs twice in one set.")
-        rows[channels[place]], places[channels[place]] = numbers, chosen
+        rows[channels[channel_number]], places[channels[channel_number]] = numbers, chosen
     return rows, places

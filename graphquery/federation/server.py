@@ -163,12 +163,12 @@ class _Http(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, place: tuple[str, int], server: Server) -> None:
-        if ":" in place[0]:
+    def __init__(self, address: tuple[str, int], server: Server) -> None:
+        if ":" in address[0]:
             self.address_family = socket.AF_INET6
         self.federation = server
         self._places = threading.BoundedSemaphore(server.settings.connections)
-        super().__init__(place, _Handler)
+        super().__init__(address, _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._places.acquire(blocking=False):

@@ -52,7 +52,7 @@ class Crossings:
 
         A row may have several nodes, or none.
         """
-        found, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        node_ids, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         start = 0
         for channel, numbers in rows.items():
             if channel in self.channels:
@@ -61,21 +61,21 @@ class Crossings:
                 low = np.searchsorted(numbers, self.rows[part])
                 there = low < len(numbers)
                 there[there] = numbers[low[there]] == self.rows[part][there]
-                found.append(self.ids[part][there])
+                node_ids.append(self.ids[part][there])
                 places.append(start + low[there])
             start += len(numbers)
-        return np.concatenate(found), np.concatenate(places)
+        return np.concatenate(node_ids), np.concatenate(places)
 
     def rows_of(self, ids: Array) -> dict[str, Array]:
         """The rows that some nodes are, by channel; nodes that are none are passed over."""
         chosen = np.isin(self.ids, ids)
-        found = {}
+        rows_by_channel = {}
         for number, channel in enumerate(self.channels):
             part = slice(int(self.bases[number]), int(self.bases[number + 1]))
             rows = np.unique(self.rows[part][chosen[part]])
             if len(rows):
-                found[channel] = rows
-        return found
+                rows_by_channel[channel] = rows
+        return rows_by_channel
 
 
 class Site:
@@ -117,10 +117,10 @@ class Site:
         bases, rows, ids = [0], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         start = self.first
         for channel, each in self.imports.items():
-            own = [numbers[channel, part.segment] for part in each.parts]
-            count = sum(len(part) for part in own)
-            order = np.argsort(np.concatenate(own), kind="stable")
-            rows.append(np.concatenate(own)[order])
+            nodes_of_parts = [numbers[channel, part.segment] for part in each.parts]
+            count = sum(len(part) for part in nodes_of_parts)
+            order = np.argsort(np.concatenate(nodes_of_parts), kind="stable")
+            rows.append(np.concatenate(nodes_of_parts)[order])
             ids.append(start + order)
             start += count
             bases.append(bases[-1] + count)

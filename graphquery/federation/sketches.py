@@ -124,20 +124,20 @@ class Sketches:
 
     def may_contain(self, hashes: Hashes) -> Array:
         """Boolean array: which sketches may contain any of some hashes."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        found[self.kinds == TOP] = True
+        possible = np.zeros(len(self), dtype=np.bool_)
+        possible[self.kinds == TOP] = True
         if len(hashes) == 0:
             return np.zeros(len(self), dtype=np.bool_)
         owners = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        found[owners[np.isin(self.hashes, hashes)]] = True
+        possible[owners[np.isin(self.hashes, hashes)]] = True
         for start in range(0, len(hashes), LARGEST_EXACT):
             some = hashes[start : start + LARGEST_EXACT]
             for first in range(0, len(self.filters), _EDGES):
                 part = self.filters[first : first + _EDGES]
                 hit = np.asarray(filters.contained(part, some).any(axis=1))
                 there = (self.places >= first) & (self.places < first + len(part))
-                found[there] |= hit[self.places[there] - first]
-        return found
+                possible[there] |= hit[self.places[there] - first]
+        return possible
 
     def to_arrow(self) -> pa.Table:
         """A table of columns `kind` and `content`: hashes (little-endian) or the filter."""
@@ -195,7 +195,9 @@ class Sketches:
         )
 
 
-def union(count: int, targets: Array, members: Sketches, sources: Array, own: Hashes) -> Sketches:
+def union(
+    count: int, targets: Array, members: Sketches, sources: Array, own_hashes: Hashes
+) -> Sketches:
     """The unions of sketches along edges.
 
     Parameters
@@ -219,17 +221,19 @@ def union(count: int, targets: Array, members: Sketches, sources: Array, own: Ha
         last = min(max(last, first + 1), count, first + _EDGES // members.blocks)
         some = slice(int(starts[first]), int(starts[last]))
         owners = targets[some] - first
-        parts.append(_union(last - first, owners, members.take(sources[some]), own[some]))
+        parts.append(_union(last - first, owners, members.take(sources[some]), own_hashes[some]))
         first = last
     return Sketches.concatenated(parts, members.blocks)
 
 
-def _union(count: int, owners: Array, members: Sketches, own: Hashes) -> Sketches:
+def _union(count: int, owners: Array, members: Sketches, own_hashes: Hashes) -> Sketches:
     """`union` of a few thousand edges, each with its own member."""
     kinds = np.zeros(count, dtype=np.uint8)
     np.maximum.at(kinds, owners, members.kinds)
-    expanded = np.concatenate([np.repeat(owners, np.diff(members.offsets)), owners[own != 0]])
-    hashes = np.concatenate([members.hashes, own[own != 0]])
+    expanded = np.concatenate(
+        [np.repeat(owners, np.diff(members.offsets)), owners[own_hashes != 0]]
+    )
+    hashes = np.concatenate([members.hashes, own_hashes[own_hashes != 0]])
     order = np.lexsort((hashes, expanded))
     expanded, hashes = expanded[order], hashes[order]
     fresh = np.ones(len(hashes), dtype=np.bool_)
@@ -238,23 +242,25 @@ def _union(count: int, owners: Array, members: Sketches, own: Hashes) -> Sketche
     lengths = np.bincount(expanded, minlength=count)
     kinds[(kinds == EXACT) & (lengths > LARGEST_EXACT)] = BLOOM
     large = np.flatnonzero(kinds == BLOOM)
-    place = np.full(count, -1, dtype=np.int64)
-    place[large] = np.arange(len(large))
-    chosen = place[expanded] >= 0
-    made = filters.filters_of(place[expanded[chosen]], hashes[chosen], len(large), members.blocks)
+    filter_of = np.full(count, -1, dtype=np.int64)
+    filter_of[large] = np.arange(len(large))
+    chosen = filter_of[expanded] >= 0
+    filters_made = filters.filters_of(
+        filter_of[expanded[chosen]], hashes[chosen], len(large), members.blocks
+    )
     held = members.places >= 0
     np.bitwise_or.at(
-        made,
-        place[owners[held & (place[owners] >= 0)]],
-        members.filters[members.places[held & (place[owners] >= 0)]],
+        filters_made,
+        filter_of[owners[held & (filter_of[owners] >= 0)]],
+        members.filters[members.places[held & (filter_of[owners] >= 0)]],
     )
-    full = filters.fill(made) > FULLEST
+    full = filters.fill(filters_made) > FULLEST
     kinds[large[full]] = TOP
-    place[large] = np.where(full, -1, np.cumsum(~full) - 1)
+    filter_of[large] = np.where(full, -1, np.cumsum(~full) - 1)
     exact = kinds[expanded] == EXACT
     lengths = np.where(kinds == EXACT, lengths, 0)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Sketches(kinds, offsets, hashes[exact], place, made[~full], members.blocks)
+    return Sketches(kinds, offsets, hashes[exact], filter_of, filters_made[~full], members.blocks)
 
 
 def spread(starts: Array, lengths: Array) -> Array:

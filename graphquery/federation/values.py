@@ -39,15 +39,15 @@ def evaluate(
 
     See :func:`graphquery.operations.evaluate.evaluate` for what they are.
     """
-    asked = list(names)
-    found = walk(question, asked, forwards=False, want=requests.ROWS)
+    listed = list(names)
+    reached = walk(question, listed, forwards=False, want=requests.ROWS)
     if any(each.reason != OUTSIDE for each in question.missing.values()):
         return {}
     given = _named(valuation)
     travels = SEMIRINGS.get(semiring.name) == semiring and not any(question.zoomed.values())
     if travels and given is not None:
-        return _by_values(question, semiring, given, asked, found)
-    return _by_fragments(question, semiring, valuation, asked, found)
+        return _by_values(question, semiring, given, listed, reached)
+    return _by_fragments(question, semiring, valuation, listed, reached)
 
 
 def _named(valuation: Any) -> Mapping[str, Any] | None:
@@ -62,8 +62,8 @@ def _check_names(question: Question, names: Mapping[str, Collection[str]]) -> No
     """Have stores that are asked for nothing else look whether they have some nodes."""
     question.ask(
         {
-            alias: requests.ends(question.version(alias), own, (), question.zoom(alias))
-            for alias, own in names.items()
+            alias: requests.ends(question.version(alias), own_names, (), question.zoom(alias))
+            for alias, own_names in names.items()
         }
     )
 
@@ -73,15 +73,15 @@ def _by_values(
     semiring: Semiring[Any],
     given: Mapping[str, Any],
     names: list[str],
-    found: Reached,
+    reached: Reached,
 ) -> dict[str, Any]:
     """Evaluate channel by channel, those first that others are made of."""
     tokens: dict[str, dict[str, Any]] = {}
     for name, value in given.items():
-        [(alias, own)] = question.by_alias([name]).items()
-        tokens.setdefault(alias, {})[own[0]] = semiring.unpack(semiring.array([value]))[0]
+        [(alias, own_names)] = question.by_alias([name]).items()
+        tokens.setdefault(alias, {})[own_names[0]] = semiring.unpack(semiring.array([value]))[0]
     values: dict[str, tuple[Array, pa.Array]] = {}
-    for batch in _levels(question, found):
+    for batch in _levels(question, reached):
         messages = {
             alias: requests.evaluate(
                 question.version(alias),
@@ -89,7 +89,7 @@ def _by_values(
                 _plain(semiring, tokens.get(alias, {})),
                 (),
                 exits,
-                _known(semiring, found.crossed.get(alias, {}), values),
+                _known(semiring, reached.crossed.get(alias, {}), values),
                 question.zoom(alias),
             )
             for alias, exits in batch.items()
@@ -104,40 +104,44 @@ def _by_values(
                 values[channel] = (numbers, column.slice(start, len(numbers)))
                 start += len(numbers)
     named = question.by_alias(names)
-    _check_names(question, {a: own for a, own in tokens.items() if a not in {**found.asked}})
+    _check_names(
+        question, {a: own_names for a, own_names in tokens.items() if a not in {**reached.asked}}
+    )
     messages = {
         alias: requests.evaluate(
             question.version(alias),
             semiring.name,
             _plain(semiring, tokens.get(alias, {})),
-            own,
+            own_names,
             {},
-            _known(semiring, found.crossed.get(alias, {}), values),
+            _known(semiring, reached.crossed.get(alias, {}), values),
             question.zoom(alias),
         )
-        for alias, own in named.items()
+        for alias, own_names in named.items()
     }
     replies = question.ask(messages)
     result: dict[str, Any] = {}
-    for alias, own in named.items():
+    for alias, own_names in named.items():
         if alias not in replies:
             return {}
         column = replies[alias].tables["nodes"].column("value").combine_chunks()
-        for name, value in zip(own, unpacked(semiring, column), strict=True):
+        for name, value in zip(own_names, unpacked(semiring, column), strict=True):
             result[f"{alias}{SEPARATOR}{name}"] = value
     return {name: result[name] for name in names}
 
 
-def _levels(question: Question, found: Reached) -> list[dict[str, dict[str, Array]]]:
+def _levels(question: Question, reached: Reached) -> list[dict[str, dict[str, Array]]]:
     """The exported rows needed, by alias, in batches that need only batches before them."""
     needed = {
         channel: (alias, numbers)
-        for alias, rows in found.asked.items()
+        for alias, rows in reached.asked.items()
         for channel, numbers in rows.items()
     }
     level: dict[str, int] = {}
-    made = {channel: question.directory.exported(channel) for channel in needed}
-    channels = {channel: () if each is None else each.channels for channel, each in made.items()}
+    exported = {channel: question.directory.exported(channel) for channel in needed}
+    channels = {
+        channel: () if each is None else each.channels for channel, each in exported.items()
+    }
     for channel in sorted(needed, key=lambda each: len(channels[each])):
         before = channels[channel]
         level[channel] = 1 + max((level.get(each, 0) for each in before), default=0)
@@ -175,7 +179,7 @@ def _by_fragments(
     semiring: Semiring[Any],
     valuation: Any,
     names: list[str],
-    found: Reached,
+    reached: Reached,
 ) -> dict[str, Any]:
     """Evaluate over the fragments of all stores, joined here."""
     named = question.by_alias(names)
@@ -185,12 +189,12 @@ def _by_fragments(
             None,
             {},
             named.get(alias, ()),
-            found.asked.get(alias, {}),
+            reached.asked.get(alias, {}),
             keys=True,
             zoomed=question.zoom(alias),
         )
         for alias in question.directory.heads
-        if alias in named or found.asked.get(alias)
+        if alias in named or reached.asked.get(alias)
     }
     replies = question.ask(batch)
     if len(replies) < len(batch):
@@ -204,7 +208,9 @@ def _by_fragments(
         valuation = _placed(question, joined, valuation)
     ids = np.concatenate([joined.targets[alias] for alias in named])
     evaluated = joined.graph.evaluate(semiring, valuation, ids)
-    ordered = [f"{alias}{SEPARATOR}{name}" for alias, own in named.items() for name in own]
+    ordered = [
+        f"{alias}{SEPARATOR}{name}" for alias, own_names in named.items() for name in own_names
+    ]
     result = dict(zip(ordered, semiring.unpack(evaluated.annotations[ids]), strict=True))
     return {name: result[name] for name in names}
 
@@ -212,7 +218,7 @@ def _by_fragments(
 def _placed(question: Question, joined: Joined, valuation: Mapping[Any, Any]) -> dict[Any, Any]:
     """A valuation of the nodes of the joined graph; of others, whether they are nodes at all."""
     placed: dict[Any, Any] = {}
-    others: dict[str, list[str]] = {}
+    elsewhere: dict[str, list[str]] = {}
     for node, value in valuation.items():
         name = _renamed(joined, node)
         if not isinstance(name, str):
@@ -221,9 +227,9 @@ def _placed(question: Question, joined: Joined, valuation: Mapping[Any, Any]) ->
         try:
             placed[joined.graph.node(name)] = value
         except UnknownNameError:
-            for alias, own in question.by_alias([node]).items():
-                others.setdefault(alias, []).extend(own)
-    _check_names(question, others)
+            for alias, own_names in question.by_alias([node]).items():
+                elsewhere.setdefault(alias, []).extend(own_names)
+    _check_names(question, elsewhere)
     return placed
 
 

@@ -56,10 +56,10 @@ def accuracy(
 ) -> Accuracy:
     """Compare the pairs that two graphs have paths between; edge by edge."""
     wanted = reachable(full, outputs, inputs)
-    found = reachable(reduced, outputs, inputs)
+    masks = reachable(reduced, outputs, inputs)
     count = sum(mask.bit_count() for mask in wanted.values())
-    told = sum(mask.bit_count() for mask in found.values())
-    both = sum((mask & found[output]).bit_count() for output, mask in wanted.items())
+    told = sum(mask.bit_count() for mask in masks.values())
+    both = sum((mask & masks[output]).bit_count() for output, mask in wanted.items())
     return Accuracy(both / count if count else 1.0, both / told if told else 1.0, count)
 
 
@@ -81,9 +81,9 @@ def reachable(
     ready = [vertex for vertex in backward if vertex not in onward]
     while ready:
         vertex = ready.pop()
-        own = masks.get(vertex, 0) | bits.get(vertex, 0)
+        own_mask = masks.get(vertex, 0) | bits.get(vertex, 0)
         for effect in backward.get(vertex, ()):
-            masks[effect] = masks.get(effect, 0) | own
+            masks[effect] = masks.get(effect, 0) | own_mask
             left[effect] -= 1
             if not left[effect]:
                 ready.append(effect)

@@ -97,16 +97,16 @@ def contract(edges: Edges, closed: Array) -> Contracted:
 
 def _bypass(edges: Edges, single: Array) -> Edges:
     """Eliminate vertices that one edge leaves: what enters them enters where they lead."""
-    own = single[edges.source]
-    mine, rest = edges.take(own), edges.take(~own)
-    check_loops(mine)
-    vertices = mine.source
+    is_single = single[edges.source]
+    removed, rest = edges.take(is_single), edges.take(~is_single)
+    check_loops(removed)
+    vertices = removed.source
     target = np.arange(len(single), dtype=np.int64)
-    target[vertices] = mine.dest
+    target[vertices] = removed.dest
     label = None
-    if mine.label is not None and mine.semiring is not None:
-        label = mine.semiring.ones(len(single)).astype(mine.label.dtype)
-        label[vertices] = mine.label
+    if removed.label is not None and removed.semiring is not None:
+        label = removed.semiring.ones(len(single)).astype(removed.label.dtype)
+        label[vertices] = removed.label
     waiting = vertices[single[target[vertices]]]
     # Doubling follows a chain of n vertices in log n steps; one that goes on is a cycle.
     for _ in range(len(vertices).bit_length() + 1):
@@ -200,7 +200,7 @@ def eliminate_apart(edges: Edges, chosen: Array, marks: Array | None = None) -> 
     label = None
     if into.label is not None and out_of.label is not None:
         label = edges.times(into.label[left], out_of.label[right])
-    made = Edges(into.source[left], out_of.dest[right], label, edges.semiring)
-    check_loops(made)
+    composed = Edges(into.source[left], out_of.dest[right], label, edges.semiring)
+    check_loops(composed)
     of = np.zeros(0, dtype=np.int64) if marks is None else marks[into.dest[left]]
-    return joined([edges.take(~(enters | leaves)), made], edges.semiring), of
+    return joined([edges.take(~(enters | leaves)), composed], edges.semiring), of

@@ -83,31 +83,40 @@ def decide(edges: Edges, blocked: Array, final: Array) -> Decided:
         return Decided(edges, nothing)
     around = edges.take(touched)
     component = components(around, blocked)
-    own = np.where(blocked[around.source], component[around.source], component[around.dest])
+    component_of_edge = np.where(
+        blocked[around.source], component[around.source], component[around.dest]
+    )
     settled = blocked | final
     unsettled = ~(settled[around.source] & settled[around.dest])
     ready = blocked.copy()
     waiting = nothing.copy()
-    waiting[own[unsettled]] = True
+    waiting[component_of_edge[unsettled]] = True
     ready &= ~waiting[component]
     if not ready.any():
         return Decided(edges, nothing)
-    inside = ready[own]
+    inside = ready[component_of_edge]
     members = around.take(inside)
-    hubs = np.bincount(own[inside], minlength=len(blocked))
+    hubs = np.bincount(component_of_edge[inside], minlength=len(blocked))
     closure, marks = _closures(members, ready, component, hubs)
     complete = ready[component] & ready
     complete[marks[ready[closure.source] | ready[closure.dest]]] = False
     smaller = complete & (np.bincount(marks, minlength=len(blocked)) <= hubs)
-    closure_is_less = _jointly(members, own[inside], closure, marks, smaller, complete)
+    closure_is_less = _jointly(
+        members, component_of_edge[inside], closure, marks, smaller, complete
+    )
     smaller = complete & (smaller | closure_is_less)
     parts = [edges.take(~touched), around.take(~inside)]
-    parts += [members.take(~smaller[own[inside]]), closure.take(smaller[marks])]
+    parts += [members.take(~smaller[component_of_edge[inside]]), closure.take(smaller[marks])]
     return Decided(joined(parts, edges.semiring).merged(), ready & ~smaller[component])
 
 
 def _jointly(
-    members: Edges, own: Array, closure: Edges, marks: Array, smaller: Array, complete: Array
+    members: Edges,
+    component_of_edge: Array,
+    closure: Edges,
+    marks: Array,
+    smaller: Array,
+    complete: Array,
 ) -> Array:
     """Which components are smaller as closures together with others that have the same ends.
 
@@ -118,7 +127,10 @@ def _jointly(
     together = components(members, np.ones(size, dtype=np.bool_))
     either, whole = (
         _pairs_of(
-            joined([members.take(~closes[own]), closure.take(closes[marks])], members.semiring),
+            joined(
+                [members.take(~closes[component_of_edge]), closure.take(closes[marks])],
+                members.semiring,
+            ),
             together,
             size,
         )
@@ -174,8 +186,8 @@ def _closures(members: Edges, ready: Array, component: Array, hubs: Array) -> tu
         left &= ~too_large[component]
         last &= left
         untouched = ~(last[active.source] | last[active.dest])
-        active, made = eliminate_apart(active, last, component)
-        marks = np.concatenate([marks[untouched], made])
+        active, new_marks = eliminate_apart(active, last, component)
+        marks = np.concatenate([marks[untouched], new_marks])
         active, marks = _merged(active, marks)
         left &= ~last
 

@@ -85,9 +85,9 @@ def repair(
         else:
             edges = no_edges(semiring)
             for number in range(len(after)):
-                one = after.take(np.array([number]))
-                edges = joined([edges, _through(before, one, stays)], semiring)
-                before = joined([before, one], semiring)
+                edge = after.take(np.array([number]))
+                edges = joined([edges, _through(before, edge, stays)], semiring)
+                before = joined([before, edge], semiring)
             edges = edges.merged()
     except CycleError as error:
         names = ", ".join(str(keys[int(v) % size].as_py()) for v in error.args[1])
@@ -109,8 +109,8 @@ def _roles(raw: Partial, late: Partial, known: Array, around: Array, size: int) 
     roles = np.zeros(size, dtype=np.uint8)
     roles[known] |= raw.vertices.roles
     roles[around] |= late.vertices.roles
-    said: Array = roles & np.uint8(Role.ACTIVITY | Role.ENTITY | Role.KEPT)
-    return said
+    known_roles: Array = roles & np.uint8(Role.ACTIVITY | Role.ENTITY | Role.KEPT)
+    return known_roles
 
 
 def _are_activities(roles: Array) -> Array:

@@ -227,14 +227,18 @@ def merge(parts: Sequence[Partial], semiring: Semiring[Any] | None = None) -> Pa
             functions.setdefault(name, []).append(function)
     numbers = {name: number for number, name in enumerate(functions)}
     known = []
-    for part, own in zip(parts, places, strict=True):
+    for part, numbering in zip(parts, places, strict=True):
         # The last two places are those of UNKNOWN and SEVERAL, which count from the end.
         moved = np.array([*(numbers[name] for name in part.functions), -2, -1], dtype=np.int64)
-        known.append((own, replace(part.vertices, scope=moved[part.vertices.scope])))
+        known.append((numbering, replace(part.vertices, scope=moved[part.vertices.scope])))
     return Partial(
         keys,
         joined(
-            [part.edges.renumbered(own) for part, own in zip(parts, places, strict=True)], semiring
+            [
+                part.edges.renumbered(numbering)
+                for part, numbering in zip(parts, places, strict=True)
+            ],
+            semiring,
         ),
         merged(len(keys), known),
         {name: merge_functions(several) for name, several in functions.items()},

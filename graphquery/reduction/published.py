@@ -181,17 +181,17 @@ class Windowed:
                 self._retain(each)
 
     def _matches(self, edge: Pair) -> list[Pair]:
-        found: dict[Pair, None] = {}
+        matches: dict[Pair, None] = {}
         waiting = [edge]
         while waiting:
             source, dest = waiting.pop()
             composed = [(effect, dest) for effect, _ in self._into.get(source, ())]
             composed += [(source, cause) for _, cause in self._out.get(dest, ())]
-            fresh = [each for each in composed if each not in found]
-            found.update(dict.fromkeys(fresh))
+            fresh = [each for each in composed if each not in matches]
+            matches.update(dict.fromkeys(fresh))
             if self._remembered is Remembered.TRANSITIVE:
                 waiting += fresh
-        return list(found)
+        return list(matches)
 
     def _retain(self, edge: Pair) -> None:
         if len(self._window) == self._size:

@@ -211,8 +211,8 @@ def final_table(finals: list[Final], key_type: pa.DataType | None = None) -> pa.
 
 def pairs(finals: list[Final]) -> set[tuple[Any, Any]]:
     """Final edges as pairs of keys; for tests and small graphs."""
-    found: set[tuple[Any, Any]] = set()
+    edge_keys: set[tuple[Any, Any]] = set()
     for final in finals:
         keys = np.array(final.keys.to_pylist(), dtype=object)
-        found.update(zip(keys[final.edges.source], keys[final.edges.dest], strict=True))
-    return found
+        edge_keys.update(zip(keys[final.edges.source], keys[final.edges.dest], strict=True))
+    return edge_keys

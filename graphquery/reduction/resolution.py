@@ -152,27 +152,27 @@ class _Step:
         answered[answers.source] = True
         answered[empty] = True
         hit = ~self.settled & answered[self.leaving.dest]
-        asked = self.leaving.take(hit)
+        requested = self.leaving.take(hit)
         order = np.argsort(answers.source, kind="stable")
         causes = answers.take(order)
         number = np.bincount(causes.source, minlength=self.size)
         starts = np.cumsum(number) - number
-        fan = number[asked.dest]
+        fan = number[requested.dest]
         self.dead += int(np.count_nonzero(fan == 0))
-        left = np.repeat(np.arange(len(asked)), fan)
+        left = np.repeat(np.arange(len(requested)), fan)
         right = np.arange(len(left)) - np.repeat(np.cumsum(fan) - fan, fan)
-        right += starts[asked.dest][left]
+        right += starts[requested.dest][left]
         label = None
-        if asked.label is not None and causes.label is not None:
-            label = asked.times(asked.label[left], causes.label[right])
-        made = Edges(asked.source[left], causes.dest[right], label, asked.semiring)
-        self.leaving = joined([self.leaving.take(~hit), made], asked.semiring)
-        self.settled = np.concatenate([self.settled[~hit], np.ones(len(made), dtype=np.bool_)])
+        if requested.label is not None and causes.label is not None:
+            label = requested.times(requested.label[left], causes.label[right])
+        replaced = Edges(requested.source[left], causes.dest[right], label, requested.semiring)
+        self.leaving = joined([self.leaving.take(~hit), replaced], requested.semiring)
+        self.settled = np.concatenate([self.settled[~hit], np.ones(len(replaced), dtype=np.bool_)])
 
     def _bury(self) -> bool:
         """Drop closed vertices that nothing came of; return whether that freed others."""
-        asked = self._marked(self.requests.dest)
-        buried = self.closed & ~self.final & ~asked & ~self.gone
+        is_requested = self._marked(self.requests.dest)
+        buried = self.closed & ~self.final & ~is_requested & ~self.gone
         if not buried.any():
             return False
         self.gone |= buried
@@ -227,26 +227,26 @@ class _Step:
     def _answer(self, handed: Array, causes: Edges, itself: Array) -> tuple[Edges, Array]:
         answered = handed | itself
         rows = answered[self.requests.dest]
-        asked = self.requests.take(rows)
-        if not len(asked):
-            return no_edges(self.leaving.semiring), asked.source
+        served = self.requests.take(rows)
+        if not len(served):
+            return no_edges(self.leaving.semiring), served.source
         self.requests = self.requests.take(~rows)
         # Each shard is told once of a vertex, however many of its vertices asked.
-        pairs = Edges(self.owner[asked.source], asked.dest).merged()
-        vertices = np.unique(asked.dest[itself[asked.dest]])
+        pairs = Edges(self.owner[served.source], served.dest).merged()
+        vertices = np.unique(served.dest[itself[served.dest]])
         ones = None
         if causes.semiring is not None:
             ones = causes.semiring.ones(len(vertices))
-        said = joined([causes, Edges(vertices, vertices, ones, causes.semiring)], causes.semiring)
+        sent = joined([causes, Edges(vertices, vertices, ones, causes.semiring)], causes.semiring)
         here = no_edges(causes.semiring), np.empty(0, dtype=np.int64)
-        has_cause = self._marked(said.source)
+        has_cause = self._marked(sent.source)
         for target in np.unique(pairs.source).tolist():
             to = self._marked(pairs.dest[pairs.source == target])
             empty = np.flatnonzero(to & ~has_cause)
             if target == self.shard:
-                here = said.take(to[said.source]), empty
+                here = sent.take(to[sent.source]), empty
             else:
-                self.told.append((target, said.take(to[said.source]), empty))
+                self.told.append((target, sent.take(to[sent.source]), empty))
         return here
 
     def _marked(self, places: Array) -> Array:
@@ -285,8 +285,8 @@ class _Step:
         needed |= self._marked(empty) | self._marked(cancelled.source)
         needed |= self._marked(cancelled.dest)
         numbers = np.cumsum(needed) - 1
-        said = np.uint8(Role.KEPT | Role.HUB | Role.EXCESS)
-        roles = np.where(self._marked(answers.dest), self.roles & said, np.uint8(0))
+        lasting = np.uint8(Role.KEPT | Role.HUB | Role.EXCESS)
+        roles = np.where(self._marked(answers.dest), self.roles & lasting, np.uint8(0))
         nothing = no_edges(answers.semiring)
         return Share(
             self.share.keys.filter(pa.array(needed)),

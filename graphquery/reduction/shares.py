@@ -110,10 +110,10 @@ def split(partial: Partial, count: int) -> list[Share]:
 
 
 def _share(
-    partial: Partial, known: Array, own: Array, edges: Edges, ends: Edges, settled: Array
+    partial: Partial, known: Array, owned: Array, edges: Edges, ends: Edges, settled: Array
 ) -> Share:
-    leaves = own[edges.source]
-    enters = own[edges.dest] & ~settled
+    leaves = owned[edges.source]
+    enters = owned[edges.dest] & ~settled
     needed = known.copy()
     for which in (leaves, enters):
         needed[edges.source[which]] = True
@@ -148,13 +148,16 @@ def joined_shares(parts: Sequence[Share], semiring: Semiring[Any] | None) -> Sha
     functions = tuple(dict.fromkeys(name for part in parts for name in part.functions))
     numbers = {name: number for number, name in enumerate(functions)}
     known = []
-    for part, own in zip(parts, places, strict=True):
+    for part, numbering in zip(parts, places, strict=True):
         # The last two places are those of SEVERAL and UNKNOWN, which count from the end.
         moved = np.array([*(numbers[name] for name in part.functions), SEVERAL, UNKNOWN])
-        known.append((own, replace(part.vertices, scope=moved[part.vertices.scope])))
+        known.append((numbering, replace(part.vertices, scope=moved[part.vertices.scope])))
 
     def all_of(name: str, of: Semiring[Any] | None) -> Edges:
-        edges = [getattr(p, name).renumbered(own) for p, own in zip(parts, places, strict=True)]
+        edges = [
+            getattr(p, name).renumbered(numbering)
+            for p, numbering in zip(parts, places, strict=True)
+        ]
         return joined(edges, of)
 
     return Share(
@@ -166,5 +169,7 @@ def joined_shares(parts: Sequence[Share], semiring: Semiring[Any] | None) -> Sha
         all_of("requests", None),
         all_of("cancelled", None),
         all_of("answers", semiring),
-        np.concatenate([own[part.empty] for part, own in zip(parts, places, strict=True)]),
+        np.concatenate(
+            [numbering[part.empty] for part, numbering in zip(parts, places, strict=True)]
+        ),
     )

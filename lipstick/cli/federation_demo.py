@@ -66,8 +66,8 @@ def tell(federation: Federation) -> None:
     for missing in answer.missing:
         click.echo(f"  missing: {missing}")
     for source in ("sales::orders:o1", "sales::orders:o4"):
-        found = federation.flow(source, QUESTION)
-        click.echo(f"Could {source} have flowed into it? {found.verdict.value}")
+        verdict = federation.flow(source, QUESTION)
+        click.echo(f"Could {source} have flowed into it? {verdict.verdict.value}")
     cost = federation.paths("sales::orders:o1", QUESTION).cost
     click.echo(f"All paths took {cost.requests} requests in {cost.rounds} rounds.")
 

@@ -45,23 +45,23 @@ def record(
     from lipstick.record import store_recordings
 
     with reported():
-        made = recorded(command, raw)
+        recording = recorded(command, raw)
         if save is not None:
-            made.save(save)
-        place = ""
+            recording.save(save)
+        stored_in = ""
         if store is not None:
-            (number,) = store_recordings({store: made}).values()
-            place = f"; {store}, segments run{number}/..."
-    click.echo(f"{_summary(made)}{place}", err=True)
-    sys.exit(made.code)
+            (number,) = store_recordings({store: recording}).values()
+            stored_in = f"; {store}, segments run{number}/..."
+    click.echo(f"{_summary(recording)}{stored_in}", err=True)
+    sys.exit(recording.code)
 
 
-def _summary(made: Recording) -> str:
-    read = {path for paths in made.read.values() for path in paths}
-    written = {path for paths in made.written.values() for path in paths}
-    addresses = {each for found in made.connected.values() for each in found}
+def _summary(recording: Recording) -> str:
+    read = {path for paths in recording.read.values() for path in paths}
+    written = {path for paths in recording.written.values() for path in paths}
+    addresses = {each for peers in recording.connected.values() for each in peers}
     return (
-        f"{made.processes} processes, {len(read)} files read, {len(written)} written, "
+        f"{recording.processes} processes, {len(read)} files read, {len(written)} written, "
         f"{len(addresses)} addresses connected to"
     )
 
@@ -83,8 +83,8 @@ def stitch(recordings: tuple[str, ...], skew: float) -> None:
     if any(not name or not store for name, _, store in pairs):
         raise Failure("Give each recording with its store: FILE=STORE.")
     with reported():
-        made = {Path(store): Recording.load(name) for name, _, store in pairs}
-        if len(made) < len(pairs):
+        by_store = {Path(store): Recording.load(name) for name, _, store in pairs}
+        if len(by_store) < len(pairs):
             raise Failure("Two recordings have the same store: store them one after the other.")
-        for store, number in store_recordings(made, skew).items():
+        for store, number in store_recordings(by_store, skew).items():
             click.echo(f"{store}: segments run{number}/...")

@@ -170,33 +170,33 @@ def depends(
     provenance: ScriptProvenance, answer: Answer, criteria: tuple[str, ...], forward: bool
 ) -> None:
     """Lines and files that something depends on, or that a change of it concerns."""
-    found = (provenance.concerns if forward else provenance.depends)(*criteria)
-    _send(found, answer, "writes" if forward else "reads")
+    dependence = (provenance.concerns if forward else provenance.depends)(*criteria)
+    _send(dependence, answer, "writes" if forward else "reads")
 
 
-def _send(found: Dependence, answer: Answer, files: str) -> None:
+def _send(dependence: Dependence, answer: Answer, files: str) -> None:
     document = {
-        "certain": found.certain,
-        "files": found.files,
-        "variables": found.variables,
-        "lines": [_line(line) for line in found.lines],
-        "assumed": [_line(item.line) | {"why": item.why} for item in found.assumptions],
-        "not_followed": [_line(item.line) | {"why": item.why} for item in found.opaque],
+        "certain": dependence.certain,
+        "files": dependence.files,
+        "variables": dependence.variables,
+        "lines": [_line(line) for line in dependence.lines],
+        "assumed": [_line(item.line) | {"why": item.why} for item in dependence.assumptions],
+        "not_followed": [_line(item.line) | {"why": item.why} for item in dependence.opaque],
     }
     if answer.format == JSON:
         answer.send_json(document)
         return
-    if found.files:
-        answer.say(f"{files}: {', '.join(found.files)}")
-    if found.variables:
-        answer.say(f"variables: {', '.join(found.variables)}")
+    if dependence.files:
+        answer.say(f"{files}: {', '.join(dependence.files)}")
+    if dependence.variables:
+        answer.say(f"variables: {', '.join(dependence.variables)}")
     rows = document["lines"]
     assert isinstance(rows, list)
     answer.table(rows[: answer.rows], len(rows))
-    if not found.certain:
+    if not dependence.certain:
         answer.say("Assumed:")
         answer.table(document["assumed"])  # type: ignore[arg-type]
-    if found.opaque:
+    if dependence.opaque:
         answer.say("Not followed:")
         answer.table(document["not_followed"])  # type: ignore[arg-type]
     answer.send_table()
@@ -235,15 +235,15 @@ def diff(
     with reported():
         from lipstick.scripts.difference import script_difference
 
-        found = script_difference(_opened(old, facts, order), _opened(new, facts, order))
+        difference = script_difference(_opened(old, facts, order), _opened(new, facts, order))
         sent = answer(format, output, limit, (TABLE, JSON))
         document: dict[str, Any] = {
-            "changed": found.changed,
-            "unchanged": found.unchanged,
-            "gone": found.gone,
-            "new": found.new,
-            "removed": [_line(line) for line in found.removed],
-            "added": [_line(line) for line in found.added],
+            "changed": difference.changed,
+            "unchanged": difference.unchanged,
+            "gone": difference.gone,
+            "new": difference.new,
+            "removed": [_line(line) for line in difference.removed],
+            "added": [_line(line) for line in difference.added],
         }
         if sent.format == JSON:
             sent.send_json(document)
@@ -340,11 +340,11 @@ def trace(
         if any("=" not in item for item in where):
             raise Failure("--where takes COLUMN=VALUE.")
         values = dict(item.split("=", 1) for item in where) or None
-        found = traced(open_run(record), made, row, values)
-        _send_trace(found, answer(format, output, limit, (TABLE, JSON)))
+        traced_row = traced(open_run(record), made, row, values)
+        _send_trace(traced_row, answer(format, output, limit, (TABLE, JSON)))
 
 
-def _send_trace(found: Trace, sent: Answer) -> None:
+def _send_trace(traced_row: Trace, sent: Answer) -> None:
     inputs: list[dict[str, Any]] = [
         {
             "file": item.file,
@@ -354,14 +354,14 @@ def _send_trace(found: Trace, sent: Answer) -> None:
             "certain": item.certain,
             "why": "; ".join(item.why) or None,
         }
-        for item in found.inputs
+        for item in traced_row.inputs
     ]
     document: dict[str, Any] = {
-        "certain": found.certain,
-        "rows_alike": found.alike,
+        "certain": traced_row.certain,
+        "rows_alike": traced_row.alike,
         "inputs": inputs,
-        "lines": [_line(line) for line in found.lines],
-        "assumed": [_line(item.line) | {"why": item.why} for item in found.assumptions],
+        "lines": [_line(line) for line in traced_row.lines],
+        "assumed": [_line(item.line) | {"why": item.why} for item in traced_row.assumptions],
     }
     if sent.format == JSON:
         sent.send_json(document)

@@ -98,9 +98,9 @@ def tell(recording: Stored) -> None:
 
     sensor, number = example.FAULT
     alarms = Events("alarms", 1, key=sensor)
-    found = ancestors(recording, alarms)
+    traced_events = ancestors(recording, alarms)
     click.echo(f"\nAlarm 1 of {sensor} was made of these readings:")
-    for row in found.content("readings").to_pylist():
+    for row in traced_events.content("readings").to_pylist():
         click.echo(f"  {row['ts']}  {row['celsius']:6.1f}")
     faulty = Events("readings", number, key=sensor)
     concerned = descendants(recording, faulty, within=["alarms"])

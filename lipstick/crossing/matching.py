@@ -13,8 +13,8 @@ from semiring.arrow import whole
 from semiring.base import Array
 
 
-def permutation(rows: pa.Table, others: pa.Table, names: Sequence[str]) -> Array:
-    """The row of `others` that each row of `rows` is, by the values of some columns.
+def permutation(rows: pa.Table, captured: pa.Table, names: Sequence[str]) -> Array:
+    """The row of `captured` that each row of `rows` is, by the values of some columns.
 
     Of rows that are equal the first is the first, the second the second: nothing else tells rows
     of a bag apart.
@@ -33,17 +33,20 @@ def permutation(rows: pa.Table, others: pa.Table, names: Sequence[str]) -> Array
     -----
     Sorts both: O(n log n).
     """
-    if len(rows) != len(others):
-        raise ExportError(f"{len(others)} rows were captured, and {len(rows)} are in the files.")
-    both = [_both(rows.column(name), others.column(name)) for name in names]
+    if len(rows) != len(captured):
+        raise ExportError(f"{len(captured)} rows were captured, and {len(rows)} are in the files.")
+    both = [_both(rows.column(name), captured.column(name)) for name in names]
     codes, _ = distinct(both, 2 * len(rows))
-    mine, theirs = codes[: len(rows)], codes[len(rows) :]
-    order, other = np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable")
-    if not np.array_equal(mine[order], theirs[other]):
+    codes_of_rows, codes_of_captured = codes[: len(rows)], codes[len(rows) :]
+    order, other = (
+        np.argsort(codes_of_rows, kind="stable"),
+        np.argsort(codes_of_captured, kind="stable"),
+    )
+    if not np.array_equal(codes_of_rows[order], codes_of_captured[other]):
         raise ExportError("The rows in the files are not those that were captured.")
-    found = np.empty(len(rows), dtype=np.int64)
-    found[order] = other
-    return found
+    order_found = np.empty(len(rows), dtype=np.int64)
+    order_found[order] = other
+    return order_found
 
 
 def occurrences(columns: Sequence[pa.Array], count: int) -> Array:
@@ -52,10 +55,10 @@ def occurrences(columns: Sequence[pa.Array], count: int) -> Array:
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes, minlength=1)
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    found = np.empty(count, dtype=np.int64)
-    found[order] = np.arange(count, dtype=np.int64) - starts + 1
-    return found
+    numbers = np.empty(count, dtype=np.int64)
+    numbers[order] = np.arange(count, dtype=np.int64) - starts + 1
+    return numbers
 
 
-def _both(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
-    return whole(pa.chunked_array([*one.chunks, *other.cast(one.type).chunks], one.type))
+def _both(left: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.Array:
+    return whole(pa.chunked_array([*left.chunks, *other.cast(left.type).chunks], left.type))

@@ -181,18 +181,18 @@ class _Columns:
         """
         attempts = int(self.attempt.max(initial=0)) + 2
         pair = self.execution * attempts + self.attempt + 1
-        pairs, place = np.unique(pair, return_inverse=True)
+        pairs, pair_of = np.unique(pair, return_inverse=True)
         due = np.full(len(pairs), -1, dtype=np.int64)
         ends = left & self.is_end
-        due[place[ends]] = self.messages[ends]
-        counted = left & self.is_edges & (self.seq < due[place])
-        sent = np.bincount(place[counted], minlength=len(pairs))
+        due[pair_of[ends]] = self.messages[ends]
+        counted = left & self.is_edges & (self.seq < due[pair_of])
+        sent = np.bincount(pair_of[counted], minlength=len(pairs))
         whole = (due >= 0) & (sent >= due)
         winner = np.full(self.count, np.iinfo(np.int64).max, dtype=np.int64)
         np.minimum.at(winner, pairs[whole] // attempts, pairs[whole] % attempts)
-        own = winner[self.execution] == self.attempt + 1
+        wins = winner[self.execution] == self.attempt + 1
         single = self.attempt == SINGLE
-        chosen: Array = left & (own | single)
+        chosen: Array = left & (wins | single)
         lost: Array = left & ~chosen & (winner[self.execution] < np.iinfo(np.int64).max)
         return chosen, lost
 

@@ -115,16 +115,16 @@ class Done:
             while len(waiting):
                 inside = at[waiting] < len(run)
                 waiting = waiting[inside]
-                place = at[waiting]
-                same = run.hashes[place] == hashes[waiting]
-                waiting, place = waiting[same], place[same]
+                position = at[waiting]
+                same = run.hashes[position] == hashes[waiting]
+                waiting, position = waiting[same], position[same]
                 if not len(waiting):
                     break
-                names = run.execs.take(pa.array(place))
+                names = run.execs.take(pa.array(position))
                 equal = np.asarray(pc.equal(names, execs.take(pa.array(waiting))))
-                hit = equal & (run.seq[place] == seq[waiting])
-                attempt[waiting[hit]] = run.attempt[place[hit]]
-                messages[waiting[hit]] = run.messages[place[hit]]
+                hit = equal & (run.seq[position] == seq[waiting])
+                attempt[waiting[hit]] = run.attempt[position[hit]]
+                messages[waiting[hit]] = run.messages[position[hit]]
                 waiting = waiting[~hit]
                 at[waiting] += 1
         return attempt, messages

@@ -113,9 +113,9 @@ class Emitter:
         keep
             Whether what it generated is to stay in the reduced graph although it is read again.
         """
-        own = _texts(execution)
-        edges = [f'[{own},{_texts(each)},"used"]' for each in uses]
-        edges += [f'[{_texts(each)},{own},"wasGeneratedBy"]' for each in generates]
+        name = _texts(execution)
+        edges = [f'[{name},{_texts(each)},"used"]' for each in uses]
+        edges += [f'[{_texts(each)},{name},"wasGeneratedBy"]' for each in generates]
         counts = f'"causes":1,"uses":{len(uses)},"generations":{len(generates)}'
         if readers is not None:
             counts += f',"readers":{readers}'
@@ -124,15 +124,15 @@ class Emitter:
         if keep:
             counts += ',"keep":true'
         self._write(
-            f'"kind":"edges","exec":{own},"seq":0,"function":{_texts(function)},'
+            f'"kind":"edges","exec":{name},"seq":0,"function":{_texts(function)},'
             f'"event_time":{_now()},"edges":[{",".join(edges)}],"counts":{{{counts}}}'
         )
 
     def send(self, function: str, execution: str, edges: str) -> None:
         """Emit edges that are a JSON list already, as one message of an execution that is over."""
-        own = _texts(execution)
+        name = _texts(execution)
         self._write(
-            f'"kind":"edges","exec":{own},"seq":0,"function":{_texts(function)},'
+            f'"kind":"edges","exec":{name},"seq":0,"function":{_texts(function)},'
             f'"event_time":{_now()},"edges":{edges}'
         )
 
@@ -164,8 +164,8 @@ class Emitter:
             says nothing of them closes nothing before the end of the stream.
         """
         given = {"used": used, "generated": generated}
-        said = {name: number for name, number in given.items() if number is not None}
-        counts = f',"counts":{json.dumps(said)}' if said else ""
+        stated = {name: number for name, number in given.items() if number is not None}
+        counts = f',"counts":{json.dumps(stated)}' if stated else ""
         name = "" if function is None else f'"function":{_texts(function)},'
         self._write(f'"kind":"sealed",{name}"event_time":{_now()}{counts}')
 

@@ -38,11 +38,15 @@ def tweets(count: int, seed: int = 0, tags: int = 2_000, bare: float = 0.25) -> 
     numbers = rng.choice(5, count, p=[bare, *several])
     chosen = (rng.zipf(1.3, int(numbers.sum())) % tags).tolist()
     words = rng.integers(0, len(_WORDS), (count, 8)).tolist()
-    texts, place = [], 0
-    for number, own in zip(numbers.tolist(), words, strict=True):
-        found = dict.fromkeys(chosen[place : place + number])
-        place += number
-        texts.append(" ".join([*(_WORDS[word] for word in own), *(f"#tag{tag}" for tag in found)]))
+    texts, start = [], 0
+    for number, own_words in zip(numbers.tolist(), words, strict=True):
+        tags_of_tweet = dict.fromkeys(chosen[start : start + number])
+        start += number
+        texts.append(
+            " ".join(
+                [*(_WORDS[word] for word in own_words), *(f"#tag{tag}" for tag in tags_of_tweet)]
+            )
+        )
     names = pa.array([f"tweet/{number}" for number in range(count)], pa.string())
     return pa.table({"tweet": names, "text": pa.array(texts, pa.string())})
 
@@ -60,9 +64,9 @@ def count(table: pa.Table, emitter: Emitter | None = None, part: str = "0") -> C
     for start in range(0, len(rows), BLOCK):
         groups: dict[str, list[str]] = {}
         for row in rows[start : start + BLOCK]:
-            found = [word for word in row["text"].split() if word.startswith("#")]
-            records = [f"{row['tweet']}/{tag}" for tag in found]
-            for tag, record in zip(found, records, strict=True):
+            tags_of_row = [word for word in row["text"].split() if word.startswith("#")]
+            records = [f"{row['tweet']}/{tag}" for tag in tags_of_row]
+            for tag, record in zip(tags_of_row, records, strict=True):
                 groups.setdefault(tag, []).append(record)
             if emitter is not None:
                 name = f"map/{row['tweet']}"
@@ -146,14 +150,14 @@ def tags_of(batch: pa.RecordBatch) -> pa.RecordBatch:
 def combine(table: pa.Table) -> pa.Table:
     """A row for every hashtag of a partition."""
     groups = table.group_by("tag", use_threads=False)
-    found = groups.aggregate([("id", "count"), ("id", "list"), ("id", "first")])
-    name = pc.binary_join_element_wise("combined", found.column("id_first"), "/")
+    combined_rows = groups.aggregate([("id", "count"), ("id", "list"), ("id", "first")])
+    name = pc.binary_join_element_wise("combined", combined_rows.column("id_first"), "/")
     return pa.table(
         {
-            "tag": found.column("tag"),
+            "tag": combined_rows.column("tag"),
             "id": name,
-            "number": found.column("id_count"),
-            "records": found.column("id_list"),
+            "number": combined_rows.column("id_count"),
+            "records": combined_rows.column("id_list"),
         }
     )
 
@@ -161,11 +165,11 @@ def combine(table: pa.Table) -> pa.Table:
 def total(table: pa.Table) -> pa.Table:
     """A row for every hashtag."""
     groups = table.group_by("tag", use_threads=False)
-    found = groups.aggregate([("number", "sum"), ("id", "list")])
+    totals = groups.aggregate([("number", "sum"), ("id", "list")])
     return pa.table(
         {
-            "tag": found.column("tag"),
-            "number": found.column("number_sum"),
-            "ids": found.column("id_list"),
+            "tag": totals.column("tag"),
+            "number": totals.column("number_sum"),
+            "ids": totals.column("id_list"),
         }
     )

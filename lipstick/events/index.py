@@ -50,29 +50,29 @@ class NodeIndex:
 
     def find(self, keys: pa.Array) -> Array:
         """The number of each identifier; -1 where it is not there."""
-        found = np.full(len(keys), -1, dtype=np.int64)
+        numbers = np.full(len(keys), -1, dtype=np.int64)
         if not len(keys) or not self._runs:
-            return found
+            return numbers
         hashes = hashed(keys)
         stored = pa.chunked_array(self._keys, pa.string())
         for run in self._runs:
             at = np.searchsorted(run.hashes, hashes)
-            waiting = np.flatnonzero(found < 0)
+            waiting = np.flatnonzero(numbers < 0)
             while len(waiting):
-                place = at[waiting]
-                inside = place < len(run.hashes)
-                waiting, place = waiting[inside], place[inside]
-                same = run.hashes[place] == hashes[waiting]
-                waiting, place = waiting[same], place[same]
+                indices = at[waiting]
+                inside = indices < len(run.hashes)
+                waiting, indices = waiting[inside], indices[inside]
+                same = run.hashes[indices] == hashes[waiting]
+                waiting, indices = waiting[same], indices[same]
                 if not len(waiting):
                     break
-                nodes = run.nodes[place]
+                nodes = run.nodes[indices]
                 equal = pc.equal(stored.take(pa.array(nodes)), keys.take(pa.array(waiting)))
                 hit = np.asarray(equal)
-                found[waiting[hit]] = nodes[hit]
+                numbers[waiting[hit]] = nodes[hit]
                 waiting = waiting[~hit]
                 at[waiting] += 1
-        return found
+        return numbers
 
     def _merge(self) -> None:
         last, before = self._runs.pop(), self._runs.pop()

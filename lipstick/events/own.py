@@ -41,9 +41,9 @@ def emit_capture(capture: Capture, emitter: Emitter, name: str, key: Sequence[st
     """
     number = 0
     for number, (row, annotation) in enumerate(capture.polynomials(None), 1):
-        place = "|".join(str(row[column]) for column in key) if key else str(number)
+        identity = "|".join(str(row[column]) for column in key) if key else str(number)
         uses = sorted(map(str, annotation.tokens))
-        emitter.record(name, f"{name}/{place}", uses, [f"{name}:{place}"])
+        emitter.record(name, f"{name}/{identity}", uses, [f"{name}:{identity}"])
     return number
 
 

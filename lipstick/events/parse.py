@@ -97,16 +97,16 @@ def parse(block: bytes, origin: str, first: int = 1) -> Parsed:
             waiting += [(middle, stop), (start, middle)]
     messages = pa.concat_tables(tables) if tables else SCHEMA.empty_table()
     good, reasons = checked(messages)
-    for place, reason in reasons:
-        dead.append((places[place], reason))
+    for position, reason in reasons:
+        dead.append((places[position], reason))
     letters = [
         DeadLetter(
             origin,
-            first + numbers[place],
+            first + numbers[position],
             reason,
-            kept[place].decode("utf-8", "backslashreplace"),
+            kept[position].decode("utf-8", "backslashreplace"),
         )
-        for place, reason in sorted(dead)
+        for position, reason in sorted(dead)
     ]
     return Parsed(good, letters)
 
@@ -132,8 +132,8 @@ def checked(messages: pa.Table) -> tuple[pa.Table, list[tuple[int, str]]]:
     messages = messages.combine_chunks()
     wrong: dict[int, str] = {}
     for is_wrong, reason in _rules(messages):
-        for place in np.flatnonzero(is_wrong).tolist():
-            wrong.setdefault(place, reason)
+        for position in np.flatnonzero(is_wrong).tolist():
+            wrong.setdefault(position, reason)
     if not wrong:
         return messages, []
     good = np.ones(len(messages), dtype=np.bool_)

@@ -159,7 +159,7 @@ def _readers(messages: pa.Table, functions: Any, count: int) -> list[frozenset[s
         return [None] * count
     both = pa.table({"function": functions.indices, "read_by": declared})
     stated = both.filter(declared.is_valid())
-    found: list[frozenset[str] | None] = [None] * count
+    readers_of: list[frozenset[str] | None] = [None] * count
     # A message declares the same for all its edges: there are few different lists.
     pairs = dict.fromkeys(
         zip(
@@ -169,8 +169,8 @@ def _readers(messages: pa.Table, functions: Any, count: int) -> list[frozenset[s
         )
     )
     for function, readers in pairs:
-        found[function] = (found[function] or frozenset()) | frozenset(readers)
-    return found
+        readers_of[function] = (readers_of[function] or frozenset()) | frozenset(readers)
+    return readers_of
 
 
 def _ends(messages: pa.Table, semiring: Semiring[Any] | None) -> Iterator[Partial]:

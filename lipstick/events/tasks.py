@@ -61,10 +61,10 @@ def map_partitions(
         with emitter, _attempt(emitter, function, token) as execution:
             waiting = iter(records)
             while chunk := list(islice(waiting, TOGETHER)):
-                made = [(source(record), list(call(record))) for record in chunk]
-                edges = [(result(each), origin) for origin, several in made for each in several]
+                results = [(source(record), list(call(record))) for record in chunk]
+                edges = [(result(each), origin) for origin, several in results for each in several]
                 execution.derive(edges, readers=readers, causes=1, inputs=inputs, keep=keep)
-                for _, several in made:
+                for _, several in results:
                     yield from several
 
     return run
@@ -105,15 +105,15 @@ def combine_partitions(
         with emitter, _attempt(emitter, function, token) as execution:
             waiting = iter(groups.items())
             while chunk := list(islice(waiting, TOGETHER)):
-                made = [(call(name, group), group) for name, group in chunk]
+                combined_records = [(call(name, group), group) for name, group in chunk]
                 edges = [
                     (identity, source(each))
-                    for record, group in made
+                    for record, group in combined_records
                     for identity in (result(record),)
                     for each in group
                 ]
                 execution.derive(edges, readers=readers, inputs=inputs, keep=keep)
-                yield from (record for record, _ in made)
+                yield from (record for record, _ in combined_records)
 
     return run
 
@@ -145,8 +145,8 @@ def map_in_arrow(
         See `map_partitions`.
     """
 
-    def emit(execution: Execution, made: pa.RecordBatch) -> None:
-        edges = _derived(made.column(result), made.column(origin))
+    def emit(execution: Execution, results: pa.RecordBatch) -> None:
+        edges = _derived(results.column(result), results.column(origin))
         execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
 
     return _emitting(emitter, function, call, emit)
@@ -166,8 +166,8 @@ def map_in_pandas(
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """The same for `DataFrame.mapInPandas`; see `map_in_arrow`."""
 
-    def emit(execution: Execution, made: Any) -> None:
-        edges = _derived(pa.array(made[result]), pa.array(made[origin]))
+    def emit(execution: Execution, results: Any) -> None:
+        edges = _derived(pa.array(results[result]), pa.array(results[origin]))
         execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
 
     return _emitting(emitter, function, call, emit)
@@ -197,10 +197,10 @@ def partitions_in_arrow(
         with emitter, _attempt(emitter, function, token) as execution:
             several = list(batches)
             if several:
-                made = call(pa.Table.from_batches(several)).combine_chunks()
-                edges = _derived(*(_whole(made, name) for name in (result, origin)))
+                results = call(pa.Table.from_batches(several)).combine_chunks()
+                edges = _derived(*(_whole(results, name) for name in (result, origin)))
                 execution.send_derived(edges, readers, causes, inputs=inputs, keep=keep)
-                yield from made.to_batches()
+                yield from results.to_batches()
 
     return run
 
@@ -237,9 +237,9 @@ def _emitting(
     def run(batches: Iterator[T]) -> Iterator[T]:
         with emitter, _attempt(emitter, function, token) as execution:
             for batch in batches:
-                made = call(batch)
-                emit(execution, made)
-                yield made
+                result = call(batch)
+                emit(execution, result)
+                yield result
 
     return run
 

@@ -44,8 +44,8 @@ class Watermark:
         with_time = messages.filter(timed)
         workers = pc.fill_null(with_time.column("worker"), "")
         table = pa.table({"worker": workers, "time": with_time.column("event_time")})
-        found = table.group_by("worker").aggregate([("time", "max")]).to_pydict()
-        for worker, time in zip(found["worker"], found["time_max"], strict=True):
+        latest = table.group_by("worker").aggregate([("time", "max")]).to_pydict()
+        for worker, time in zip(latest["worker"], latest["time_max"], strict=True):
             self.latest[worker] = max(self.latest.get(worker, time), time)
 
     @property

@@ -59,8 +59,8 @@ def number(value: Any) -> float | None:
     """A value as a number to draw; None where it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    found = float(value)
-    return found if math.isfinite(found) else None
+    finite = float(value)
+    return finite if math.isfinite(finite) else None
 
 
 def cells(table: pa.Table, longest: int | None = LONGEST) -> list[list[str | None]]:

@@ -34,28 +34,28 @@ def export(explorer: Explorer, question: Any) -> bytes:
         For views without rows, and other formats.
     """
     try:
-        asked = Params(question)
-        format = asked.text("format")
+        question_params = Params(question)
+        format = question_params.text("format")
         if format not in FORMATS:
             raise ExploreError(f"Tables are exported as {' or '.join(FORMATS)}, not {format!r}.")
-        return _written(_rows(explorer, asked, question), format)
+        return _written(_rows(explorer, question_params, question), format)
     except LipstickError as error:
         raise ExploreError(str(error)) from error
 
 
-def _rows(explorer: Explorer, asked: Params, question: Any) -> pa.Table:
-    number = asked.integer("source", 0)
-    if asked.text("view") == "rows" and 0 <= number < len(explorer.sources):
+def _rows(explorer: Explorer, question_params: Params, question: Any) -> pa.Table:
+    number = question_params.integer("source", 0)
+    if question_params.text("view") == "rows" and 0 <= number < len(explorer.sources):
         # Captures are imported where there are any: they take longer than all else here.
         from lipstick.explore.captures.source import CaptureSource
 
         source = explorer.sources[number]
         if isinstance(source, CaptureSource):
-            return source.windows.chosen(Params(asked.mapping("params")))
-    found = explorer.ask(question)
-    if "error" in found:
-        raise ExploreError(found["error"]["message"])
-    answer = found["answer"]
+            return source.windows.chosen(Params(question_params.mapping("params")))
+    reply = explorer.ask(question)
+    if "error" in reply:
+        raise ExploreError(reply["error"]["message"])
+    answer = reply["answer"]
     if not isinstance(answer.get("rows"), list) or not isinstance(answer.get("columns"), list):
         raise ExploreError("This view has no rows to export.")
     names = [column["name"] for column in answer["columns"]]

@@ -150,6 +150,6 @@ def bundle(thing: Any) -> dict[str, Any] | None:
         shown = widget(Explorer([source_of(thing)]))
     except ExploreError:
         return None
-    found = shown._repr_mimebundle_()
-    data: dict[str, Any] | None = found[0] if isinstance(found, tuple) else found
+    mime = shown._repr_mimebundle_()
+    data: dict[str, Any] | None = mime[0] if isinstance(mime, tuple) else mime
     return data

@@ -30,26 +30,26 @@ class Params:
 
     def text(self, name: str, default: str | None = None) -> str:
         """A text that is not too long."""
-        found = self._given.get(name, default)
-        if not isinstance(found, str) or len(found) > _TEXT:
+        given = self._given.get(name, default)
+        if not isinstance(given, str) or len(given) > _TEXT:
             raise ExploreError(f"{name!r} is a text of at most {_TEXT:,} characters.")
-        return found
+        return given
 
     def integer(self, name: str, default: int, least: int = -(2**53), most: int = 2**53) -> int:
         """An integer, moved into the range that it may have."""
-        found = self._given.get(name, default)
-        if found is None:
-            found = default
-        if isinstance(found, bool) or not isinstance(found, int):
+        given = self._given.get(name, default)
+        if given is None:
+            given = default
+        if isinstance(given, bool) or not isinstance(given, int):
             raise ExploreError(f"{name!r} is an integer.")
-        return max(least, min(found, most))
+        return max(least, min(given, most))
 
     def integers(self, name: str) -> list[int]:
         """Some integers; none where nothing is given."""
-        found = self.items(name)
-        if any(isinstance(one, bool) or not isinstance(one, int) for one in found):
+        given = self.items(name)
+        if any(isinstance(item, bool) or not isinstance(item, int) for item in given):
             raise ExploreError(f"{name!r} is a list of integers.")
-        return found
+        return given
 
     def flag(self, name: str) -> bool:
         """Whether something is asked for."""
@@ -57,18 +57,18 @@ class Params:
 
     def items(self, name: str) -> list[Any]:
         """A list that is not too long; none where nothing is given."""
-        found = self._given.get(name)
-        if found is None:
+        given = self._given.get(name)
+        if given is None:
             return []
-        if not isinstance(found, list) or len(found) > _ITEMS:
+        if not isinstance(given, list) or len(given) > _ITEMS:
             raise ExploreError(f"{name!r} is a list of at most {_ITEMS:,} values.")
-        return found
+        return given
 
     def mapping(self, name: str) -> dict[str, Any]:
         """Values by name; none where nothing is given."""
-        found = self._given.get(name)
-        if found is None:
+        given = self._given.get(name)
+        if given is None:
             return {}
-        if not isinstance(found, dict):
+        if not isinstance(given, dict):
             raise ExploreError(f"{name!r} has values by name.")
-        return found
+        return given

@@ -40,14 +40,14 @@ class Holding:
     def hold(self, source: int, view: str, params: dict[str, Any]) -> Any:
         """Hold the answer to a question, and return it; None where there is no room for it."""
         question = {"source": source, "view": view, "params": params}
-        found = self.explorer.ask(question)
-        text = json.dumps(found, ensure_ascii=True)
+        reply = self.explorer.ask(question)
+        text = json.dumps(reply, ensure_ascii=True)
         size = len(text) + len(text) // 20 + 200
         if size > self._room:
             return None
         self._room -= size
-        self.answers[canonical(question)] = found
-        return found.get("answer")
+        self.answers[canonical(question)] = reply
+        return reply.get("answer")
 
 
 def save(explorer: Explorer, path: Path, rows: int = 20) -> int:
@@ -101,21 +101,21 @@ def _hold(held: Holding, number: int, source: Source, rows: int) -> None:
 
 
 def _capture(held: Holding, number: int, source: CaptureSource, rows: int) -> None:
-    found = held.hold(number, "rows", {"offset": 0, "limit": 100})
+    rows_held = held.hold(number, "rows", {"offset": 0, "limit": 100})
     held.hold(number, "rows", {"offset": 0, "limit": 200})
     held.hold(number, "query", {})
     about = source.about(Params({}), Budget())
-    names = [about["columns"][place]["name"] for place in about["aggregates"]]
-    for row in [] if found is None else found["places"][:rows]:
+    names = [about["columns"][number]["name"] for number in about["aggregates"]]
+    for row in [] if rows_held is None else rows_held["places"][:rows]:
         answer = held.hold(number, "why", {"row": row})
         if answer is None:
             return
         for name in names:
             held.hold(number, "value", {"row": row, "column": name})
             for each in answer["inputs"]:
-                asked = {"row": row, "column": name, "relation": each["relation"]}
+                question = {"row": row, "column": name, "relation": each["relation"]}
                 if 0 < each["count"] <= 60:
-                    held.hold(number, "tornado", asked)
+                    held.hold(number, "tornado", question)
         held.hold(number, "members", {"row": row, "offset": 0, "limit": 100})
         if answer["members"] <= 40:
             held.hold(number, "shares", {"row": row})
@@ -139,11 +139,11 @@ def _graph(held: Holding, number: int) -> None:
             if canonical(focus) in seen:
                 continue
             seen.add(canonical(focus))
-            found = held.hold(number, "picture", {"focus": focus})
-            if found is None:
+            picture = held.hold(number, "picture", {"focus": focus})
+            if picture is None:
                 return
             if depth < 2:
-                inner = [box["focus"] for box in found["boxes"][:_BOXES] if box["focus"]]
+                inner = [box["focus"] for box in picture["boxes"][:_BOXES] if box["focus"]]
                 following += [f for f in inner if "search" not in f and "segment" not in f]
         waiting = following
 

@@ -54,16 +54,16 @@ class ScriptSource:
     def script(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The text of all files, and what the script reads, writes and leaves in variables."""
         del params, budget
-        found = self.provenance
+        provenance = self.provenance
         return {
             "files": [
                 {"name": file.name, "lines": file.text.splitlines()[:LINES]}
-                for file in found.script.files
+                for file in provenance.script.files
             ],
-            "variables": [cell(name) for name in found.variables],
-            "inputs": [cell(name) for name in found.inputs],
-            "outputs": [cell(name) for name in found.outputs],
-            "opaque": [self._assumed(a.line, a.why) for a in found.opaque[:50]],
+            "variables": [cell(name) for name in provenance.variables],
+            "inputs": [cell(name) for name in provenance.inputs],
+            "outputs": [cell(name) for name in provenance.outputs],
+            "opaque": [self._assumed(a.line, a.why) for a in provenance.opaque[:50]],
             "python": self._opening,
         }
 
@@ -79,10 +79,10 @@ class ScriptSource:
         if not text.strip():
             raise ExploreError("Name a variable, a file or a line.")
         criterion: str | int = int(text) if text.isdecimal() else text
-        found = self.provenance
-        answer = found.concerns(criterion) if forwards else found.depends(criterion)
+        provenance = self.provenance
+        answer = provenance.concerns(criterion) if forwards else provenance.depends(criterion)
         budget.check()
-        seeds = [found.stored.ids[node.id] for node in found.nodes(criterion)]
+        seeds = [provenance.stored.ids[node.id] for node in provenance.nodes(criterion)]
         return {
             "lines": [[line.file, line.number] for line in answer.lines],
             "files": [cell(name) for name in answer.files],

@@ -101,10 +101,10 @@ def application(explorer: Explorer, token: str, hosts: frozenset[str]) -> Starle
         question, problem = await _question(request)
         if problem is not None:
             return JSONResponse(_told(problem), 400, headers)
-        found = await _answered(
+        reply = await _answered(
             pool, request, explorer, lambda budget: explorer.ask_json(question, budget)
         )
-        return Response(found, media_type="application/json", headers=headers)
+        return Response(reply, media_type="application/json", headers=headers)
 
     async def download(request: Request) -> Response:
         no = refused(request, request.headers.get(TOKEN, ""))

@@ -90,9 +90,9 @@ class Windows:
         places = np.arange(self.table.num_rows)
         if filters:
             keep = np.ones(self.table.num_rows, dtype=np.bool_)
-            for place, text in filters:
-                column = self._column(place)
-                mask = condition(column, text, self.table.schema.names[int(place)])
+            for number, text in filters:
+                column = self._column(number)
+                mask = condition(column, text, self.table.schema.names[int(number)])
                 keep &= np.asarray(pc.fill_null(mask, False).to_numpy(zero_copy_only=False), bool)
             places = np.flatnonzero(keep)
         if sort >= 0:
@@ -102,17 +102,17 @@ class Windows:
             if isinstance(column.type, pa.DictionaryType):
                 column = column.cast(column.type.value_type)
             order = "descending" if descending else "ascending"
-            mine = column.take(pa.array(places))
-            found = pc.sort_indices(pa.table({"c": mine}), sort_keys=[("c", order)])
-            places = places[found.to_numpy(zero_copy_only=False)]
+            sorted_values = column.take(pa.array(places))
+            ranks = pc.sort_indices(pa.table({"c": sorted_values}), sort_keys=[("c", order)])
+            places = places[ranks.to_numpy(zero_copy_only=False)]
         return places
 
-    def _column(self, place: str) -> pa.Array:
-        if not place.isdecimal() or int(place) >= self.table.num_columns:
-            raise ExploreError(f"The table has no column {place}.")
-        column = self.table.column(int(place))
-        found: pa.Array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        return found
+    def _column(self, number: str) -> pa.Array:
+        if not number.isdecimal() or int(number) >= self.table.num_columns:
+            raise ExploreError(f"The table has no column {number}.")
+        column = self.table.column(int(number))
+        array: pa.Array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+        return array
 
 
 def condition(column: pa.Array, text: str, name: str) -> pa.Array:

@@ -96,7 +96,7 @@ class Event:
     command: str = ""
 
 
-def events(found: Iterable[Call], folder: str) -> list[Event]:
+def events(calls: Iterable[Call], folder: str) -> list[Event]:
     """The events of calls, in their order.
 
     Parameters
@@ -105,9 +105,9 @@ def events(found: Iterable[Call], folder: str) -> list[Event]:
         That the first process began in.
     """
     reader = _Reader(folder)
-    made = [event for call in found for event in reader.events(call)]
-    made.sort(key=lambda event: event.at)
-    return made
+    events_made = [event for call in calls for event in reader.events(call)]
+    events_made.sort(key=lambda event: event.at)
+    return events_made
 
 
 class _Reader:
@@ -160,12 +160,12 @@ class _Reader:
             yield Event(call.start, call.time, call.pid, "write", thing, count=call.result)
 
     def _copied(self, call: Call) -> Iterator[Event]:
-        found = _DESCRIPTOR.findall(call.arguments)
-        if len(found) < 2 or not call.result:
+        descriptors = _DESCRIPTOR.findall(call.arguments)
+        if len(descriptors) < 2 or not call.result:
             return
         source, target = _COPIES[call.name]
-        read = _named(*found[source], incoming=True)
-        written = _named(*found[target], incoming=False)
+        read = _named(*descriptors[source], incoming=True)
+        written = _named(*descriptors[target], incoming=False)
         # At one place, the read first: what is read goes into what is written.
         if read is not None:
             yield Event(call.start, call.time, call.pid, "read", read, count=call.result)
@@ -173,8 +173,8 @@ class _Reader:
             yield Event(call.start, call.time, call.pid, "write", written, count=call.result)
 
     def _mapped(self, call: Call) -> Iterator[Event]:
-        found = _DESCRIPTOR.search(call.arguments)
-        thing = None if found is None else _named(found[1], found[2] or "", incoming=True)
+        match = _DESCRIPTOR.search(call.arguments)
+        thing = None if match is None else _named(match[1], match[2] or "", incoming=True)
         if thing is None or thing.kind != "file":
             return
         if "PROT_WRITE" in call.arguments and "MAP_SHARED" in call.arguments:
@@ -184,11 +184,11 @@ class _Reader:
 
     def _opened(self, call: Call) -> Iterator[Event]:
         flags = call.arguments
-        made = call.name == "creat" or "O_TRUNC" in flags
-        made |= "O_CREAT" in flags and "O_EXCL" in flags
-        found = _DESCRIPTOR.search(f"{call.result}{call.returned}")
-        thing = None if found is None else _named(found[1], found[2] or "", incoming=False)
-        if made and thing is not None and thing.kind == "file":
+        truncates = call.name == "creat" or "O_TRUNC" in flags
+        truncates |= "O_CREAT" in flags and "O_EXCL" in flags
+        match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
+        thing = None if match is None else _named(match[1], match[2] or "", incoming=False)
+        if truncates and thing is not None and thing.kind == "file":
             yield Event(call.start, call.time, call.pid, "write", thing, fresh=True)
 
     def _truncated(self, call: Call) -> Iterator[Event]:
@@ -206,8 +206,8 @@ class _Reader:
                 thing = Thing("flow", f"{protocol[1]} {address}")
                 yield Event(call.end, call.time, call.pid, "connect", thing)
             return
-        found = _DESCRIPTOR.search(f"{call.result}{call.returned}")
-        accepted = None if found is None else _named(found[1], found[2] or "", incoming=False)
+        match = _DESCRIPTOR.search(f"{call.result}{call.returned}")
+        accepted = None if match is None else _named(match[1], match[2] or "", incoming=False)
         if accepted is not None and accepted.kind == "flow":
             yield Event(call.end, call.time, call.pid, "accept", accepted)
 
@@ -234,8 +234,8 @@ class _Reader:
 
     def _changed_folder(self, call: Call) -> None:
         if call.name == "fchdir":
-            found = _DESCRIPTOR.search(call.arguments)
-            self._folders[call.pid] = unescaped(found[1]) if found else self._first
+            match = _DESCRIPTOR.search(call.arguments)
+            self._folders[call.pid] = unescaped(match[1]) if match else self._first
         else:
             name = next(iter(self._names(call)), None)
             self._folders[call.pid] = self._first if name is None else name.name
@@ -262,14 +262,14 @@ class _Reader:
 
 def _thing(call: Call, *, incoming: bool) -> Thing | None:
     """What the first descriptor of a call is; of a socket without a peer, what its address says."""
-    found = _DESCRIPTOR.match(call.arguments)
-    if found is None:
+    match = _DESCRIPTOR.match(call.arguments)
+    if match is None:
         return None
-    socket = _SOCKET.match(found[1])
+    socket = _SOCKET.match(match[1])
     if socket is not None and "->" not in socket[2]:
         peer = _address(call.arguments)
         return None if peer is None else _flow(socket[1], socket[2], peer, incoming=incoming)
-    return _named(found[1], found[2] or "", incoming=incoming)
+    return _named(match[1], match[2] or "", incoming=incoming)
 
 
 def _named(text: str, deleted: str, *, incoming: bool) -> Thing | None:
@@ -286,9 +286,9 @@ def _named(text: str, deleted: str, *, incoming: bool) -> Thing | None:
 
 def _address(text: str) -> str | None:
     """The address of a peer that a call is given, or returns."""
-    found = _ADDRESS.search(text)
-    if found is not None:
-        return f"{found[2] or '[' + found[3] + ']'}:{found[1]}"
+    match = _ADDRESS.search(text)
+    if match is not None:
+        return f"{match[2] or '[' + match[3] + ']'}:{match[1]}"
     path = _PATH.search(text)
     return None if path is None else unescaped(path[1])
 

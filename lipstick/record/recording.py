@@ -133,7 +133,7 @@ def record(
         code = traced(command, path)
         seconds = time.time() - started
         with path.open(encoding="latin-1") as lines:
-            made = read_trace(lines, str(Path.cwd()))
+            versions = read_trace(lines, str(Path.cwd()))
     return Recording(
         host=socket.gethostname(),
         user=os.getuid(),
@@ -141,12 +141,12 @@ def record(
         code=code,
         started=started,
         seconds=seconds,
-        vertices=tuple(made.vertices),
-        edges=tuple(made.edges),
-        states=_states(made, hashed),
-        read=_sorted(made.read),
-        written=_sorted(made.written),
-        connected=_sorted(made.connected),
+        vertices=tuple(versions.vertices),
+        edges=tuple(versions.edges),
+        states=_states(versions, hashed),
+        read=_sorted(versions.read),
+        written=_sorted(versions.written),
+        connected=_sorted(versions.connected),
     )
 
 
@@ -159,19 +159,19 @@ def _sorted(paths: dict[int, set[str]]) -> dict[int, tuple[str, ...]]:
     return {process: tuple(sorted(each)) for process, each in sorted(paths.items())}
 
 
-def _states(made: Versions, hashed: int) -> dict[int, FileState]:
-    found: dict[int, FileState] = {}
-    for path, version in made.last().items():
+def _states(versions: Versions, hashed: int) -> dict[int, FileState]:
+    states: dict[int, FileState] = {}
+    for path, version in versions.last().items():
         try:
             status = Path(path).stat()
-            if version in found:
-                found[version] = replace(found[version], names=(*found[version].names, path))
+            if version in states:
+                states[version] = replace(states[version], names=(*states[version].names, path))
             elif stat.S_ISREG(status.st_mode):
                 known = _checksum(path) if status.st_size <= hashed else None
-                found[version] = FileState(status.st_size, status.st_mtime_ns, known, (path,))
+                states[version] = FileState(status.st_size, status.st_mtime_ns, known, (path,))
         except OSError:
             continue  # gone, or not to be read by who records
-    return found
+    return states
 
 
 def _checksum(path: str) -> str:

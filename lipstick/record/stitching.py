@@ -22,36 +22,36 @@ Crossing = tuple[int, int, int, int]
 def crossing_bytes(recordings: Sequence[Recording], skew: float = SKEW) -> list[Crossing]:
     """Which flows that arrived in one recording were sent in another: those with the same bytes."""
     sent: dict[str, list[tuple[int, int]]] = defaultdict(list)
-    for number, one in enumerate(recordings):
-        for place, vertex in enumerate(one.vertices):
+    for number, recording in enumerate(recordings):
+        for number_of_vertex, vertex in enumerate(recording.vertices):
             if vertex.kind == "flow" and not vertex.received:
-                sent[vertex.name].append((number, place))
-    found = []
-    for number, one in enumerate(recordings):
-        for place, vertex in enumerate(one.vertices):
+                sent[vertex.name].append((number, number_of_vertex))
+    crossings = []
+    for number, recording in enumerate(recordings):
+        for number_of_vertex, vertex in enumerate(recording.vertices):
             if vertex.kind != "flow" or not vertex.received or vertex.name.startswith("UNIX"):
                 continue
             for other, source in sent[vertex.name]:
                 flow = recordings[other].vertices[source]
                 inside = flow.first < vertex.last and vertex.first < flow.last
-                if other != number and inside and _together(recordings[other], one, skew):
-                    found.append((other, source, number, place))
-    return found
+                if other != number and inside and _together(recordings[other], recording, skew):
+                    crossings.append((other, source, number, number_of_vertex))
+    return crossings
 
 
-def _together(one: Recording, other: Recording, skew: float) -> bool:
+def _together(recording: Recording, other: Recording, skew: float) -> bool:
     """Whether two recordings were made at the same time; ports are used again at others."""
-    ends = one.started + one.seconds + skew, other.started + other.seconds + skew
-    return one.started <= ends[1] and other.started <= ends[0]
+    ends = recording.started + recording.seconds + skew, other.started + other.seconds + skew
+    return recording.started <= ends[1] and other.started <= ends[0]
 
 
 def layers_of(recordings: Sequence[Recording], crossings: Sequence[Crossing]) -> list[Array]:
     """How many crossings the longest way to each vertex has."""
-    bases = np.cumsum([0, *(len(one.vertices) for one in recordings)])
+    bases = np.cumsum([0, *(len(recording.vertices) for recording in recordings)])
     edges = [
         (int(bases[number]) + source, int(bases[number]) + target, 0)
-        for number, one in enumerate(recordings)
-        for source, target in one.edges
+        for number, recording in enumerate(recordings)
+        for source, target in recording.edges
     ]
     edges += [(int(bases[a]) + b, int(bases[c]) + d, 1) for a, b, c, d in crossings]
     following: dict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -57,10 +57,15 @@ def store_recordings(recordings: Mapping[Path, Recording], skew: float = SKEW) -
     crossings = crossing_bytes(each, skew)
     layers = layers_of(each, crossings)
     opened = [_store(path) for path in recordings]
-    runs = [_Run.of(store.snapshot(), one) for store, one in zip(opened, each, strict=True)]
+    runs = [
+        _Run.of(store.snapshot(), own_layers)
+        for store, own_layers in zip(opened, each, strict=True)
+    ]
     offers: dict[int, Offer] = {}
-    for layer in range(1 + max((int(one.max(initial=0)) for one in layers), default=0)):
-        made: dict[int, Offer] = {}
+    for layer in range(
+        1 + max((int(own_layers.max(initial=0)) for own_layers in layers), default=0)
+    ):
+        exported: dict[int, Offer] = {}
         for number, run in enumerate(runs):
             arriving = [
                 crossing
@@ -70,8 +75,8 @@ def store_recordings(recordings: Mapping[Path, Recording], skew: float = SKEW) -
             with opened[number].writer() as writer:
                 offer = run.add(writer, layers[number], layer, arriving, runs, offers)
                 if offer is not None:
-                    made[number] = offer
-        offers = {**offers, **{_slot(number, layer): offer for number, offer in made.items()}}
+                    exported[number] = offer
+        offers = {**offers, **{_slot(number, layer): offer for number, offer in exported.items()}}
     return {str(path): run.number for path, run in zip(recordings, runs, strict=True)}
 
 
@@ -127,8 +132,8 @@ class _Run:
         inside = set(chosen)
         with writer.transaction() as transaction:
             imported = self._import(transaction, arriving, runs, offers, suffix)
-            for target, found in imported.items():
-                sources[target] = found
+            for target, arrived in imported.items():
+                sources[target] = arrived
             for source, target in self.recording.edges:
                 if target in inside:
                     sources[target].append((_OWN, source))
@@ -155,21 +160,21 @@ class _Run:
         suffix: str,
     ) -> dict[int, list[tuple[str, int]]]:
         """Import what arrived; the nodes by place of the vertex that it arrived as."""
-        found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+        arrived: dict[int, list[tuple[str, int]]] = defaultdict(list)
         rows: dict[tuple[int, str], dict[int, int]] = defaultdict(dict)
         for other, source, _, target in arriving:
             segment, ordinal = runs[other].nodes[source]
             known = rows[other, segment]
             known.setdefault(ordinal, len(known))
             name = f"run{self.number}/arrived{suffix} {other} {segment}"
-            found[target].append((name, known[ordinal]))
+            arrived[target].append((name, known[ordinal]))
         for (other, segment), known in rows.items():
             layer = int(segment.partition("~")[2] or 0)
             name = f"run{self.number}/arrived{suffix} {other} {segment}"
             token = Segment(name, Kind.TOKEN, "", len(known), file="")
             table = pa.table({"row": list(known)})
             import_rows(transaction, offers[_slot(other, layer)], token, table, "row")
-        return found
+        return arrived
 
     def _add_segments(
         self,
@@ -179,9 +184,9 @@ class _Run:
         suffix: str,
     ) -> None:
         groups: dict[tuple[str, bool, bool], list[int]] = defaultdict(list)
-        for place in chosen:
-            vertex = self.recording.vertices[place]
-            groups[vertex.kind, not sources.get(place), vertex.received].append(place)
+        for index in chosen:
+            vertex = self.recording.vertices[index]
+            groups[vertex.kind, not sources.get(index), vertex.received].append(index)
         for (kind, given, received), places in groups.items():
             ending = ".arrived" if received else ""
             ending += ".given" if given else ""
@@ -196,8 +201,8 @@ class _Run:
                 file="",
             )
             transaction.add_segment(segment, self._values(kind, places))
-            for ordinal, place in enumerate(places):
-                self.nodes[place] = name, ordinal
+            for ordinal, index in enumerate(places):
+                self.nodes[index] = name, ordinal
 
     def _add_edges(
         self,
@@ -218,14 +223,14 @@ class _Run:
             transaction.add_edges(edges, ends[:, 0], ends[:, 1])
 
     def _values(self, kind: str, places: Sequence[int]) -> pa.Table:
-        vertices = [self.recording.vertices[place] for place in places]
+        vertices = [self.recording.vertices[index] for index in places]
         columns: dict[str, list[object]] = {
             "path" if kind == "file" else "name": [_text(each.name) for each in vertices],
             "version": [each.version for each in vertices],
             "time": [each.time for each in vertices],
         }
         if kind == "file":
-            states = [self.recording.states.get(place) for place in places]
+            states = [self.recording.states.get(index) for index in places]
             columns["size"] = [None if each is None else each.size for each in states]
             columns["modified"] = [None if each is None else each.modified for each in states]
             columns["sha256"] = [None if each is None else each.sha256 for each in states]
@@ -241,15 +246,15 @@ class _Run:
         return pa.table(columns, schema=schema)
 
     def _record(self) -> dict[str, object]:
-        one = self.recording
+        recording = self.recording
         return {
             "format": 1,
-            "host": one.host,
-            "user": one.user,
-            "command": [_text(each) for each in one.command],
-            "code": one.code,
-            "started": one.started,
-            "seconds": one.seconds,
+            "host": recording.host,
+            "user": recording.user,
+            "command": [_text(each) for each in recording.command],
+            "code": recording.code,
+            "started": recording.started,
+            "seconds": recording.seconds,
         }
 
 
@@ -269,15 +274,15 @@ def _text(text: str) -> str:
 
 def _given(snapshot: Snapshot, recording: Recording) -> dict[int, tuple[str, int]]:
     """Files as they were before the command that an earlier recording left so, by checksum."""
-    made = {target for _, target in recording.edges}
+    written = {target for _, target in recording.edges}
     wanted = {
-        (_text(recording.vertices[place].name), state.sha256): place
-        for place, state in recording.states.items()
-        if place not in made and state.sha256 is not None
+        (_text(recording.vertices[index].name), state.sha256): index
+        for index, state in recording.states.items()
+        if index not in written and state.sha256 is not None
     }
     if not wanted:
         return {}
-    found: dict[int, tuple[str, int]] = {}
+    given: dict[int, tuple[str, int]] = {}
     for segment in snapshot.segments.values():
         if segment.relation == "files" and segment.name.startswith("run"):
             table = snapshot.values(segment, ["names", "sha256"])
@@ -289,7 +294,7 @@ def _given(snapshot: Snapshot, recording: Recording) -> dict[int, tuple[str, int
             taken = table.take(pa.array(matches)).to_pylist()
             for ordinal, row in zip(matches.tolist(), taken, strict=True):
                 for name in row["names"]:
-                    place = wanted.get((name, row["sha256"]))
-                    if place is not None:
-                        found[place] = segment.name, ordinal
-    return found
+                    vertex = wanted.get((name, row["sha256"]))
+                    if vertex is not None:
+                        given[vertex] = segment.name, ordinal
+    return given

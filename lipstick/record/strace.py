@@ -36,13 +36,13 @@ def tracer() -> str:
     """
     if not sys.platform.startswith("linux"):
         raise RecordError("Commands are recorded on Linux, whose tracer tells what they do.")
-    found = shutil.which("strace")
-    if found is None:
+    path = shutil.which("strace")
+    if path is None:
         raise RecordError(
             "There is no strace, which records what a command does.\n"
             "Install it: apt install strace (Debian, Ubuntu), dnf install strace (Fedora)."
         )
-    return found
+    return path
 
 
 @cache

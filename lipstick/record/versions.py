@@ -179,9 +179,9 @@ class Versions:
             old = self.vertices[process.current]
             new = Vertex("process", old.name, old.version + 1, old.pid, old.parent, old.command)
             new.time = event.time
-            made = self._put(new)
-            self._join(process.current, made)
-            process.current = made
+            version = self._put(new)
+            self._join(process.current, version)
+            process.current = version
         return process.current
 
     # -- data ------------------------------------------------------------------------------
@@ -198,9 +198,9 @@ class Versions:
     def _write(self, process: _Process, thing: Thing, event: Event) -> None:
         if thing.kind == "file":
             self.written[process.number].add(thing.name)
-        made = self._new_version(process.current, thing, event)
-        self._join(process.current, made)
-        vertex = self.vertices[made]
+        new = self._new_version(process.current, thing, event)
+        self._join(process.current, new)
+        vertex = self.vertices[new]
         if thing.kind == "flow":
             where = (self._key(thing), False)
             if vertex.last == 0:
@@ -221,9 +221,9 @@ class Versions:
         grows = thing.kind != "flow" and bool(self._sources[old])
         if grows and old not in self._frozen:
             return old
-        made = self._version(thing, event)
-        self._join(old, made)
-        return made
+        new = self._version(thing, event)
+        self._join(old, new)
+        return new
 
     def _arrived(self, thing: Thing, event: Event) -> int:
         """The version of a thing that is read; of a flow, of what was sent here or arrived."""
@@ -237,12 +237,12 @@ class Versions:
         current = self._current.get(key)
         # What arrives after something was made of the version before is another one.
         if current is None or current in self._frozen:
-            made = self._version(thing, event)
-            self.vertices[made].received = True
-            self.vertices[made].first = before
+            new = self._version(thing, event)
+            self.vertices[new].received = True
+            self.vertices[new].first = before
             if current is not None:
-                self._join(current, made)
-            current = made
+                self._join(current, new)
+            current = new
         self.vertices[current].last = self._bytes[where]
         return current
 
@@ -268,17 +268,17 @@ class Versions:
             exchanged = self._initial(other, event) if event.what == "exchange" else None
             self._move(process, thing.name, other.name, event)
             if exchanged is not None:
-                made = self._version(thing, event)
-                self._join(exchanged, made)
-                self._join(process.current, made)
+                new = self._version(thing, event)
+                self._join(exchanged, new)
+                self._join(process.current, new)
 
     def _move(self, process: _Process, name: str, other: str, event: Event) -> None:
         source = self._initial(Thing("file", name), event)
         self._forget(name)
         self._forget(other)
-        made = self._version(Thing("file", other), event)
-        self._join(source, made)
-        self._join(process.current, made)
+        new = self._version(Thing("file", other), event)
+        self._join(source, new)
+        self._join(process.current, new)
         self.written[process.number].add(other)
 
     def _forget(self, name: str) -> None:
@@ -297,19 +297,19 @@ class Versions:
 
     def last(self) -> dict[str, int]:
         """The last version of every file that has its name still, by path."""
-        found = {}
+        versions = {}
         for name, key in self._keys.items():
             if key[0] == "file" and key in self._current:
-                found[name] = self._current[key]
-        return found
+                versions[name] = self._current[key]
+        return versions
 
     def _known(self, thing: Thing) -> int | None:
         return self._current.get(self._key(thing))
 
     def _initial(self, thing: Thing, event: Event) -> int:
         """The version of a thing; the first one if nothing is known of it."""
-        found = self._known(thing)
-        return self._version(thing, event) if found is None else found
+        known = self._known(thing)
+        return self._version(thing, event) if known is None else known
 
     def _version(self, thing: Thing, event: Event) -> int:
         key = self._key(thing)

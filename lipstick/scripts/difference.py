@@ -66,38 +66,38 @@ def _signatures(script: ScriptProvenance) -> dict[int, str]:
     graph = script.final
     waiting = {number: len(edges) for number, edges in graph.incoming.items()}
     order = [number for number, count in waiting.items() if count == 0]
-    found: dict[int, str] = {}
+    signatures: dict[int, str] = {}
     for number in order:
         node = graph.nodes[number]
-        behind = sorted(found[source] for source in graph.predecessors(number))
+        behind = sorted(signatures[source] for source in graph.predecessors(number))
         text = _own(node)
         if node.lines:
-            text += repr([script.line(place).text for place in node.lines])
-        found[number] = blake2b("|".join([text, *behind]).encode(), digest_size=12).hexdigest()
+            text += repr([script.line(place_of_line).text for place_of_line in node.lines])
+        signatures[number] = blake2b("|".join([text, *behind]).encode(), digest_size=12).hexdigest()
         for target in graph.successors(number):
             waiting[target] -= 1
             if waiting[target] == 0:
                 order.append(target)
-    return found
+    return signatures
 
 
 def _results(script: ScriptProvenance, signatures: dict[int, str]) -> dict[str, list[str]]:
-    found = {}
+    results = {}
     for known in (script.reading.variables, script.reading.files):
         for name, refs in known.items():
             nodes = script.final.resolve((node, key) for node, key, _ in refs)
             if nodes:
-                found[name] = sorted(signatures[number] for number in nodes)
-    return found
+                results[name] = sorted(signatures[number] for number in nodes)
+    return results
 
 
 def _steps(script: ScriptProvenance) -> dict[tuple[str, tuple[str, ...]], list[Node]]:
     graph = script.final
-    found: dict[tuple[str, tuple[str, ...]], list[Node]] = {}
+    steps: dict[tuple[str, tuple[str, ...]], list[Node]] = {}
     for node in graph.nodes.values():
         behind = sorted(_called(graph.nodes[n]) for n in graph.predecessors(node.id))
-        found.setdefault((_own(node), tuple(behind)), []).append(node)
-    return found
+        steps.setdefault((_own(node), tuple(behind)), []).append(node)
+    return steps
 
 
 def _called(node: Node) -> str:
@@ -106,11 +106,11 @@ def _called(node: Node) -> str:
 
 def _only(script: ScriptProvenance, other: ScriptProvenance) -> tuple[Line, ...]:
     """The lines of steps that one script has more often than another."""
-    own = _steps(script)
-    theirs = Counter({step: len(nodes) for step, nodes in _steps(other).items()})
-    found: dict[Line, None] = {}
-    for step, nodes in own.items():
-        for node in nodes[theirs[step] :]:
+    own_steps = _steps(script)
+    other_counts = Counter({step: len(nodes) for step, nodes in _steps(other).items()})
+    lines: dict[Line, None] = {}
+    for step, nodes in own_steps.items():
+        for node in nodes[other_counts[step] :]:
             if node.operation not in ("union", "selection", "earlier iterations"):
-                found[script.line(node.place)] = None
-    return tuple(sorted(found))
+                lines[script.line(node.place)] = None
+    return tuple(sorted(lines))

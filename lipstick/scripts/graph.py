@@ -110,7 +110,7 @@ class ScriptGraph:
 
     def resolve(self, references: Iterable[Reference]) -> list[int]:
         """The nodes that stand now for what some readers depend on."""
-        found: dict[int, None] = {}
+        numbers: dict[int, None] = {}
         waiting = list(references)[::-1]
         seen = set(waiting)
         while waiting:
@@ -120,22 +120,22 @@ class ScriptGraph:
                 seen.update(further)
                 waiting.extend(further[::-1])
             elif reference[0] in self.nodes:
-                found[reference[0]] = None
-        return list(found)
+                numbers[reference[0]] = None
+        return list(numbers)
 
     def places(self, node: Node) -> set[Place]:
         """Where a node stands: its lines, and the calls by which it is reached."""
-        found = set(node.lines)
+        places_of_node = set(node.lines)
         if node.operation not in ("union", "selection"):
             # Conditions and candidates have places of their own.
-            found.add(node.place)
+            places_of_node.add(node.place)
         instance = node.instance
         while instance:
-            own = self.instances[instance - 1]
-            if own.call is not None:
-                found.add(own.call)
-            instance = own.outer
-        return found
+            instance_of = self.instances[instance - 1]
+            if instance_of.call is not None:
+                places_of_node.add(instance_of.call)
+            instance = instance_of.outer
+        return places_of_node
 
     def of_kind(self, *kinds: NodeKind) -> list[Node]:
         """The nodes of some kinds, in the order they were added; safe while the graph changes."""

@@ -32,14 +32,14 @@ def resolve(
     text = str(criterion)
     if text in reading.variables:
         refs = [(node, key) for node, key, _ in reading.variables[text]]
-        found = [graph.nodes[number] for number in graph.resolve(refs)]
-        if found:
-            return found
+        nodes = [graph.nodes[number] for number in graph.resolve(refs)]
+        if nodes:
+            return nodes
     if text in reading.files:
         refs = [(node, key) for node, key, _ in reading.files[text]]
-        found = [graph.nodes[number] for number in graph.resolve(refs)]
+        nodes = [graph.nodes[number] for number in graph.resolve(refs)]
         if any(text in node.writes or text.startswith("<") for node in graph.nodes.values()):
-            return found
+            return nodes
     named = [node for node in graph.nodes.values() if text in (*node.reads, *node.writes)]
     if named:
         return named
@@ -76,9 +76,9 @@ def _version(
         for node in graph.nodes.values()
         if variable in node.views and node.place.file == number
     ]
-    found = [node for node in versions if node.place.line <= line <= node.place.end]
-    if found:
-        return found
+    nodes = [node for node in versions if node.place.line <= line <= node.place.end]
+    if nodes:
+        return nodes
     lines = sorted({node.place.line for node in versions})
     if not lines:
         raise ScriptNameError(
@@ -93,15 +93,15 @@ def _version(
 
 def _line(script: Script, graph: ScriptGraph, text: str, file: str | None, line: int) -> list[Node]:
     number = _file(script, file, text)
-    found = [
+    nodes = [
         node
         for node in graph.nodes.values()
         if any(
             place.file == number and place.line <= line <= place.end for place in graph.places(node)
         )
     ]
-    if found:
-        return found
+    if nodes:
+        return nodes
     count = script.files[number].text.count("\n") + 1
     if not 0 < line <= count:
         raise ScriptNameError(f"{script.files[number].name} has {count} lines, and no line {line}.")

@@ -57,9 +57,9 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
         raise NotebookError(
             f"{name} is not a notebook: it has no list of cells.\nSave it again in nbformat 4."
         ) from error
-    chosen = [(place, cell) for place, cell in enumerate(cells, 1) if _is_code(cell)]
+    chosen = [(number, cell) for number, cell in enumerate(cells, 1) if _is_code(cell)]
     if order == "executed":
-        chosen = [(place, cell) for place, cell in chosen if _count(cell) is not None]
+        chosen = [(number, cell) for number, cell in chosen if _count(cell) is not None]
         if not chosen and any(_is_code(cell) for cell in cells):
             raise NotebookError(
                 f"No cell of {name} has an execution count.\nRun it, or take the cells in the"
@@ -67,14 +67,14 @@ def read_notebook(text: str, name: str, order: Order = "position") -> tuple[str,
             )
         chosen.sort(key=lambda item: _count(item[1]) or 0)
     lines: list[str] = []
-    found = []
-    for place, cell in chosen:
+    cells_read = []
+    for position, cell in chosen:
         source = cell.get("source", cell.get("input", ""))
-        own = _python("".join(source) if isinstance(source, list) else str(source))
-        label = f"[{_count(cell)}]" if order == "executed" else str(place)
-        found.append(Cell(label, len(lines) + 1, len(own)))
-        lines += own
-    return "\n".join(lines) + "\n", tuple(found)
+        lines_of_cell = _python("".join(source) if isinstance(source, list) else str(source))
+        label = f"[{_count(cell)}]" if order == "executed" else str(position)
+        cells_read.append(Cell(label, len(lines) + 1, len(lines_of_cell)))
+        lines += lines_of_cell
+    return "\n".join(lines) + "\n", tuple(cells_read)
 
 
 def _is_code(cell: Any) -> bool:
@@ -99,8 +99,8 @@ def _python(source: str) -> list[str]:
     cell_magic = re.match(r"%%(\w+)", first)
     if cell_magic and cell_magic[1] not in _SILENT | {"capture"}:
         # The whole cell is of another language.
-        place = lines.index(first)
-        return [*lines[:place], f"{OPAQUE}({first!r})", *("" for _ in lines[place + 1 :])]
+        first_line = lines.index(first)
+        return [*lines[:first_line], f"{OPAQUE}({first!r})", *("" for _ in lines[first_line + 1 :])]
     return [_line(line) for line in lines]
 
 

@@ -175,17 +175,17 @@ class ScriptProvenance:
 
     def _told(self, seeds: Sequence[int], *, forwards: bool) -> Dependence:
         reached = self._reached(seeds, forwards=forwards)
-        found = [self.final.nodes[number] for number in sorted(reached)]
+        nodes = [self.final.nodes[number] for number in sorted(reached)]
         return Dependence(
-            self._lines(found),
-            self._files(found, reached, forwards),
+            self._lines(nodes),
+            self._files(nodes, reached, forwards),
             self._variables(reached),
             self._assumptions(reached),
-            self._opaque(found),
+            self._opaque(nodes),
         )
 
-    def _lines(self, found: Iterable[Node]) -> tuple[Line, ...]:
-        places = {place for node in found for place in self.final.places(node)}
+    def _lines(self, nodes: Iterable[Node]) -> tuple[Line, ...]:
+        places = {place for node in nodes for place in self.final.places(node)}
         lines = self._structure.closed(places)
         files = self.script.files
         return tuple(
@@ -193,8 +193,8 @@ class ScriptProvenance:
             for f, number in sorted(lines)
         )
 
-    def _files(self, found: Iterable[Node], reached: set[int], forwards: bool) -> tuple[str, ...]:
-        names = {n for node in found for n in (node.writes if forwards else node.reads)}
+    def _files(self, nodes: Iterable[Node], reached: set[int], forwards: bool) -> tuple[str, ...]:
+        names = {n for node in nodes for n in (node.writes if forwards else node.reads)}
         if forwards:
             # Whether something is written may depend on it where what is written does not.
             known = self.reading.files
@@ -209,15 +209,15 @@ class ScriptProvenance:
         return tuple(sorted(name for name, refs in known.items() if self._is_in(refs, reached)))
 
     def _assumptions(self, reached: set[int]) -> tuple[Assumption, ...]:
-        found: dict[Assumption, None] = {}
+        assumed: dict[Assumption, None] = {}
         for number in sorted(reached):
             for edge, why in self.final.incoming[number].items():
                 if why is not None and edge.source in reached:
-                    found[Assumption(self.line(self.final.nodes[number].place), why)] = None
-        return tuple(found)
+                    assumed[Assumption(self.line(self.final.nodes[number].place), why)] = None
+        return tuple(assumed)
 
-    def _opaque(self, found: Iterable[Node]) -> tuple[Assumption, ...]:
-        nodes = [node for node in found if node.unknown is not None]
+    def _opaque(self, followed: Iterable[Node]) -> tuple[Assumption, ...]:
+        nodes = [node for node in followed if node.unknown is not None]
         entries = {Assumption(self.line(node.place), str(node.unknown)): None for node in nodes}
         return tuple(entries)
 

@@ -45,8 +45,8 @@ class Stored:
 
     def reached(self, ids: Array, *, forwards: bool) -> list[int]:
         """The script's nodes on paths from or to some, these among them, ascending."""
-        found = self.graph.descendants(ids) if forwards else self.graph.ancestors(ids)
-        numbers = self.numbers[np.unique(np.concatenate([ids, found.ids]))]
+        reached = self.graph.descendants(ids) if forwards else self.graph.ancestors(ids)
+        numbers = self.numbers[np.unique(np.concatenate([ids, reached.ids]))]
         result: list[int] = np.sort(numbers[numbers > 0]).tolist()
         return result
 
@@ -172,8 +172,8 @@ class _Builder:
     ) -> _Place:
         prefix, module, invocation = "", None, None
         if instance:
-            own = self.source.instances[instance - 1]
-            module, invocation = own.module, own.number
+            entry = self.source.instances[instance - 1]
+            module, invocation = entry.module, entry.number
             prefix = f"{module}#{invocation}/"
         full = f"{prefix}{name}"
         if relation is not None:
@@ -202,17 +202,17 @@ class _Builder:
         if key not in self.crossing:
             passing = f"{place[0]}:{self.groups[place[0]].names[place[1]]}"
             name = "in" if kind is Kind.INPUT else "out"
-            made = self._add(name, kind, "·", instance, passing, _NOTHING)
-            self.crossing[key] = made
-            self._edge(place, made)
-            self._edge(self._invocation(instance), made)
+            passed = self._add(name, kind, "·", instance, passing, _NOTHING)
+            self.crossing[key] = passed
+            self._edge(place, passed)
+            self._edge(self._invocation(instance), passed)
         return self.crossing[key]
 
     def _invocation(self, instance: int) -> _Place:
-        own = self.source.instances[instance - 1]
-        name = f"{own.module}#{own.number}"
+        entry = self.source.instances[instance - 1]
+        name = f"{entry.module}#{entry.number}"
         if name not in self.groups:
-            segment = Segment(name, Kind.INVOCATION, own.module, 0, own.module, own.number, 0)
+            segment = Segment(name, Kind.INVOCATION, entry.module, 0, entry.module, entry.number, 0)
             self.groups[name] = _Group(segment)
             self.groups[name].add(name, _NOTHING, 0)
         return name, 0
@@ -253,7 +253,7 @@ class _Builder:
             _EDGES: pa.table({"source": both[:, 0], "target": both[:, 1]}),
         }
         graph = ProvenanceGraph.build(segments, sets, lambda file, name: tables[file][name])
-        ids = {number: place for place, number in enumerate(numbers) if number}
+        ids = {number: index for index, number in enumerate(numbers) if number}
         return Stored(
             graph, ids, np.array(numbers, dtype=np.int64), tuple(segments), tuple(sets), tables
         )
@@ -281,16 +281,16 @@ _SCHEMA = pa.schema(
 
 
 def _filled(group: _Group, offset: int, keyed: bool) -> Segment:
-    own = group.segment
+    segment = group.segment
     return Segment(
-        own.name,
-        own.kind,
-        own.label,
+        segment.name,
+        segment.kind,
+        segment.label,
         len(group.names),
-        own.module,
-        own.invocation,
-        own.execution,
-        own.relation,
+        segment.module,
+        segment.invocation,
+        segment.execution,
+        segment.relation,
         ("name",) if keyed else (),
         _VALUES,
         offset,

@@ -62,12 +62,12 @@ class Structure:
 
 def structure(script: Script) -> Structure:
     """The statements of all files of a script. O(lines · depth)."""
-    found = Structure()
+    built = Structure()
     for number, file in enumerate(script.files):
         declares = "global " in file.text or "nonlocal " in file.text
         text = _Text(number, file.text.splitlines(), declares)
-        _add(found, text, file.tree.body, None)
-    return found
+        _add(built, text, file.tree.body, None)
+    return built
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _empty_bodies(lines: list[str], tree: ast.Module, kept: Collection[int]) -> 
 
     Cost: O(lines).
     """
-    found: dict[int, int] = {}
+    bodies: dict[int, int] = {}
     for node in ast.walk(tree):
         if not isinstance(node, ast.stmt):
             continue
@@ -104,12 +104,12 @@ def _empty_bodies(lines: list[str], tree: ast.Module, kept: Collection[int]) -> 
         for head, body in (*parts, *_alternatives(lines, node)):
             first, last = body[0].lineno, body[-1].end_lineno or body[-1].lineno
             if head in kept and not any(line in kept for line in range(first, last + 1)):
-                found[first] = body[0].col_offset
-    return found
+                bodies[first] = body[0].col_offset
+    return bodies
 
 
 def _add(
-    found: Structure,
+    built: Structure,
     text: _Text,
     statements: Iterable[ast.stmt],
     head: tuple[int, int] | None,
@@ -121,31 +121,31 @@ def _add(
             start = min(start, decorator.lineno)
         if head is not None:
             for line in range(start, (statement.end_lineno or start) + 1):
-                found.heads[file, line] = head
+                built.heads[file, line] = head
         for keyword, body in _alternatives(text.lines, statement):
             for line in range(body[0].lineno, (body[-1].end_lineno or body[-1].lineno) + 1):
-                found.keywords.setdefault((file, line), keyword)
+                built.keywords.setdefault((file, line), keyword)
         for first, last, body in _parts(statement, start):
             if first != start and head is not None:
                 # The head of a handler or case stands in the statement itself.
                 for line in range(first, last + 1):
-                    found.heads[file, line] = (start, statement.lineno)
+                    built.heads[file, line] = (start, statement.lineno)
             elif first != start:
                 for line in range(first, last + 1):
-                    found.heads[file, line] = (start, start)
-            _add(found, text, body, (first, last))
-        _add_companions(found, text, statement, start)
+                    built.heads[file, line] = (start, start)
+            _add(built, text, body, (first, last))
+        _add_companions(built, text, statement, start)
 
 
-def _add_companions(found: Structure, text: _Text, statement: ast.stmt, start: int) -> None:
+def _add_companions(built: Structure, text: _Text, statement: ast.stmt, start: int) -> None:
     file = text.file
     if isinstance(statement, ast.Try | ast.TryStar):
         # A `try` with neither handlers nor `finally` would be no program.
         heads = tuple(handler.lineno for handler in statement.handlers)
-        found.companions[file, start] = heads
+        built.companions[file, start] = heads
         if not heads:
             before = (statement.orelse or statement.body)[-1]
-            found.keywords[file, start] = _keyword(text.lines, before, statement.finalbody)
+            built.keywords[file, start] = _keyword(text.lines, before, statement.finalbody)
     if text.declares and isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         declared = tuple(
             node.lineno
@@ -154,7 +154,7 @@ def _add_companions(found: Structure, text: _Text, statement: ast.stmt, start: i
         )
         if declared:
             for line in range(start, max(start, statement.body[0].lineno - 1) + 1):
-                found.companions[file, line] = declared
+                built.companions[file, line] = declared
 
 
 def _keyword(lines: list[str], before: ast.stmt | ast.ExceptHandler, body: list[ast.stmt]) -> int:

@@ -76,12 +76,12 @@ class Annotation(Property):
         ticks = self.semiring.zeros(len(step.keys))
         for parents in fired.parents:
             assert parents.triggered is not None
-            own = self.semiring.take_where(
+            own_ticks = self.semiring.take_where(
                 parents.triggered,
                 parents.properties[self.name][parents.high - 1],
                 self.semiring.zeros(len(step.keys)),
             )
-            ticks = self.semiring.plus_array(ticks, own)
+            ticks = self.semiring.plus_array(ticks, own_ticks)
         return self.semiring.times_array(ticks, self.semiring.delta_array(matched))
 
     def _sum(self, values: Array, low: Array, high: Array) -> Array:

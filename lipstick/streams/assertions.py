@@ -67,13 +67,13 @@ class Assertions(RecordedQuery):
         if self.keeps_content(sid):
             content, row = transaction.add_rows("content", batch.table())
         for block in blocks(batch.keys, self.block):
-            place = None if content is None else row + block.start
+            first_row = None if content is None else row + block.start
             yield Part(
                 sid,
                 file,
                 offset + block.start,
                 d=d,
                 content=content,
-                content_offset=place,
+                content_offset=first_row,
                 **block.ranges,
             )

@@ -89,14 +89,14 @@ def changed_batch(
     assert source is not None
     table = batch.table()
     for name, row in changes.corrected.get(sid, {}).items():
-        place = _place(batch.keys, name, codes, sid)
+        position = _place(batch.keys, name, codes, sid)
         for column, value in row.items():
             if column not in table.column_names or column in (source.time, source.key):
                 raise ReplayError(
                     f"Event {name!r} of {sid}: column {column!r} cannot be corrected; it is not "
                     "there, or is the time or key.\nRemove the event and add another."
                 )
-            table = _with_value(table, column, place, value)
+            table = _with_value(table, column, position, value)
     batch = Batch(batch.keys, table)
     removed = [_place(batch.keys, name, codes, sid) for name in changes.removed.get(sid, ())]
     if removed:
@@ -125,11 +125,11 @@ def _unknown(sid: str, name: Name) -> UnknownStreamError:
     )
 
 
-def _with_value(table: pa.Table, column: str, place: int, value: Any) -> pa.Table:
+def _with_value(table: pa.Table, column: str, row: int, value: Any) -> pa.Table:
     index = table.column_names.index(column)
     values = table.column(column)
-    one = pa.array([value], values.type)
-    chunks = [*values.slice(0, place).chunks, one, *values.slice(place + 1).chunks]
+    replacement = pa.array([value], values.type)
+    chunks = [*values.slice(0, row).chunks, replacement, *values.slice(row + 1).chunks]
     return table.set_column(index, column, pa.chunked_array(chunks, values.type))
 
 

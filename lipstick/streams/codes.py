@@ -66,8 +66,8 @@ class KeyCodes:
             scalar = pa.scalar(value, self._values.type)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
             return None
-        place = pc.index(self._values, scalar).as_py()
-        return None if place < 0 else int(place)
+        code = pc.index(self._values, scalar).as_py()
+        return None if code < 0 else int(code)
 
     def decode(self, codes: Array) -> pa.Array:
         """The values of codes."""

@@ -86,11 +86,11 @@ class Recorded(Delays):
         if keys is None or not len(keys):
             return np.zeros(len(trigger), dtype=np.int64)
         triggers = self._triggers[sid]
-        place = search(keys.code, triggers, code, trigger, "left")
+        index = search(keys.code, triggers, code, trigger, "left")
         # Of outputs with one trigger (a merge) the second has the second's delay.
-        place += np.arange(len(trigger)) - search(code, trigger, code, trigger, "left")
-        place = np.minimum(place, len(keys) - 1)
-        known = triggers[place] == trigger
+        index += np.arange(len(trigger)) - search(code, trigger, code, trigger, "left")
+        index = np.minimum(index, len(keys) - 1)
+        known = triggers[index] == trigger
         if keys.code is not None and code is not None:
-            known &= keys.code[place] == code
-        return np.where(known, keys.d[place], 0)
+            known &= keys.code[index] == code
+        return np.where(known, keys.d[index], 0)

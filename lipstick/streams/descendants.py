@@ -85,25 +85,25 @@ def _last_trigger(recording: Recording, sid: str, given: Keys, reach: Reach) -> 
     # From the event on that comes so many places later, windows of a length are without it.
     n = given.n + reach.count
     keys = recording.load(sid, recording.parts(sid).within(n, n, given.code, of="n"))
-    place = search(keys.code, keys.n, given.code, n)
-    known = place < len(keys)
-    known[known] = keys.n[place[known]] == n[known]
+    index = search(keys.code, keys.n, given.code, n)
+    known = index < len(keys)
+    known[known] = keys.n[index[known]] == n[known]
     if keys.code is not None and given.code is not None:
-        known[known] &= keys.code[place[known]] == given.code[known]
+        known[known] &= keys.code[index[known]] == given.code[known]
     last = np.full(len(n), INFINITE)
-    last[known] = keys.t[place[known]] - 1
+    last[known] = keys.t[index[known]] - 1
     return last
 
 
 def _triggered_within(outputs: Keys, codes: Array | None, first: Array, last: Array) -> Array:
     """The outputs whose trigger is in one of some closed intervals, which ascend for each code."""
-    own = None if codes is None else outputs.code
-    place = search(codes, first, own, outputs.trigger, "right") - 1
-    near = np.flatnonzero(place >= 0)
-    place = place[near]
-    met = last[place] >= outputs.trigger[near]
-    if codes is not None and own is not None:
-        met &= codes[place] == own[near]
+    own_codes = None if codes is None else outputs.code
+    index = search(codes, first, own_codes, outputs.trigger, "right") - 1
+    near = np.flatnonzero(index >= 0)
+    index = index[near]
+    met = last[index] >= outputs.trigger[near]
+    if codes is not None and own_codes is not None:
+        met &= codes[index] == own_codes[near]
     result: Array = near[met]
     return result
 

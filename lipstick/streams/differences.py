@@ -11,7 +11,7 @@ from lipstick.streams.operators.merge import trigger_rank
 from semiring.base import Array
 
 
-def matched(keys: Keys, others: Keys, rank: Array | None = None) -> tuple[Array, Array]:
+def matched(keys: Keys, other_keys: Keys, rank: Array | None = None) -> tuple[Array, Array]:
     """Where events of one run are in another: those of the same trigger, in their order.
 
     Parameters
@@ -22,16 +22,16 @@ def matched(keys: Keys, others: Keys, rank: Array | None = None) -> tuple[Array,
     Returns
     -------
     place, there
-        The positions among `others`, and whether there is such an event.
+        The positions among `other_keys`, and whether there is such an event.
     """
-    trigger = others.trigger
-    place = search(others.code, trigger, keys.code, keys.trigger, "left")
-    place = place + (trigger_rank(keys) if rank is None else rank)
-    there: Array = place < len(others)
-    there[there] = trigger[place[there]] == keys.trigger[there]
-    if others.code is not None and keys.code is not None:
-        there[there] &= others.code[place[there]] == keys.code[there]
-    return place, there
+    trigger = other_keys.trigger
+    index = search(other_keys.code, trigger, keys.code, keys.trigger, "left")
+    index = index + (trigger_rank(keys) if rank is None else rank)
+    there: Array = index < len(other_keys)
+    there[there] = trigger[index[there]] == keys.trigger[there]
+    if other_keys.code is not None and keys.code is not None:
+        there[there] &= other_keys.code[index[there]] == keys.code[there]
+    return index, there
 
 
 def differing_rows(table: pa.Table, other: pa.Table) -> Array:

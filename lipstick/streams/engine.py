@@ -184,24 +184,24 @@ class Runner:
                     f"Graph {self.graph.name} has no source {sid!r}.\nIt has "
                     f"{', '.join(self._sources)}."
                 )
-        made: dict[str, Batch] = {}
+        batches_made: dict[str, Batch] = {}
         frontiers: dict[str, int] = {}
         disorder: dict[str, Disorder] = {}
         for sid, source in self._sources.items():
             taken = source.take(inputs.get(sid), watermark, final)
-            made[sid] = self._with_properties_of_source(sid, taken.batch)
+            batches_made[sid] = self._with_properties_of_source(sid, taken.batch)
             frontiers[sid] = taken.frontier
             disorder[sid] = taken.disorder
         for sid, at in self._streams.items():
-            self._fire(sid, at, made, frontiers)
-        pushed = Pushed(self._number, made, disorder, frontiers)
+            self._fire(sid, at, batches_made, frontiers)
+        pushed = Pushed(self._number, batches_made, disorder, frontiers)
         for recorder in self._recorders:
             recorder.write(pushed, self._save)
         self._number += 1
         self._closed = final
         for sid, function in self._subscribers:
-            if len(made[sid]):
-                function(made[sid])
+            if len(batches_made[sid]):
+                function(batches_made[sid])
         return pushed
 
     def close(self) -> Pushed:
@@ -239,15 +239,17 @@ class Runner:
         values = {each.name: each.of(step) for each in self._properties}
         return Batch(batch.keys, batch.content, values)
 
-    def _fire(self, sid: str, at: _At, made: dict[str, Batch], frontiers: dict[str, int]) -> None:
+    def _fire(
+        self, sid: str, at: _At, batches_made: dict[str, Batch], frontiers: dict[str, int]
+    ) -> None:
         node, stage = at.node, at.stage
         assert stage is not None
         assert node.operator is not None
-        batches = [made[name] for name in node.inputs]
+        batches = [batches_made[name] for name in node.inputs]
         before = [frontiers[name] for name in node.inputs]
         frontiers[sid] = min(before)
         if not any(map(len, batches)) and (len(batches) == 1 or not stage.held()):
-            made[sid] = Batch(Keys.empty(node.keyed), batches[0].table()[:0])
+            batches_made[sid] = Batch(Keys.empty(node.keyed), batches[0].table()[:0])
             return
         started = time.perf_counter_ns()
         fired = self._fired(sid, stage, batches, before)
@@ -258,7 +260,7 @@ class Runner:
         if self._properties and len(keys):
             step = Step(sid, node.operator.kind, keys, self.codes, fired)
             values = {each.name: each.of(step) for each in self._properties}
-        made[sid] = Batch(keys, fired.content, values)
+        batches_made[sid] = Batch(keys, fired.content, values)
 
     def _fired(self, sid: str, stage: Stage, batches: Sequence[Batch], upto: list[int]) -> Fired:
         """Let an operator fire."""

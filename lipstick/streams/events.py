@@ -60,18 +60,18 @@ def resolve(recording: Recording, events: Events) -> Keys:
     codes = _codes(recording, events, len(n)) if keyed else None
     parts = recording.parts(sid).within(n, n, codes, of="n")
     keys = recording.load(sid, parts)
-    place = search(keys.code, keys.n, codes, n)
-    there = place < len(keys)
-    there[there] = keys.n[place[there]] == n[there]
+    index = search(keys.code, keys.n, codes, n)
+    there = index < len(keys)
+    there[there] = keys.n[index[there]] == n[there]
     if codes is not None and keys.code is not None:
-        there[there] &= keys.code[place[there]] == codes[there]
+        there[there] &= keys.code[index[there]] == codes[there]
     if not bool(there.all()):
         raise UnknownStreamError(
             f"Stream {events.sid} has no event number {n[~there][0]}"
             + (f" of {events.key!r}" if keyed else "")
             + ".\nIts numbers start from 1; lipstick stream show tells how many there are."
         )
-    return keys.take(np.unique(place))
+    return keys.take(np.unique(index))
 
 
 def _in_period(recording: Recording, sid: str, events: Events) -> Keys:

@@ -27,12 +27,12 @@ _BEGIN = 1_700_000_000_000
 
 def graph() -> Graph:
     """Readings by sensor, means of half a second, and alarms."""
-    made = Graph("sensors")
-    readings = made.source("readings", time="ts", key="sensor", disorder=2 * STEP)
+    sensors = Graph("sensors")
+    readings = sensors.source("readings", time="ts", key="sensor", disorder=2 * STEP)
     recent = readings.time_window(500, name="recent")
     means = recent.aggregate({"celsius": ("mean", "celsius")}, name="means")
     means.filter(pc.field("celsius") >= 60, name="alarms")
-    return made
+    return sensors
 
 
 def readings(count: int, seed: int = 0, size: int = 10) -> Iterator[pa.Table]:

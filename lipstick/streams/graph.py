@@ -271,9 +271,9 @@ class Stream:
         """Join by length windows; see :class:`lipstick.streams.operators.LengthJoin`."""
         return self.graph.apply(LengthJoin(left, right, on), self.sid, other.sid, sid=name)
 
-    def merge(self, *others: Stream, name: str | None = None) -> Stream:
+    def merge(self, *streams: Stream, name: str | None = None) -> Stream:
         """All events of streams; see :class:`lipstick.streams.operators.Merge`."""
-        return self.graph.apply(Merge(), self.sid, *(other.sid for other in others), sid=name)
+        return self.graph.apply(Merge(), self.sid, *(other.sid for other in streams), sid=name)
 
     def twin(self, name: str) -> Stream:
         """The same events under another name, as the thesis has for each of several consumers."""

@@ -56,27 +56,27 @@ def matched_pairs(graph: Graph, recording: Recording, events: Events) -> pa.Tabl
     if node.operator is None or "join" not in node.operator.kind:
         kind = "a source" if node.operator is None else node.operator.kind
         raise StreamError(f"Stream {events.sid} is made by {kind}: pairs are of joins.")
-    asked = resolve(recording, events)
-    if not len(asked):
-        return _table(recording, sid, asked, np.zeros((4, 0), dtype=np.int64), asked.n)
-    prefix = prefix_of(recording, {sid: int(asked.t.min())}, counted=True)
+    keys_asked = resolve(recording, events)
+    if not len(keys_asked):
+        return _table(recording, sid, keys_asked, np.zeros((4, 0), dtype=np.int64), keys_asked.n)
+    prefix = prefix_of(recording, {sid: int(keys_asked.t.min())}, counted=True)
     fired: dict[str, Fired] = {}
-    results = run(graph, recording, Span(prefix, int(asked.t.max())), None, fired)
-    made = results.whole(sid)
-    place, there = matched(asked, made)
-    if not bool(there.all()) or bool((made.t[place] != asked.t).any()):
+    results = run(graph, recording, Span(prefix, int(keys_asked.t.max())), None, fired)
+    rerun = results.whole(sid)
+    index, there = matched(keys_asked, rerun)
+    if not bool(there.all()) or bool((rerun.t[index] != keys_asked.t).any()):
         raise ReplayError(
             f"Outputs of {events.sid} do not come out again as they were recorded.\nReplay them: "
             "the answer says which operator is not deterministic."
         )
     pairs = fired[sid].pairs
     assert pairs is not None
-    rows, owners = expand(pairs.offsets[place], pairs.offsets[place + 1])
+    rows, owners = expand(pairs.offsets[index], pairs.offsets[index + 1])
     sides = [
         _named(results, source, positions[rows])
         for source, positions in zip(node.inputs, (pairs.left, pairs.right), strict=True)
     ]
-    return _table(recording, sid, asked, np.concatenate(sides), owners)
+    return _table(recording, sid, keys_asked, np.concatenate(sides), owners)
 
 
 def _named(results: InMemory, source: str, positions: Array) -> Array:
@@ -84,8 +84,10 @@ def _named(results: InMemory, source: str, positions: Array) -> Array:
     return np.stack((keys.n[positions], keys.t[positions]))
 
 
-def _table(recording: Recording, sid: str, asked: Keys, sides: Array, owners: Array) -> pa.Table:
-    outputs = key_table(recording, sid, asked).select(["key", "n"])
+def _table(
+    recording: Recording, sid: str, keys_asked: Keys, sides: Array, owners: Array
+) -> pa.Table:
+    outputs = key_table(recording, sid, keys_asked).select(["key", "n"])
     table = outputs.take(pa.array(owners[: sides.shape[1]]))
     for name, values in zip(("left_n", "left_t", "right_n", "right_t"), sides, strict=True):
         table = table.append_column(name, pa.array(values))

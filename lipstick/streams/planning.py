@@ -36,7 +36,7 @@ class Storage:
         return (self.full - self.optimised) / self.full if self.full else 0.0
 
 
-def storage(events: int, sources: int, others: int, key: float, content: float) -> Storage:
+def storage(events: int, sources: int, derived: int, key: float, content: float) -> Storage:
     """The thesis's formulas: every stream has so many events.
 
     Parameters
@@ -53,10 +53,10 @@ def storage(events: int, sources: int, others: int, key: float, content: float) 
     StreamError
         A negative number.
     """
-    if min(events, sources, others, key, content) < 0:
+    if min(events, sources, derived, key, content) < 0:
         raise StreamError("A plan has a negative number.\nGive 0 or more of everything.")
-    full = (key + content) * events * (sources + others)
-    optimised = (key + content) * events * sources + key * events * others
+    full = (key + content) * events * (sources + derived)
+    optimised = (key + content) * events * sources + key * events * derived
     return Storage(full, optimised)
 
 
@@ -117,19 +117,19 @@ def held(graph: Graph, rates: Mapping[str, float], keys: float = 1.0) -> dict[st
     for sid, node in graph.nodes.items():
         if node.twin is not None:
             continue
-        own = keys if node.keyed else 1.0
+        own_keys = keys if node.keyed else 1.0
         inputs = [rates[name] for name in node.inputs]
         match node.operator:
             case None:
                 result[sid] = rates[sid] * (node.source.disorder if node.source else 0)
             case TimeWindow(width):
-                result[sid] = inputs[0] * width + own
+                result[sid] = inputs[0] * width + own_keys
             case LengthWindow(length):
-                result[sid] = (length - 1) * own
+                result[sid] = (length - 1) * own_keys
             case TimeJoin(left, right, _):
-                result[sid] = inputs[0] * left + inputs[1] * right + 2 * own
+                result[sid] = inputs[0] * left + inputs[1] * right + 2 * own_keys
             case LengthJoin(left, right, _):
-                result[sid] = (left + right) * own
+                result[sid] = (left + right) * own_keys
             case _:
                 result[sid] = 0.0
     return result

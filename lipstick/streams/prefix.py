@@ -102,8 +102,10 @@ def _first_counted(recording: Recording, sid: str, trigger: int, reach: Reach) -
         ends = last_of_code(keys.code, len(keys))
         counted = keys.t[np.arange(len(keys)) >= ends - reach.count]
         return int(counted.min(initial=trigger))
-    asked = np.array([trigger])
-    keys = within_reach(recording, sid, Keys(asked, asked, np.zeros(1, dtype=np.int64)), reach)
-    stop = int(search(None, keys.t, None, asked)[0])
+    triggers = np.array([trigger])
+    keys = within_reach(
+        recording, sid, Keys(triggers, triggers, np.zeros(1, dtype=np.int64)), reach
+    )
+    stop = int(search(None, keys.t, None, triggers)[0])
     start = max(stop - reach.count, 0)
     return int(keys.t[start:stop].min(initial=trigger))

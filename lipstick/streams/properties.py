@@ -228,15 +228,15 @@ class Custom(Property):
         return _objects([self.first(step.sid, t, row) for t, row in zip(times, rows, strict=True)])
 
     def combine(self, step: Step) -> Array:
-        made = []
+        folded = []
         values = [parents.properties[self.name].tolist() for parents in step.parents]
         ranges = [(p.low.tolist(), p.high.tolist()) for p in step.parents]
         for i, d in enumerate(step.keys.d.tolist()):
-            found: list[Any] = []
+            parts: list[Any] = []
             for items, (low, high) in zip(values, ranges, strict=True):
-                found += items[low[i] : high[i]]
-            made.append(self.fold(step.sid, d, found))
-        return _objects(made)
+                parts += items[low[i] : high[i]]
+            folded.append(self.fold(step.sid, d, parts))
+        return _objects(folded)
 
 
 def coverage(column: str, name: str = "coverage") -> Custom:

@@ -85,9 +85,9 @@ class Parts:
         """Whether each part's range of something meets one of some disjoint intervals in order."""
         first = getattr(self, f"first_{of}")
         last = getattr(self, f"last_{of}")
-        place = np.searchsorted(ends, first, "left")
-        met: Array = place < len(starts)
-        met[met] = starts[place[met]] <= last[met]
+        index = np.searchsorted(ends, first, "left")
+        met: Array = index < len(starts)
+        met[met] = starts[index[met]] <= last[met]
         return met
 
 
@@ -150,30 +150,32 @@ class Recording(ABC):
         """The content of recorded events, a row for each key; raises as `load_content`."""
         sid = self.graph.original(sid)
         batch = self.load_content(sid, self.parts(sid).within(keys.t, keys.t, keys.code))
-        place = search(batch.keys.code, batch.keys.t, keys.code, keys.t)
-        return batch.table().take(pa.array(place))
+        index = search(batch.keys.code, batch.keys.t, keys.code, keys.t)
+        return batch.table().take(pa.array(index))
 
     def notes(self) -> tuple[str, ...]:
         """Where what is recorded is not all that was sent, in sentences."""
         notes = []
-        for sid, found in self.disorder().items():
+        for sid, disorder in self.disorder().items():
             policy = self.graph.node(sid).source
             admitted = policy is not None and policy.late == "admit"
-            if found.late and admitted:
+            if disorder.late and admitted:
                 notes.append(
-                    f"{sid}: {found.late:,} late events were taken as of the time they came."
+                    f"{sid}: {disorder.late:,} late events were taken as of the time they came."
                 )
-            elif found.late:
-                notes.append(f"{sid}: {found.late:,} late events were dropped; no result has them.")
-            if found.collisions:
+            elif disorder.late:
                 notes.append(
-                    f"{sid}: {found.collisions:,} events have a later tick than they were sent "
+                    f"{sid}: {disorder.late:,} late events were dropped; no result has them."
+                )
+            if disorder.collisions:
+                notes.append(
+                    f"{sid}: {disorder.collisions:,} events have a later tick than they were sent "
                     "with, which was taken."
                 )
-            if found.missing:
-                notes.append(f"{sid}: {found.missing:,} numbers of the sender did not come.")
-            if found.duplicates:
-                notes.append(f"{sid}: {found.duplicates:,} events that came again were dropped.")
+            if disorder.missing:
+                notes.append(f"{sid}: {disorder.missing:,} numbers of the sender did not come.")
+            if disorder.duplicates:
+                notes.append(f"{sid}: {disorder.duplicates:,} events that came again were dropped.")
         return tuple(notes)
 
 
@@ -188,10 +190,10 @@ def no_content(sid: str) -> StreamError:
 def added(total: Mapping[str, Disorder], new: Mapping[str, Disorder]) -> dict[str, Disorder]:
     """Sums of counts by source."""
     result = dict(total)
-    for sid, found in new.items():
+    for sid, disorder in new.items():
         before = result.get(sid, Disorder())
         names = [each.name for each in fields(Disorder)]
-        result[sid] = Disorder(**{n: getattr(before, n) + getattr(found, n) for n in names})
+        result[sid] = Disorder(**{n: getattr(before, n) + getattr(disorder, n) for n in names})
     return result
 
 

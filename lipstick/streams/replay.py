@@ -96,23 +96,23 @@ def replay(
     graph.check_recorded(recording.graph)
     if events is not None and period is not None:
         raise ReplayError("A replay is of events or of a period: give one of them.")
-    asked = _asked(recording, events, period)
-    until = max((int(keys.t.max()) for keys in asked.values() if len(keys)), default=INFINITE)
+    keys_asked = _asked(recording, events, period)
+    until = max((int(keys.t.max()) for keys in keys_asked.values() if len(keys)), default=INFINITE)
     if period is not None:
         until = period[1]
     elif events is None:
         until = INFINITE
-    span = Span(_prefix(recording, asked, period, events, changes), until)
+    span = Span(_prefix(recording, keys_asked, period, events, changes), until)
     before = run(graph, recording, span, None)
     again = recording if _has_all(recording) else run(graph, recording, span, None)
     unsure = _not_deterministic(graph, recording, before, again, span)
     after = before if changes is None else run(graph, recording, span, changes)
     compared = {
         sid: _compare(before, after, sid, keys, _rank(keys, span.keys(recording, sid)))
-        for sid, keys in asked.items()
+        for sid, keys in keys_asked.items()
     }
     if events is None:  # else other results of the stream were not asked about
-        appeared = {sid: _appeared(recording, after, sid, span, period) for sid in asked}
+        appeared = {sid: _appeared(recording, after, sid, span, period) for sid in keys_asked}
     else:
         appeared = {}
     same, changed, gone = ({sid: each[i] for sid, each in compared.items()} for i in range(3))
@@ -138,18 +138,18 @@ def _asked(
 
 def _prefix(
     recording: Recording,
-    asked: Mapping[str, Keys],
+    keys_asked: Mapping[str, Keys],
     period: tuple[int, int] | None,
     events: Events | None,
     changes: Changes | None,
 ) -> Prefix:
     """Where to begin, so that all changes are in what is replayed too."""
     if period is None and events is None:
-        return whole(recording.graph, asked)
+        return whole(recording.graph, keys_asked)
     if period is not None:
-        first = dict.fromkeys(asked, period[0])
+        first = dict.fromkeys(keys_asked, period[0])
     else:
-        first = {sid: int(keys.t.min(initial=INFINITE)) for sid, keys in asked.items()}
+        first = {sid: int(keys.t.min(initial=INFINITE)) for sid, keys in keys_asked.items()}
     prefix = prefix_of(recording, first, counted=changes is None)
     if changes is None:
         return prefix
@@ -164,26 +164,26 @@ def _has_all(recording: Recording) -> bool:
 
 def _rank(keys: Keys, recorded: Keys) -> Array:
     """How many recorded events before each have the same trigger."""
-    place = search(recorded.code, recorded.t, keys.code, keys.t)
-    rank: Array = trigger_rank(recorded)[place]
+    index = search(recorded.code, recorded.t, keys.code, keys.t)
+    rank: Array = trigger_rank(recorded)[index]
     return rank
 
 
 def _compare(
-    before: InMemory, after: InMemory, sid: str, asked: Keys, rank: Array
+    before: InMemory, after: InMemory, sid: str, keys_asked: Keys, rank: Array
 ) -> tuple[Keys, Keys, Keys]:
     """Which of the recorded events are the same, changed and gone."""
-    place, there = matched(asked, after.whole(sid), rank)
-    gone = asked.take(np.flatnonzero(~there))
-    kept = asked.take(np.flatnonzero(there))
+    index, there = matched(keys_asked, after.whole(sid), rank)
+    gone = keys_asked.take(np.flatnonzero(~there))
+    kept = keys_asked.take(np.flatnonzero(there))
     if not len(kept):
         return kept, kept, gone
-    found = after.whole(sid).take(np.sort(place[there]))
+    replayed_keys = after.whole(sid).take(np.sort(index[there]))
     origin, known = matched(kept, before.whole(sid), rank[there])
-    differs = ~known | (found.d != kept.d) | (found.t != kept.t)
+    differs = ~known | (replayed_keys.d != kept.d) | (replayed_keys.t != kept.t)
     old = before.whole(sid).take(np.sort(origin[known]))
     rows = differing_rows(
-        before.content(sid, old), after.content(sid, found.take(np.flatnonzero(known)))
+        before.content(sid, old), after.content(sid, replayed_keys.take(np.flatnonzero(known)))
     )
     differs[np.flatnonzero(known)] |= rows
     return kept.take(np.flatnonzero(~differs)), kept.take(np.flatnonzero(differs)), gone
@@ -192,16 +192,16 @@ def _compare(
 def _appeared(
     recording: Recording, after: InMemory, sid: str, span: Span, period: tuple[int, int] | None
 ) -> Keys:
-    made = after.whole(sid)
-    _, there = matched(made, span.keys(recording, sid))
-    fresh = ~there & (made.t <= span.until)
+    replayed_keys = after.whole(sid)
+    _, there = matched(replayed_keys, span.keys(recording, sid))
+    fresh = ~there & (replayed_keys.t <= span.until)
     if period is not None:
-        fresh &= made.t >= period[0]
-    return made.take(np.flatnonzero(fresh))
+        fresh &= replayed_keys.t >= period[0]
+    return replayed_keys.take(np.flatnonzero(fresh))
 
 
 def _not_deterministic(
-    graph: Graph, recording: Recording, made: InMemory, other: Recording, span: Span
+    graph: Graph, recording: Recording, replayed: InMemory, other: Recording, span: Span
 ) -> tuple[str, ...]:
     """The streams that differ between runs or from the recording, while their inputs do not."""
     differing: set[str] = set()
@@ -210,7 +210,7 @@ def _not_deterministic(
         if node.twin is not None or node.operator is None or span.first_trigger(sid) == INFINITE:
             continue
         differs = any(
-            _differs(made, each, sid, span, content)
+            _differs(replayed, each, sid, span, content)
             for each, content in ((recording, False), (other, True))
         )
         if differs:
@@ -220,12 +220,16 @@ def _not_deterministic(
     return tuple(causes)
 
 
-def _differs(made: InMemory, other: Recording, sid: str, span: Span, content: bool) -> bool:
+def _differs(replayed: InMemory, other: Recording, sid: str, span: Span, content: bool) -> bool:
     # What has its trigger in the span was fed all that it was made of.
-    keys, others = span.replayed(made, sid), span.replayed(other, sid)
-    pairs: Iterable[tuple[Any, Any]] = ((keys.t, others.t), (keys.n, others.n), (keys.d, others.d))
-    if len(keys) != len(others) or not all(bool((a == b).all()) for a, b in pairs):
+    keys, other_keys = span.replayed(replayed, sid), span.replayed(other, sid)
+    pairs: Iterable[tuple[Any, Any]] = (
+        (keys.t, other_keys.t),
+        (keys.n, other_keys.n),
+        (keys.d, other_keys.d),
+    )
+    if len(keys) != len(other_keys) or not all(bool((a == b).all()) for a, b in pairs):
         return True
     if not content or not len(keys):
         return False
-    return bool(differing_rows(made.content(sid, keys), other.content(sid, others)).any())
+    return bool(differing_rows(replayed.content(sid, keys), other.content(sid, other_keys)).any())

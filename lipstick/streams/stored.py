@@ -86,8 +86,8 @@ class Stored(Recording):
         for number, batch in recorded.items():
             for part in parts(batch, f"Batch {number} of {query}"):
                 self._parts[part.stream].append(part)
-            found = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
-            self._disorder = added(self._disorder, found)
+            disorder = {sid: Disorder(**counts) for sid, counts in batch["disorder"].items()}
+            self._disorder = added(self._disorder, disorder)
         state = records.get(state_record(query))
         self.ended = state is not None and bool(state["ended"])
         if state is not None and any(node.keyed for node in self.graph.nodes.values()):
@@ -122,10 +122,10 @@ class Stored(Recording):
 
     def load(self, sid: str, parts: Array) -> Keys:
         sid = self.graph.original(sid)
-        found = [self._keys(sid, i) for i in parts.tolist()]
-        if not found:
+        keys = [self._keys(sid, i) for i in parts.tolist()]
+        if not keys:
             return Keys.empty(self.graph.node(sid).keyed)
-        return concat_keys(found)[0]
+        return concat_keys(keys)[0]
 
     def load_content(self, sid: str, parts: Array) -> Batch:
         sid = self.graph.original(sid)

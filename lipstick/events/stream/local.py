@@ -58,7 +58,7 @@ def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
     watermark = Watermark(0)
     watermark.see(messages)
     now = attempts.held
-    said = {
+    decided = {
         "held": plan.write(table_bytes(now), "held") if len(now) else None,
         "done": [
             run.name or plan.write(table_bytes(run.table()), "done") for run in attempts.done.runs
@@ -69,7 +69,7 @@ def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
         "abandoned": taken.abandoned,
         "messages": len(counting),
     }
-    yield rows.told(rows.DECIDED, topic, partition, said)
+    yield rows.told(rows.DECIDED, topic, partition, decided)
     if len(late):
         yield Row(0, rows.LATE, topic, partition, partition, table_bytes(late))
     if not len(counting):
@@ -77,8 +77,8 @@ def _decided(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
     if plan.partitioning in {EXECUTION, SOURCE}:
         yield Row(0, rows.COUNTING, topic, partition, partition, table_bytes(counting, None))
         return
-    for place, table in dealt(counting, plan.partitioning, plan.shards):
-        yield Row(plan.labels[place], rows.COUNTING, topic, place, partition, table_bytes(table))
+    for number, table in dealt(counting, plan.partitioning, plan.shards):
+        yield Row(plan.labels[number], rows.COUNTING, topic, number, partition, table_bytes(table))
 
 
 def reduce_local(plan: BatchPlan, received: Iterable[Row]) -> Iterator[Row]:
@@ -96,8 +96,8 @@ def _by_partition(received: Iterable[Row], kind: str) -> Iterator[tuple[str, int
     """Messages of a kind of rows, by topic and partition."""
     for topic, parts in rows.by_topic(received, kind).items():
         for partition in sorted({row.shard for row in parts}):
-            own = [table_of(row.data) for row in parts if row.shard == partition]
-            yield topic, partition, concatenated(own, SCHEMA)
+            own_tables = [table_of(row.data) for row in parts if row.shard == partition]
+            yield topic, partition, concatenated(own_tables, SCHEMA)
 
 
 def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) -> Iterator[Row]:
@@ -110,7 +110,7 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
     for final in reducer.take_final():
         yield Row(0, rows.FINAL, topic, partition, 0, packed(final_tables(final)))
     report = reducer.report
-    said: dict[str, Any] = {
+    reduced: dict[str, Any] = {
         "received": report.received,
         "dead": report.dead,
         "excess": report.excess,
@@ -119,7 +119,7 @@ def _reduced(plan: BatchPlan, topic: str, partition: int, messages: pa.Table) ->
         "functions": functions_document(flushed.functions),
         "due": _due(messages),
     }
-    yield rows.told(rows.REDUCED, topic, partition, said)
+    yield rows.told(rows.REDUCED, topic, partition, reduced)
     for shard, share in enumerate(split(flushed, plan.shards)):
         if not share.is_empty:
             data = packed(share_tables(share))

@@ -18,12 +18,12 @@ def resolve(plan: BatchPlan, shard: int, received: Iterable[Row]) -> Iterator[Ro
     yield from (row for row in passed if row.kind != rows.SHARE)
     came = rows.by_topic(passed, rows.SHARE)
     for topic in dict.fromkeys([*plan.topics, *came]):
-        own = came.get(topic, [])
-        strays = [row for row in own if row.shard != shard]
+        own_rows = came.get(topic, [])
+        strays = [row for row in own_rows if row.shard != shard]
         if strays:
             raise RuntimeError(f"What is for shard {strays[0].shard} has come to {shard}.")
         known = plan.topic(topic)
-        shares = [share_of(unpacked(row.data), plan.semiring) for row in own]
+        shares = [share_of(unpacked(row.data), plan.semiring) for row in own_rows]
         parts = [*stored_parts(plan, known, shard), *shares]
         if parts:
             stepped = take_step(plan, known, shard, parts)
@@ -60,7 +60,7 @@ def _stepped(
     state = stepped.state
     is_open = not state.is_empty
     named = [*stepped.excess.slice(0, 10).to_pylist(), *stepped.missing.slice(0, 10).to_pylist()]
-    said = {
+    resolved = {
         "open": write_share(plan, state, "open") if is_open else None,
         "told": {to: write_share(plan, share, "told") for to, share in stepped.told.items()},
         "size": [len(state.leaving), len(state.keys), state.nbytes] if is_open else None,
@@ -72,6 +72,6 @@ def _stepped(
         "missing": len(stepped.missing),
         "named": named,
     }
-    yield rows.told(rows.RESOLVED, topic, shard, said)
+    yield rows.told(rows.RESOLVED, topic, shard, resolved)
     if len(stepped.final.edges):
         yield Row(0, rows.FINAL, topic, shard, 0, packed(final_tables(stepped.final)))

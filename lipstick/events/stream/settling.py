@@ -48,8 +48,8 @@ class Settling:
         keys = [pa.array([], pa.string())]
         for shard, parts in self._parts.items():
             for part in parts:
-                own = shard_of(part.keys, self._plan.shards) == shard
-                keys.append(part.keys.filter(pa.array(own)))
+                in_shard = shard_of(part.keys, self._plan.shards) == shard
+                keys.append(part.keys.filter(pa.array(in_shard)))
         return pa.concat_arrays(keys)
 
     def deliver(self, partial: Any) -> None:

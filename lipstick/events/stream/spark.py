@@ -63,9 +63,9 @@ class StreamReduction:
         *,
         folder: str | os.PathLike[str] | None = None,
     ) -> None:
-        place = Path(store)
-        own = Path(folder) if folder is not None else place.parent / f"{place.name}.stream"
-        self.batches = Batches(place, settings or StreamSettings(), own)
+        path = Path(store)
+        own_folder = Path(folder) if folder is not None else path.parent / f"{path.name}.stream"
+        self.batches = Batches(path, settings or StreamSettings(), own_folder)
         self._spark: SparkSession | None = None
         self._error: BaseException | None = None
 
@@ -169,9 +169,9 @@ def job(frame: DataFrame, plan: BatchPlan) -> DataFrame:
     vertices.
     """
     stages = {SOURCE: (_cut_whole,), EXECUTION: (_cut, _decide_whole)}
-    first, *others = stages.get(plan.partitioning, (_cut, _decide, _reduce))
+    first, *later = stages.get(plan.partitioning, (_cut, _decide, _reduce))
     frame = frame.mapInArrow(shipped(first, plan), DDL)
-    for stage in (*others, _resolve):
+    for stage in (*later, _resolve):
         frame = frame.repartition(plan.shards, "to").mapInArrow(shipped(stage, plan), DDL)
     return frame
 
@@ -248,7 +248,7 @@ def _labels(spark: SparkSession, count: int) -> tuple[int, ...]:
     placed = numbers.select("id", F.pmod(F.hash("id"), F.lit(count)).alias("place"))
     least = placed.groupBy("place").agg(F.min("id").alias("id")).collect()
     labels = {int(row["place"]): int(row["id"]) for row in least}
-    return tuple(labels[place] for place in range(count))
+    return tuple(labels[number] for number in range(count))
 
 
 def _check(frame: DataFrame, settings: StreamSettings) -> None:

@@ -46,15 +46,15 @@ def packed(tables: Mapping[str, pa.Table]) -> bytes:
 
 def unpacked(data: Any) -> dict[str, pa.Table]:
     """What `packed` made bytes of."""
-    view, place = memoryview(data), 0
+    view, position = memoryview(data), 0
     tables = {}
-    while place < len(view):
-        title, body = struct.unpack_from(_HEAD, view, place)
-        place += struct.calcsize(_HEAD)
-        name = bytes(view[place : place + title]).decode()
-        place += title
-        tables[name] = table_of(view[place : place + body])
-        place += body
+    while position < len(view):
+        title, body = struct.unpack_from(_HEAD, view, position)
+        position += struct.calcsize(_HEAD)
+        name = bytes(view[position : position + title]).decode()
+        position += title
+        tables[name] = table_of(view[position : position + body])
+        position += body
     return tables
 
 

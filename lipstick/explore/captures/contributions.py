@@ -99,15 +99,15 @@ def _names(rows: GroupRows, members: Array) -> tuple[str, list[str]]:
     inside = rows.members
     parts: list[list[str]] = [[] for _ in members]
     if inside.dataset is not None:
-        for place, one in enumerate(inside.block.tokens):
-            columns = [inside.dataset.take(name, members) for name in one.columns]
-            absent = inside.token(place).absent
-            table = pa.Table.from_arrays(columns, names=list(one.columns))
+        for index, token_columns in enumerate(inside.block.tokens):
+            columns = [inside.dataset.take(name, members) for name in token_columns.columns]
+            absent = inside.token(index).absent
+            table = pa.Table.from_arrays(columns, names=list(token_columns.columns))
             for part, member, label in zip(parts, members.tolist(), labels("", table), strict=True):
                 if absent is None or not absent[member]:
-                    part.append(f"{one.relation}:{label}")
+                    part.append(f"{token_columns.relation}:{label}")
     shared = set(parts[0]).intersection(*parts[1:]) if len(parts) > 1 else set()
-    common = " · ".join(one for one in parts[0] if one in shared) if parts else ""
+    common = " · ".join(label for label in parts[0] if label in shared) if parts else ""
     return common, [" · ".join(p for p in part if p not in shared) or "1" for part in parts]
 
 
@@ -152,7 +152,7 @@ def tornado(capture: Capture, row: int, params: Params, budget: Budget) -> dict[
     names = list(memory.engine.manifest.names)
     if column not in names:
         raise ExploreError(f"The answer has no column {column!r}.")
-    place = names.index(column)
+    index = names.index(column)
     record = memory.engine.manifest.relations.get(relation)
     if record is None or not record.token:
         raise ExploreError(f"The query reads no relation {relation!r} with tokens.")
@@ -173,7 +173,7 @@ def tornado(capture: Capture, row: int, params: Params, budget: Budget) -> dict[
     changes = capture.what_if_many({relation: scenarios}).changes
     budget.check()
     answer = memory.answer()
-    old = answer.column(place)[row].as_py()
+    old = answer.column(index)[row].as_py()
     identity = _identity(memory, row)
     effects: dict[str, Any] = {}
     for change in changes.to_pylist() if changes.num_rows <= 50_000 else []:

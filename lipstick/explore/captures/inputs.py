@@ -68,15 +68,15 @@ def looked_up(record: RelationRecord, keys: pa.Table) -> pa.Table:
         part = pc.field(name).isin(values)
         chosen = part if chosen is None else chosen & part
     try:
-        found = source.to_table(columns=list(record.columns), filter=chosen)
+        rows = source.to_table(columns=list(record.columns), filter=chosen)
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(record, error) from error
     # Several columns are looked for one by one: only whole keys are kept, each at its place.
-    place = pa.array(np.arange(keys.num_rows), pa.int64())
-    marked = keys.select(wanted).append_column("_place", place)
-    numbers = found.select(wanted).append_column("_row", pa.array(np.arange(found.num_rows)))
+    order = pa.array(np.arange(keys.num_rows), pa.int64())
+    marked = keys.select(wanted).append_column("_place", order)
+    numbers = rows.select(wanted).append_column("_row", pa.array(np.arange(rows.num_rows)))
     joined = marked.join(numbers, wanted, join_type="inner").sort_by("_place")
-    return found.take(joined.column("_row").combine_chunks())
+    return rows.take(joined.column("_row").combine_chunks())
 
 
 def source_columns(record: RelationRecord, names: list[str]) -> pa.Table:

@@ -128,25 +128,25 @@ def _mentions(query: str, relations: list[str]) -> list[dict[str, Any]]:
     """Where a text names relations, outside of literals and comments."""
     known = {name.lower(): name for name in relations}
     known |= {name.rpartition(".")[2].lower(): name for name in relations}
-    found = []
+    mentions = []
     for match in _WORD.finditer(query[:20_000]):
         word = match[0].strip("`").lower()
         if match[0][0] not in "'-" and word in known:
             entry = {"start": match.start(), "end": match.end(), "relation": known[word]}
-            found.append(entry)
-    return found
+            mentions.append(entry)
+    return mentions
 
 
 def aggregates(memory: Memory) -> list[int]:
     """The places of the columns of the answer that have tensors."""
-    found = []
-    for place, name in enumerate(memory.engine.manifest.names):
+    positions = []
+    for number, name in enumerate(memory.engine.manifest.names):
         try:
             check_aggregate(memory.engine, name, NOTHING)
         except CaptureError:
             continue
-        found.append(place)
-    return found
+        positions.append(number)
+    return positions
 
 
 def relations(capture: Capture) -> list[dict[str, Any]]:

@@ -90,11 +90,11 @@ class CaptureSource:
     def why(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Why a row is there; see :func:`lipstick.explore.captures.why.why`."""
         row = self._row(params)
-        found = why.why(self.capture.memory, row, params, budget)
-        found["python"] = (
+        answer = why.why(self.capture.memory, row, params, budget)
+        answer["python"] = (
             f"{self.opening}\nrow, annotation = capture.polynomials(limit={row + 1})[{row}]"
         )
-        return found
+        return answer
 
     def members(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The ways in which a row came about."""

@@ -80,7 +80,7 @@ def _folded(node: dict[str, Any], count: int) -> dict[str, Any]:
     return node | {"more": hidden} if hidden else node
 
 
-def token(found: Token) -> dict[str, Any]:
+def token(element: Token) -> dict[str, Any]:
     """A token: ``text`` is its key as people write it."""
-    key = "|".join(format_value(value) for value in found.key)
-    return {"op": "token", "relation": found.relation, "text": cell(key) or "·"}
+    key = "|".join(format_value(value) for value in element.key)
+    return {"op": "token", "relation": element.relation, "text": cell(key) or "·"}

@@ -42,14 +42,14 @@ def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
     given = params.items("scenarios")
     if not 0 < len(given) <= BESIDE:
         raise ExploreError(f"Give 1 to {BESIDE} scenarios.")
-    found = []
+    answers = []
     for scenario in given:
         tokens = deletion(capture, Params(scenario))
         budget.check()
         result = capture.memory.what_if(tokens)
         changes = result.changes
         budget.check()
-        found.append(
+        answers.append(
             _differences(changes)
             | {
                 "method": result.method,
@@ -57,7 +57,7 @@ def what_if(capture: Capture, params: Params, budget: Budget) -> dict[str, Any]:
                 "python": copied(capture, tokens, Params(scenario)),
             }
         )
-    return {"columns": columns(capture.memory.answer().schema), "scenarios": found}
+    return {"columns": columns(capture.memory.answer().schema), "scenarios": answers}
 
 
 def _differences(changes: pa.Table) -> dict[str, Any]:
@@ -69,12 +69,12 @@ def _differences(changes: pa.Table) -> dict[str, Any]:
     old, new = (pa.Table.from_struct_array(shown.column(side)) for side in ("old", "new"))
     words = shown.column("_change").to_pylist()
     rows = []
-    for place, kind, before, after in zip(
+    for number, kind, before, after in zip(
         places[:SHOWN].tolist(), words, cells(old), cells(new), strict=True
     ):
         rows.append(
             {
-                "row": place if kind != "added" else None,
+                "row": number if kind != "added" else None,
                 "change": kind,
                 "old": None if kind == "added" else before,
                 "new": None if kind == "deleted" else after,
@@ -96,15 +96,15 @@ def deletion(capture: Capture, scenario: Params) -> dict[str, pa.Table]:
         For relations that the query does not read, keys of other types, conditions that are none.
     """
     types = capture.token_types()
-    found: dict[str, list[pa.Table]] = {}
+    tables_by_relation: dict[str, list[pa.Table]] = {}
     for name, keys in scenario.mapping("delete").items():
-        found.setdefault(name, []).append(_by_keys(_schema(types, name), name, keys))
+        tables_by_relation.setdefault(name, []).append(_by_keys(_schema(types, name), name, keys))
     for name, text in scenario.mapping("where").items():
         if str(text).strip():
             _schema(types, name)
-            found.setdefault(name, []).append(_by_conditions(capture, name, str(text)))
+            tables_by_relation.setdefault(name, []).append(_by_conditions(capture, name, str(text)))
     tables = {}
-    for name, parts in found.items():
+    for name, parts in tables_by_relation.items():
         whole = pa.concat_tables(part.cast(types[name]) for part in parts)
         tables[name] = whole.group_by(whole.column_names).aggregate([])
     return tables

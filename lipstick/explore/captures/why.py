@@ -59,7 +59,7 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
     engine = memory.engine
     reached = reach(engine, at, scalars=True)
     budget.check()
-    total = sum(len(found.members) for found in reached.values())
+    total = sum(len(reached.members) for reached in reached.values())
     answer: dict[str, Any] = {
         "row": row,
         "cells": cells(memory.answer().slice(row, 1))[0],
@@ -84,9 +84,9 @@ def why(memory: Memory, row: int, params: Params, budget: Budget) -> dict[str, A
         }
         return answer
     try:
-        found = annotation(memory, at)
-        answer["annotation"] = tree(found, params.integer("terms", TERMS, 1, READ))
-        answer["text"] = cell(found.truncated(40), 4_000)
+        formal = annotation(memory, at)
+        answer["annotation"] = tree(formal, params.integer("terms", TERMS, 1, READ))
+        answer["text"] = cell(formal.truncated(40), 4_000)
     except LipstickError as error:
         answer["annotation"] = {"op": "condition", "text": cell(str(error).partition("\n")[0])}
     return answer
@@ -102,22 +102,22 @@ def annotation(memory: Memory, at: Array) -> Polynomial | Expression:
 
 def _decided(root: Block) -> list[str]:
     """What else decides whether the row is there, as SQL."""
-    found = [f"HAVING {plain(text(condition), root)}" for condition in root.having]
-    found += [plain(text(condition), root) for condition in root.conditions]
+    deciders = [f"HAVING {plain(text(condition), root)}" for condition in root.having]
+    deciders += [plain(text(condition), root) for condition in root.conditions]
     if root.limited:
         limit = "" if root.limit is None else f"LIMIT {root.limit:,}"
-        found.append(f"{limit}{f' OFFSET {root.offset:,}' if root.offset else ''}".strip())
-    return found
+        deciders.append(f"{limit}{f' OFFSET {root.offset:,}' if root.offset else ''}".strip())
+    return deciders
 
 
 def _inputs(memory: Memory, at: Array) -> list[dict[str, Any]]:
     """The input rows, per relation, the first of them with what the capture has of their values."""
-    found = []
+    inputs = []
     relations = memory.engine.manifest.relations
     for name, table in lineage(memory.engine, at).items():
         record = relations[name]
         shown = table.slice(0, LISTED)
-        found.append(
+        inputs.append(
             {
                 "relation": name,
                 "key": list(record.token),
@@ -126,7 +126,7 @@ def _inputs(memory: Memory, at: Array) -> list[dict[str, Any]]:
                 "labels": labels(record.naming, shown),
             }
         )
-    return found
+    return inputs
 
 
 def labels(naming: str, table: pa.Table) -> list[str | None]:
@@ -151,7 +151,9 @@ def members(memory: Memory, row: int, params: Params) -> dict[str, Any]:
     table = pa.table({})
     if inside is not None and inside.dataset is not None:
         data = inside.dataset
-        names = [column for one in inside.block.tokens for column in one.columns]
+        names = [
+            column for token_columns in inside.block.tokens for column in token_columns.columns
+        ]
         names = list(dict.fromkeys([*names, *data.names]))
         table = pa.Table.from_arrays(
             [data.take(name, shown) for name in names], [_called(inside.block, n) for n in names]
@@ -174,12 +176,12 @@ def _called(block: Block, name: str) -> str:
 def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
     """How much each input has to do with a row's being there: Shapley values, and the witnesses."""
     at = np.array([position(memory, row)], dtype=np.int64)
-    total = sum(len(found.members) for found in reach(memory.engine, at, scalars=True).values())
+    total = sum(len(reached.members) for reached in reach(memory.engine, at, scalars=True).values())
     if total > READ:
         return {"refused": f"The row has {total:,} derivations: too many to share it out among."}
-    found = annotation(memory, at)
+    formal = annotation(memory, at)
     budget.check()
-    count = len(found.tokens)
+    count = len(formal.tokens)
     answer: dict[str, Any] = {"tokens": count}
     if count > _SAMPLED:
         answer["refused"] = f"The row has {count:,} inputs: too many to share it out among."
@@ -187,9 +189,9 @@ def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
     try:
         if count > _EXACT:
             raise ExactnessError("")
-        values = shapley(found, _DECISIONS)
+        values = shapley(formal, _DECISIONS)
     except ExactnessError:
-        values = sampled_shapley(found, 0.1)
+        values = sampled_shapley(formal, 0.1)
     budget.check()
     ranked = sorted(values.items(), key=lambda item: (-abs(item[1].value), item[0].sort_key))
     answer["shares"] = [
@@ -197,11 +199,11 @@ def shares(memory: Memory, row: int, budget: Budget) -> dict[str, Any]:
     ]
     answer["rest"] = [len(ranked[LISTED:]), sum(value.value for _, value in ranked[LISTED:])]
     try:
-        sets = witnesses(found)
+        sets = witnesses(formal)
         answer["witnesses"] = {
             "count": len(sets),
             "sets": [
-                [token(one) for one in sorted(each, key=lambda t: t.sort_key)[:20]]
+                [token(element) for element in sorted(each, key=lambda t: t.sort_key)[:20]]
                 for each in sets[:20]
             ],
         }

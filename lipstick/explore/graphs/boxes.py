@@ -46,11 +46,11 @@ class Marks:
 
     def of(self, node: int) -> dict[str, int]:
         """The marks of one node: 1 where something is said of it."""
-        found = {}
+        marks = {}
         for kind, ids in self.nodes.items():
-            place = int(np.searchsorted(ids, node))
-            found[kind] = int(place < len(ids) and int(ids[place]) == node)
-        return found
+            index = int(np.searchsorted(ids, node))
+            marks[kind] = int(index < len(ids) and int(ids[index]) == node)
+        return marks
 
 
 @dataclass(slots=True)
@@ -198,8 +198,8 @@ class Picture(Drawing):
         self.owner[segments] = box
         if self.marks is not None:
             total = int(self.outline.counts[segments].sum())
-            found = {k: int(n[segments].sum()) for k, n in self.marks.segments.items()}
-            self.mark(box, found, total)
+            marked_counts = {k: int(n[segments].sum()) for k, n in self.marks.segments.items()}
+            self.mark(box, marked_counts, total)
 
     def link_segments(self) -> None:
         """Add the edges between boxes whose segments edges join."""

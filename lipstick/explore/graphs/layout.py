@@ -112,15 +112,15 @@ def layout(boxes: Sequence[Box], edges: Sequence[tuple[int, int]]) -> Layout:
     bends: dict[int, tuple[int | None, Points]] = {}
     for parent in sorted(inside, key=lambda p: -1 if p is None else p, reverse=True):
         members = inside[parent]
-        local = {number: place for place, number in enumerate(members)}
-        asked = lifted.get(parent, {})
-        pairs = [(local[a], local[b]) for a, b in asked]
+        local = {number: index for index, number in enumerate(members)}
+        edges_inside = lifted.get(parent, {})
+        pairs = [(local[a], local[b]) for a, b in edges_inside]
         if parent is not None and boxes[parent].grid:
             px, py, via = _grid(width[members], height[members], len(pairs))
         else:
             px, py, via = _layered(width[members], height[members], pairs)
         x[members], y[members] = px, py
-        for points, numbers in zip(via, asked.values(), strict=True):
+        for points, numbers in zip(via, edges_inside.values(), strict=True):
             for edge in numbers:
                 bends[edge] = parent, points
         if parent is not None:
@@ -155,10 +155,10 @@ def _siblings(boxes: Sequence[Box], depth: list[int], a: int, b: int) -> tuple[i
 
 def _grid(width: Array, height: Array, edges: int) -> tuple[Array, Array, list[Points]]:
     """Boxes in rows, from left to right and from top to bottom."""
-    place = np.arange(len(width))
+    index = np.arange(len(width))
     columns = min(COLUMNS, max(1, len(width)))
-    x = (place % columns) * (float(width.max()) + DOWN)
-    y = (place // columns) * (float(height.max()) + DOWN)
+    x = (index % columns) * (float(width.max()) + DOWN)
+    y = (index // columns) * (float(height.max()) + DOWN)
     return x, y, [[] for _ in range(edges)]
 
 
@@ -280,14 +280,14 @@ def _turn(placed: Layout, source: int, target: int) -> float:
     return max(bottom, top + float(placed.height[target])) + BAND / 2
 
 
-def _heights(placed: Layout, own: Array, towards: Array) -> Array:
+def _heights(placed: Layout, boxes: Array, towards: Array) -> Array:
     """Where edges meet the sides of their boxes: in the order of where they lead to."""
-    order = np.lexsort([towards, own])
-    count = np.bincount(own, minlength=len(placed.x))
+    order = np.lexsort([towards, boxes])
+    count = np.bincount(boxes, minlength=len(placed.x))
     first = np.cumsum(count) - count
-    place = np.empty(len(own))
-    place[order] = np.arange(len(own)) - first[own[order]]
-    share = (place + 1) / (count[own] + 1)
+    rank = np.empty(len(boxes))
+    rank[order] = np.arange(len(boxes)) - first[boxes[order]]
+    share = (rank + 1) / (count[boxes] + 1)
     # Of a box with boxes inside, edges keep to the middle.
-    span = np.minimum(placed.height[own], 80.0)
-    return placed.y[own] + (placed.height[own] - span) / 2 + span * share
+    span = np.minimum(placed.height[boxes], 80.0)
+    return placed.y[boxes] + (placed.height[boxes] - span) / 2 + span * share

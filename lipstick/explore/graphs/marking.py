@@ -50,8 +50,8 @@ def marked(
     """
     start = graph.resolve(np.array(nodes, dtype=np.int64))
     if mode in ("ancestors", "descendants"):
-        found = graph.ancestors(start) if mode == "ancestors" else graph.descendants(start)
-        return _lit(graph, np.union1d(found.ids, start))
+        reached = graph.ancestors(start) if mode == "ancestors" else graph.descendants(start)
+        return _lit(graph, np.union1d(reached.ids, start))
     if mode == "path":
         if len(nodes) != 2:
             raise ExploreError("A path is between two nodes: give both.")
@@ -76,8 +76,8 @@ def marked(
     known = effects(after)
     if known is not None and (step is None or step >= final):
         stale = np.flatnonzero(known.stale & stayed[: len(known.stale)])
-        others = changed(graph, after)
-        kinds |= {"changed": others[~known.stale[others]], "stale": stale}
+        changed_nodes = changed(graph, after)
+        kinds |= {"changed": changed_nodes[~known.stale[changed_nodes]], "stale": stale}
     counts = {kind: len(ids) for kind, ids in kinds.items()}
     return Marked(_marks(graph, kinds, after), counts, final)
 
@@ -91,11 +91,11 @@ def _marks(
 ) -> Marks:
     storage = graph.storage
     count = len(storage.segments)
-    found = {
+    counts_by_kind = {
         kind: np.bincount(storage.segment_of(ids[ids < storage.count]), minlength=count)
         for kind, ids in kinds.items()
     }
-    return Marks(found, kinds, after)
+    return Marks(counts_by_kind, kinds, after)
 
 
 def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:
@@ -106,8 +106,8 @@ def _waves(graph: ProvenanceGraph, start: Array, gone: Array) -> Array:
     inside[start] = False
     frontier, at = start, 0
     while len(frontier):
-        found = graph.outgoing(frontier).nodes
-        frontier = distinct(found[inside[found]]).astype(np.int64)
+        nodes_ahead = graph.outgoing(frontier).nodes
+        frontier = distinct(nodes_ahead[inside[nodes_ahead]]).astype(np.int64)
         inside[frontier] = False
         at += 1
         wave[np.searchsorted(gone, frontier)] = at

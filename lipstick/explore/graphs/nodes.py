@@ -27,11 +27,11 @@ def segment(
 ) -> dict[str, Any]:
     """Some nodes of a segment, and the segments around it."""
     picture = Picture(outline=outline, marks=marks)
-    place = outline.position[name]
-    found = outline.segments[place]
-    ids = np.arange(outline.bases[place], outline.bases[place + 1])
+    position = outline.position[name]
+    known_segment = outline.segments[position]
+    ids = np.arange(outline.bases[position], outline.bases[position + 1])
     ids = ids[graph.has(ids)] if len(ids) else ids
-    whole = picture.add("segment", inner_name(found), whole=True, grid=True)
+    whole = picture.add("segment", inner_name(known_segment), whole=True, grid=True)
     start = max(0, min(start, len(ids) - 1))
     chosen = ids[start : start + NODES]
     if start:
@@ -42,9 +42,9 @@ def segment(
     if after > 0:
         focus = {"segment": name, "start": start + NODES}
         picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
-    picture.own(whole, np.array([place]))
-    for own, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
-        for near in np.unique(other[own == place]).tolist():
+    picture.own(whole, np.array([position]))
+    for ends, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
+        for near in np.unique(other[ends == position]).tolist():
             if picture.owner[near] >= 0:
                 continue
             beside = outline.segments[near]
@@ -54,7 +54,7 @@ def segment(
             box = picture.add(sort, inner_name(beside), lines=lines, focus=focus)
             picture.own(box, np.array([near]))
     picture.link_segments()
-    return picture.answer(len(chosen), len(ids), crumbs_of(found), "nodes")
+    return picture.answer(len(chosen), len(ids), crumbs_of(known_segment), "nodes")
 
 
 def neighbourhood(
@@ -80,18 +80,18 @@ def neighbourhood(
         seen = {node}
         for _ in range(steps):
             budget.check()
-            found = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
-            fresh = distinct(found.nodes).astype(np.int64)
+            near = graph.outgoing(frontier) if forwards else graph.incoming(frontier)
+            fresh = distinct(near.nodes).astype(np.int64)
             fresh = np.array([n for n in fresh.tolist() if n not in seen], dtype=np.int64)
             seen.update(fresh.tolist())
             total += len(fresh)
             room = max(0, min(STEP, AHEAD - len(drawn)))
             chosen = _spread(outline, fresh, room)
-            for one, box in zip(
+            for drawn_node, box in zip(
                 chosen.tolist(), add_nodes(picture, graph, chosen, None), strict=True
             ):
-                drawn.setdefault(one, box)
-            owners = np.repeat(frontier, found.degrees)
+                drawn.setdefault(drawn_node, box)
+            owners = np.repeat(frontier, near.degrees)
             rest = np.setdiff1d(fresh, chosen)
             for name, count in _by_segment(graph, rest):
                 key = (name, forwards)
@@ -99,12 +99,12 @@ def neighbourhood(
                 focus: Focus = {"segment": name}
                 known = inner_name(graph.segment(int(outline_first(outline, name))))
                 bundles[key] = picture.add("bundle", label, lines=[known], focus=focus)
-            for own, other in zip(owners.tolist(), found.nodes.tolist(), strict=True):
+            for owner, other in zip(owners.tolist(), near.nodes.tolist(), strict=True):
                 target = drawn.get(other)
                 if target is None:
                     target = bundles.get((graph.segment(other).name, forwards))
-                if own in drawn and target is not None:
-                    ends = (drawn[own], target) if forwards else (target, drawn[own])
+                if owner in drawn and target is not None:
+                    ends = (drawn[owner], target) if forwards else (target, drawn[owner])
                     picture.link(*ends)
             frontier = chosen
             if not len(frontier):
@@ -139,12 +139,12 @@ def add_nodes(
         )
         picture.boxes[box]["name"] = cell(name)
         if picture.marks is not None and node < graph.storage.count:
-            found = picture.marks.of(node)
-            if found.get("stale") and value is not None:
+            node_marks = picture.marks.of(node)
+            if node_marks.get("stale") and value is not None:
                 picture.boxes[box]["lines"] = [f"{sign} = ?"]
-            elif found.get("changed"):
+            elif node_marks.get("changed"):
                 picture.boxes[box]["lines"] = [f"{sign}: {value} → {left.get(node)}"[:28]]
-            picture.mark(box, found, 1)
+            picture.mark(box, node_marks, 1)
         boxes.append(box)
     return boxes
 
@@ -162,8 +162,8 @@ def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:
     """The values of those of some nodes that are v-nodes with one that is known."""
     from lipstick.node_values import values
 
-    found, _ = values(graph, ids)
-    return {node: cell(value, 60) for node, value in found.items()}
+    values_by_node, _ = values(graph, ids)
+    return {node: cell(value, 60) for node, value in values_by_node.items()}
 
 
 def _spread(outline: Outline, ids: Array, room: int) -> Array:

@@ -109,19 +109,19 @@ def levels(
     for at, members in enumerate(order):
         rank[members], layer[members] = np.arange(len(members)), at
     sides = [(pairs, layer[pairs[:, 1]]) for pairs in (ends, ends[:, ::-1])]
-    near = [[pairs[at == one] for one in range(len(order))] for pairs, at in sides]
+    near = [[pairs[at == level] for level in range(len(order))] for pairs, at in sides]
     for sweep in range(SWEEPS):
         backwards = sweep % 2
         for at in range(len(order))[:: -1 if backwards else 1]:
-            members, mine = order[at], near[backwards][at]
-            if not len(mine):
+            members, links_there = order[at], near[backwards][at]
+            if not len(links_there):
                 continue
             tall = heights[members]
-            middle = y[mine[:, 0]] + heights[mine[:, 0]] / 2
-            total = np.bincount(rank[mine[:, 1]], middle, minlength=len(members))
-            degree = np.bincount(rank[mine[:, 1]], minlength=len(members))
-            own = y[members] + tall / 2
-            wanted = np.where(degree > 0, total / np.maximum(degree, 1), own)
+            middle = y[links_there[:, 0]] + heights[links_there[:, 0]] / 2
+            total = np.bincount(rank[links_there[:, 1]], middle, minlength=len(members))
+            degree = np.bincount(rank[links_there[:, 1]], minlength=len(members))
+            middles = y[members] + tall / 2
+            wanted = np.where(degree > 0, total / np.maximum(degree, 1), middles)
             offset = np.cumsum(tall + apart) - tall - apart
             y[members] = _apart(wanted - tall / 2 - offset) + offset
     return y

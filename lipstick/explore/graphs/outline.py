@@ -44,7 +44,7 @@ class Outline:
     def of_stored(cls, segments: Iterable[Segment], edges: Sequence[EdgeSet]) -> Outline:
         """The outline of what a store has, from its log alone."""
         known = tuple(segments)
-        position = {segment.name: place for place, segment in enumerate(known)}
+        position = {segment.name: number for number, segment in enumerate(known)}
         count = len(edges)
         sources = np.fromiter((position[e.source] for e in edges), np.int64, count)
         targets = np.fromiter((position[e.target] for e in edges), np.int64, count)
@@ -87,7 +87,7 @@ class Outline:
     @cached_property
     def position(self) -> dict[str, int]:
         """The position of every segment by its name."""
-        return {segment.name: place for place, segment in enumerate(self.segments)}
+        return {segment.name: number for number, segment in enumerate(self.segments)}
 
     @cached_property
     def groups(self) -> list[str]:
@@ -97,9 +97,9 @@ class Outline:
     @cached_property
     def group(self) -> Array:
         """The place in `groups` of every segment."""
-        number = {name: place for place, name in enumerate(self.groups)}
-        found = (number[_group(segment)] for segment in self.segments)
-        return np.fromiter(found, np.int64, len(self.segments))
+        number = {name: number for number, name in enumerate(self.groups)}
+        group_numbers = (number[_group(segment)] for segment in self.segments)
+        return np.fromiter(group_numbers, np.int64, len(self.segments))
 
     @cached_property
     def modules(self) -> frozenset[str]:
@@ -148,6 +148,6 @@ def _group(segment: Segment) -> str:
 def merged(sources: Array, targets: Array, weights: Array, size: int) -> tuple[Array, Array, Array]:
     """Pairs each once, with the sum of their weights."""
     keys = sources * max(size, 1) + targets
-    found, place = np.unique(keys, return_inverse=True)
-    total = np.bincount(place, weights, minlength=len(found)).astype(np.int64)
-    return found // max(size, 1), found % max(size, 1), total
+    distinct_keys, inverse = np.unique(keys, return_inverse=True)
+    total = np.bincount(inverse, weights, minlength=len(distinct_keys)).astype(np.int64)
+    return distinct_keys // max(size, 1), distinct_keys % max(size, 1), total

@@ -88,22 +88,22 @@ def module(
     places = np.flatnonzero(inside)
     by_number = _by_group(outline.invocation[places] + 1, np.ones(len(places), np.bool_))
     for number in chosen.tolist():
-        own = places[by_number[number + 1]]
-        execution = int(outline.execution[own].max())
-        lines = [counted(int(outline.counts[own].sum()), "node")]
+        of_invocation = places[by_number[number + 1]]
+        execution = int(outline.execution[of_invocation].max())
+        lines = [counted(int(outline.counts[of_invocation].sum()), "node")]
         if execution != NONE:
             lines.insert(0, f"execution {execution:,}")
         focus = {"module": name, "invocation": number}
         box = picture.add("invocation", f"#{number}", lines=lines, parent=whole, focus=focus)
-        picture.own(box, own)
+        picture.own(box, of_invocation)
         # What leads into the module or out of it is drawn once, at the module.
-        picture.owner[own] = whole
+        picture.owner[of_invocation] = whole
     after = len(numbers) - start - len(chosen)
     if after:
         focus = {"module": name, "start": start + len(chosen)}
         picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
-    for place in places[outline.invocation[places] == NONE][:8].tolist():
-        _segment(picture, place, whole)
+    for position in places[outline.invocation[places] == NONE][:8].tolist():
+        _segment(picture, position, whole)
     picture.owner[places] = whole
     _around(picture, _modules_of(outline), frozenset({name}))
     picture.link_segments()
@@ -114,14 +114,14 @@ def module(
 def invocation(outline: Outline, name: str, number: int, marks: Marks | None) -> dict[str, Any]:
     """The segments of an invocation of a module, and what they come from and lead to."""
     inside = _of_module(outline, name)
-    own = np.flatnonzero(inside & (outline.invocation == number) & outline.there)
-    if not len(own):
+    of_invocation = np.flatnonzero(inside & (outline.invocation == number) & outline.there)
+    if not len(of_invocation):
         raise ExploreError(f"Module {name!r} has no invocation {number}.")
     picture = Picture(outline=outline, marks=marks)
     whole = picture.add("module", name, whole=True, focus={"module": name})
     within = picture.add("invocation", f"{name} #{number}", parent=whole, whole=True)
-    for place in own[:MOST].tolist():
-        _segment(picture, place, within)
+    for position in of_invocation[:MOST].tolist():
+        _segment(picture, position, within)
     _around(picture, _invocations_of(outline), frozenset(), name, whole)
     picture.link_segments()
     crumbs = [
@@ -129,16 +129,16 @@ def invocation(outline: Outline, name: str, number: int, marks: Marks | None) ->
         {"label": name, "focus": {"module": name}},
         {"label": f"#{number}", "focus": {"module": name, "invocation": number}},
     ]
-    return picture.answer(len(own[:MOST]), len(own), crumbs, "kinds of nodes")
+    return picture.answer(len(of_invocation[:MOST]), len(of_invocation), crumbs, "kinds of nodes")
 
 
 def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> dict[str, Any]:
     """The segments outside of modules that are called alike: one an execution, say."""
-    own = np.array(
+    of_relation = np.array(
         [
-            place
-            for place in np.flatnonzero(outline.group == outline.groups.index(name)).tolist()
-            if outline.segments[place].module is None
+            position
+            for position in np.flatnonzero(outline.group == outline.groups.index(name)).tolist()
+            if outline.segments[position].module is None
         ],
         dtype=np.int64,
     )
@@ -147,18 +147,18 @@ def relation(outline: Outline, name: str, start: int, marks: Marks | None) -> di
     if start:
         focus: Focus = {"relation": name, "start": max(0, start - INVOCATIONS)}
         picture.add("bundle", f"{start:,} before", parent=whole, focus=focus)
-    chosen = own[start : start + INVOCATIONS]
-    for place in chosen.tolist():
-        _segment(picture, place, whole)
-    after = len(own) - start - INVOCATIONS
+    chosen = of_relation[start : start + INVOCATIONS]
+    for shown in chosen.tolist():
+        _segment(picture, shown, whole)
+    after = len(of_relation) - start - INVOCATIONS
     if after > 0:
         focus = {"relation": name, "start": start + INVOCATIONS}
         picture.add("bundle", f"{after:,} after", parent=whole, focus=focus)
-    picture.owner[own[picture.owner[own] < 0]] = whole
+    picture.owner[of_relation[picture.owner[of_relation] < 0]] = whole
     _around(picture, _modules_of(outline), frozenset({name}))
     picture.link_segments()
     crumbs = [EVERYTHING, {"label": name, "focus": {"relation": name}}]
-    return picture.answer(len(chosen), len(own), crumbs, "inputs")
+    return picture.answer(len(chosen), len(of_relation), crumbs, "inputs")
 
 
 def crumbs_of(segment: Segment) -> list[dict[str, Any]]:
@@ -178,16 +178,16 @@ def inner_name(segment: Segment) -> str:
     return after if slash and segment.module is not None else before + slash + after
 
 
-def _segment(picture: Picture, place: int, parent: int | None) -> int:
+def _segment(picture: Picture, position: int, parent: int | None) -> int:
     """Add the box of a segment."""
-    segment = picture.outline.segments[place]
+    segment = picture.outline.segments[position]
     sort = "input" if segment.kind is Kind.TOKEN else "segment"
     what = _KINDS[segment.kind]
     label = f"{segment.label} " if segment.label and len(segment.label) < 4 else ""
-    lines = [f"{label}{what}", counted(int(picture.outline.counts[place]), "node")]
+    lines = [f"{label}{what}", counted(int(picture.outline.counts[position]), "node")]
     focus = {"segment": segment.name}
     box = picture.add(sort, inner_name(segment), lines=lines, parent=parent, focus=focus)
-    picture.own(box, np.array([place]))
+    picture.own(box, np.array([position]))
     return box
 
 
@@ -235,11 +235,11 @@ def _around(
     outline = picture.outline
     shown = picture.owner >= 0
     near: dict[tuple[str, int], set[int]] = {}
-    for own, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
-        for place in np.unique(other[shown[own] & ~shown[other]]).tolist():
-            name, number = part_of[place]
+    for ends, other in ((outline.sources, outline.targets), (outline.targets, outline.sources)):
+        for position in np.unique(other[shown[ends] & ~shown[other]]).tolist():
+            name, number = part_of[position]
             if name not in leave_out:
-                near.setdefault((name, number), set()).add(place)
+                near.setdefault((name, number), set()).add(position)
     ranked = sorted(near.items(), key=lambda item: -len(item[1]))
     for (name, number), places in ranked[:AROUND]:
         members = np.array(sorted(places), dtype=np.int64)
@@ -275,8 +275,8 @@ def _of_module(outline: Outline, name: str) -> Array:
 
 
 def _invocations(outline: Outline) -> Array:
-    found = (segment.kind is Kind.INVOCATION for segment in outline.segments)
-    return np.fromiter(found, np.bool_, len(outline.segments))
+    is_invocation = (segment.kind is Kind.INVOCATION for segment in outline.segments)
+    return np.fromiter(is_invocation, np.bool_, len(outline.segments))
 
 
 def _by_group(group: Array, there: Array) -> list[Array]:

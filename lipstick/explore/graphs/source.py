@@ -131,19 +131,19 @@ class GraphSource:
     def picture(self, params: Params, budget: Budget) -> dict[str, Any]:
         """A picture; see :mod:`lipstick.explore.graphs.picture`."""
         focus = params.mapping("focus")
-        found = self._marks(params, budget)
-        marks = None if found is None else found.marks
+        matched_nodes = self._marks(params, budget)
+        marks = None if matched_nodes is None else matched_nodes.marks
         answer = self._picture(focus, params, marks, budget)
-        if found is not None:
-            answer["marked"] = found.counts
-            answer["steps"] = found.steps
+        if matched_nodes is not None:
+            answer["marked"] = matched_nodes.counts
+            answer["steps"] = matched_nodes.steps
         return answer
 
     def _picture(
         self, focus: Focus, params: Params, marks: Marks | None, budget: Budget
     ) -> dict[str, Any]:
-        outline, asked = self.outline, Params(focus)
-        start = asked.integer("start", 0)
+        outline, focus_params = self.outline, Params(focus)
+        start = focus_params.integer("start", 0)
         executions = self._executions(params)
         if "node" in focus:
             graph = self.graph(budget)
@@ -151,20 +151,20 @@ class GraphSource:
             back, forth = params.integer("back", 2, 1, 12), params.integer("forth", 2, 1, 12)
             return node_pictures.neighbourhood(outline, graph, node, back, forth, marks, budget)
         if "segment" in focus:
-            name = asked.text("segment")
+            name = focus_params.text("segment")
             if name not in outline.position:
                 raise ExploreError(f"The graph has no segment {name!r}.")
             return node_pictures.segment(outline, self.graph(budget), name, start, marks)
         if "relation" in focus:
-            name = asked.text("relation")
+            name = focus_params.text("relation")
             if name not in outline.groups:
                 raise ExploreError(f"The graph has no relation {name!r} outside of modules.")
             return picture.relation(outline, name, start, marks)
         if "invocation" in focus:
-            number = asked.integer("invocation", 1)
-            return picture.invocation(outline, asked.text("module"), number, marks)
+            number = focus_params.integer("invocation", 1)
+            return picture.invocation(outline, focus_params.text("module"), number, marks)
         if "module" in focus:
-            return picture.module(outline, asked.text("module"), start, marks, executions)
+            return picture.module(outline, focus_params.text("module"), start, marks, executions)
         return picture.everything(outline, marks, executions)
 
     def _executions(self, params: Params) -> Array | None:
@@ -180,23 +180,23 @@ class GraphSource:
     # -- marks -----------------------------------------------------------------------------------
 
     def _marks(self, params: Params, budget: Budget) -> Marked | None:
-        asked = params.mapping("marks")
-        if not asked:
+        wanted = params.mapping("marks")
+        if not wanted:
             return None
-        given = Params(asked)
+        given = Params(wanted)
         graph = self.graph(budget)
         names = given.items("nodes")
-        found = tuple(self._node(graph, name) for name in names)
+        numbers = tuple(self._node(graph, name) for name in names)
         step = given.integer("step", -1)
-        return self._marked(given.text("mode"), found, None if step < 0 else step)
+        return self._marked(given.text("mode"), numbers, None if step < 0 else step)
 
-    def _mark(self, mode: str, found: tuple[int, ...], step: int | None) -> Marked:
+    def _mark(self, mode: str, numbers: tuple[int, ...], step: int | None) -> Marked:
         assert self._graph is not None
         if mode == "delete" and self._snapshot is not None:
             from lipstick.events.store import check_deletable
 
             check_deletable(self._snapshot)
-        return marked(self._graph, mode, found, step)
+        return marked(self._graph, mode, numbers, step)
 
     def _node(self, graph: ProvenanceGraph, given: Any) -> int:
         """The id of a node that is given by its id or name."""
@@ -241,12 +241,12 @@ class GraphSource:
         if name not in self.outline.position:
             raise ExploreError(f"The graph has no segment {name!r}.")
         graph = self.graph(budget)
-        place = self.outline.position[name]
+        position = self.outline.position[name]
         offset, limit = params.integer("offset", 0), params.integer("limit", 100, 1, 200)
-        first, stop = int(self.outline.bases[place]), int(self.outline.bases[place + 1])
+        first, stop = int(self.outline.bases[position]), int(self.outline.bases[position + 1])
         ids = np.arange(min(first + offset, stop), min(first + offset + limit, stop))
         table = pa.table({"node": graph.names(ids)})
-        segment = self.outline.segments[place]
+        segment = self.outline.segments[position]
         if self._snapshot is not None and segment.file is not None and len(ids):
             read = self._snapshot.read(segment.file, None, segment.offset + offset, len(ids))
             for column in read.column_names:
@@ -270,13 +270,13 @@ class GraphSource:
         """What one execution has and another has not."""
         graph = self.graph(budget)
         left, right = params.integer("left", 0), params.integer("right", 0)
-        found = graph.difference(left, right)
+        difference = graph.difference(left, right)
         return {
-            "columns": columns(found.summary.schema),
-            "rows": cells(found.summary.slice(0, 200)),
-            "total": found.summary.num_rows,
-            "only_left": self._named(graph, found.only_left.ids),
-            "only_right": self._named(graph, found.only_right.ids),
+            "columns": columns(difference.summary.schema),
+            "rows": cells(difference.summary.slice(0, 200)),
+            "total": difference.summary.num_rows,
+            "only_left": self._named(graph, difference.only_left.ids),
+            "only_right": self._named(graph, difference.only_right.ids),
             "python": f"{self._opening}\ngraph.difference({left}, {right}).summary",
         }
 
@@ -284,9 +284,9 @@ class GraphSource:
         """Paths from one node to another, the shortest first."""
         graph = self.graph(budget)
         source, target = (self._node(graph, params.item(end)) for end in ("source", "target"))
-        found = graph.paths([source], [target], limit=10)
+        found_paths = graph.paths([source], [target], limit=10)
         shown: list[Sequence[dict[str, Any]]] = [
-            self._named(graph, np.array(path))["nodes"] for path in found
+            self._named(graph, np.array(path))["nodes"] for path in found_paths
         ]
         names = graph.names([source, target])
         return {

@@ -78,21 +78,21 @@ def assembled(given: dict[str, Any]) -> str:
     """
     # Nothing in a string can end the element that it is in.
     data = json.dumps(given, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c")
-    found = _text("index.html")
+    html = _text("index.html")
     for mark, text in (
         ("/*style*/", style()),
         ("/*script*/", script() + '\nstart(document.getElementById("explorer"));\n'),
         ("/*data*/", data),
     ):
-        found = found.replace(mark, text, 1)
+        html = html.replace(mark, text, 1)
     if given.get("mode") == "saved":
-        rule = policy(found, served=False)
-        found = found.replace(
+        rule = policy(html, served=False)
+        html = html.replace(
             '<meta charset="utf-8">',
             f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{rule}">',
             1,
         )
-    return found
+    return html
 
 
 def policy(page: str, *, served: bool) -> str:

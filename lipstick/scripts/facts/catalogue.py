@@ -146,25 +146,25 @@ def catalogue(more: Iterable[Path] = ()) -> Catalogue:
     paths = list(more)
     if not paths:
         return _own()
-    found = _own().copy()
+    known_facts = _own().copy()
     for path in paths:
         try:
             document = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
             raise FactsError(f"{path} cannot be read as facts: {error}") from error
-        found.add(document if isinstance(document, dict) else {"calls": document}, str(path))
-    return found
+        known_facts.add(document if isinstance(document, dict) else {"calls": document}, str(path))
+    return known_facts
 
 
 @lru_cache(maxsize=1)
 def _own() -> Catalogue:
-    found = Catalogue()
+    facts = Catalogue()
     folder = files("lipstick.scripts.facts") / "data"
     for entry in sorted(folder.iterdir(), key=lambda item: item.name):
         if entry.name.endswith(".yaml"):
             loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-            found.add(yaml.load(entry.read_text(encoding="utf-8"), loader), entry.name)
-    return found
+            facts.add(yaml.load(entry.read_text(encoding="utf-8"), loader), entry.name)
+    return facts
 
 
 def unknown_fact(name: str, why: str) -> Fact:

@@ -62,15 +62,15 @@ def chain(elements: Sequence[ProcessingElement]) -> list[Hypothesis]:
                 "Multi-step inference is of windows and triggers by time, and of n:1.\nKeep the"
                 " view between the steps, and infer step by step."
             )
-    found = one_step(elements[-1])
+    hypotheses = one_step(elements[-1])
     for element in reversed(elements[:-1]):
         merged: dict[tuple[int, int, int], float] = {}
-        for after in found:
+        for after in hypotheses:
             for first, last, probability in _triggers(element, after):
                 key = (first + element.window, last, after.delay)
                 merged[key] = merged.get(key, 0.0) + after.probability * probability
-        found = [Hypothesis(*key, p) for key, p in merged.items() if p >= NEGLIGIBLE]
-    return sorted(found, key=lambda each: -each.probability)
+        hypotheses = [Hypothesis(*key, p) for key, p in merged.items() if p >= NEGLIGIBLE]
+    return sorted(hypotheses, key=lambda each: -each.probability)
 
 
 def _triggers(element: ProcessingElement, after: Hypothesis) -> Iterator[tuple[int, int, float]]:
@@ -84,7 +84,7 @@ def _triggers(element: ProcessingElement, after: Hypothesis) -> Iterator[tuple[i
     low = -(-(after.upper - after.delay) // step)
     high = (after.lower - after.delay + longest) // step
     places = [after.delay + k * step for k in range(max(low, 0), high + 1)]
-    inside = np.array([_inside(element, place, after) for place in places])
+    inside = np.array([_inside(element, before, after) for before in places])
     outside = 1 - inside
     newer = np.concatenate([[1.0], np.cumprod(outside)])
     older = np.concatenate([np.cumprod(outside[::-1])[::-1], [1.0]])
@@ -97,8 +97,8 @@ def _triggers(element: ProcessingElement, after: Hypothesis) -> Iterator[tuple[i
                 yield places[oldest], places[newest], float(probability)
 
 
-def _inside(element: ProcessingElement, place: int, after: Hypothesis) -> float:
-    """The probability that an output triggered `place` before is in a window."""
-    delays = place - np.arange(len(element.delay.probabilities))
+def _inside(element: ProcessingElement, before: int, after: Hypothesis) -> float:
+    """The probability that an output triggered so long `before` is in a window."""
+    delays = before - np.arange(len(element.delay.probabilities))
     chosen = (delays <= after.lower) & (delays > after.upper)
     return float(element.delay.probabilities[chosen].sum())

@@ -53,8 +53,8 @@ def probabilistic(
     Ranges
         Every answer with the same probability: the accuracy that is expected beforehand.
     """
-    found = expected_offset(element, inputs, gap)
-    return _windows(element, inputs, outputs, found.value, found.accuracy)
+    offset = expected_offset(element, inputs, gap)
+    return _windows(element, inputs, outputs, offset.value, offset.accuracy)
 
 
 def expected_offset(
@@ -118,8 +118,8 @@ def trigger_origin(element: ProcessingElement, outputs: View) -> int | None:
     logs = np.log(np.maximum(remainders, 1e-12))
     likely = np.array([float(seen @ np.roll(logs, origin)) for origin in range(step)])
     best = int(np.argmax(likely))
-    others = np.delete(likely, best)
-    return None if len(others) and likely[best] - others.max() < _CLEAR else best
+    further = np.delete(likely, best)
+    return None if len(further) and likely[best] - further.max() < _CLEAR else best
 
 
 def by_sequence(element: ProcessingElement, inputs: View, outputs: View) -> Ranges:
@@ -166,10 +166,10 @@ def one_to_one(inputs: View, outputs: View) -> Ranges:
         )
     places = np.arange(len(inputs), dtype=np.int64)
     if bool((outputs.times < inputs.times).any()):
-        place = int(np.flatnonzero(outputs.times < inputs.times)[0])
+        first = int(np.flatnonzero(outputs.times < inputs.times)[0])
         raise InferenceError(
-            f"Output {place} was there at {outputs.times[place]}, before its input at"
-            f" {inputs.times[place]}.\nThe views are not in the same order."
+            f"Output {first} was there at {outputs.times[first]}, before its input at"
+            f" {inputs.times[first]}.\nThe views are not in the same order."
         )
     return Ranges(places, places + 1, np.ones(len(places)), inferred=False)
 

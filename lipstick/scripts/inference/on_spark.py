@@ -150,8 +150,8 @@ def _by_grid(element: ProcessingElement, at: Column) -> tuple[Column, Column]:
         chosen = int(possible[np.argmax(delays[possible])])
         best.append(chosen)
         sure.append(float(delays[chosen]) / whole)
-    place = F.pmod(at - F.lit(element.origin), F.lit(step)).cast("int")
+    phase = F.pmod(at - F.lit(element.origin), F.lit(step)).cast("int")
     return (
-        F.get(F.array(*map(F.lit, best)), place),
-        F.get(F.array(*map(F.lit, sure)), place),
+        F.get(F.array(*map(F.lit, best)), phase),
+        F.get(F.array(*map(F.lit, sure)), phase),
     )

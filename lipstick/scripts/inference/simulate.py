@@ -48,9 +48,9 @@ def simulate(
         hull = [
             _hull(starts, stops, a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)
         ]
-        made = triggers + _drawn(random, element.delay, len(triggers))
-        order = np.argsort(made, kind="stable")
-        current = made[order]
+        produced = triggers + _drawn(random, element.delay, len(triggers))
+        order = np.argsort(produced, kind="stable")
+        current = produced[order]
         starts = np.array([each[0] for each in hull], dtype=np.int64)[order]
         stops = np.array([each[1] for each in hull], dtype=np.int64)[order]
     return Simulated(inputs, View(current), Ranges.recorded(starts, stops))

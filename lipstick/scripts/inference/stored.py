@@ -92,17 +92,17 @@ class StoredView:
         chosen = np.flatnonzero((self._lows < upper) & (self._highs >= lower))
         times: list[Array] = [np.empty(0, dtype=np.int64)]
         sequences: list[Array] = [np.empty(0, dtype=np.int64)]
-        for place in chosen:
-            number, group = self._groups[place]
+        for index in chosen:
+            number, group = self._groups[index]
             columns = [self.time, self.sequence]
             table = self._files[number].read_row_group(group, columns, use_threads=False)
             at = table[self.time].to_numpy()
             inside = np.flatnonzero((at >= lower) & (at < upper))
             times.append(at[inside].astype(np.int64))
             sequences.append(table[self.sequence].take(inside).to_numpy())
-        found, numbers = np.concatenate(times), np.concatenate(sequences)
-        order = np.lexsort((numbers, found))
-        return found[order], numbers[order]
+        instants, numbers = np.concatenate(times), np.concatenate(sequences)
+        order = np.lexsort((numbers, instants))
+        return instants[order], numbers[order]
 
 
 def infer_output(element: ProcessingElement, inputs: StoredView, time: int) -> InferredInputs:

@@ -103,8 +103,10 @@ def _operate(context: Context, base: Value, name: str) -> Value:
             inputs, lines = [base, *ran.inputs], ran.lines
             leave_effects(context, ran, context.process(f".{name}", "getter", inputs))
             context.not_followed(f"{name} may be a property of that name")
-    made = context.operate(f".{name}", "attribute", inputs, kind, regions, ratio="1:1", lines=lines)
-    return Value(made.refs, made.regions, kind, Bound(name, base))
+    taken = context.operate(
+        f".{name}", "attribute", inputs, kind, regions, ratio="1:1", lines=lines
+    )
+    return Value(taken.refs, taken.regions, kind, Bound(name, base))
 
 
 def _of_library(context: Context, base: Value, library: str, name: str) -> Value:

@@ -50,22 +50,22 @@ def call(context: Context, node: ast.Call) -> Value:
 
 
 def _arguments(context: Context, node: ast.Call) -> Arguments:
-    found = Arguments()
+    given = Arguments()
     for argument in node.args:
         value = context.evaluate(context, argument)
-        if isinstance(argument, ast.Starred) or found.spread:
-            found.spread.append(value)
+        if isinstance(argument, ast.Starred) or given.spread:
+            given.spread.append(value)
         else:
-            found.positional.append(value)
-            found.texts.append(argument)
+            given.positional.append(value)
+            given.texts.append(argument)
     for keyword in node.keywords:
         value = context.evaluate(context, keyword.value)
         if keyword.arg is None:
-            found.spread.append(value)
+            given.spread.append(value)
         else:
-            found.named[keyword.arg] = value
-            found.named_texts[keyword.arg] = keyword.value
-    return found
+            given.named[keyword.arg] = value
+            given.named_texts[keyword.arg] = keyword.value
+    return given
 
 
 def _library(
@@ -99,12 +99,12 @@ def _text_run(
     known = {k: v for k, v in held.items() if v is not None and not isinstance(v.target, Library)}
     arguments.spread += [context.filled(value) for value in known.values()]
     fact = unknown_fact(name, f"what {name} runs is not followed")
-    made = apply(context, node, fact, callee, arguments, None)
+    called = apply(context, node, fact, callee, arguments, None)
     if name != "eval":
         for key, value in known.items():
-            refs = tuple(dict.fromkeys((*made.refs, *value.refs)))
-            context.write(key, Value(refs, value.regions | made.regions))
-    return made
+            refs = tuple(dict.fromkeys((*called.refs, *value.refs)))
+            context.write(key, Value(refs, value.regions | called.regions))
+    return called
 
 
 def _method(

@@ -15,16 +15,16 @@ def class_member(context: Context, cls: Class, name: str) -> Value | None:
         return held
     for base in cls.bases:
         if isinstance(base, Class):
-            found = class_member(context, base, name)
-            if found is not None:
-                return found
+            member = class_member(context, base, name)
+            if member is not None:
+                return member
     return None
 
 
 def methods_of(context: Context, cls: Class) -> list[Function]:
     """The methods of a class of the project."""
-    found = []
+    methods = []
     for item in cls.node.body:
         if isinstance(item, ast.FunctionDef | ast.AsyncFunctionDef):
-            found += [f for f in context.methods.get(item.name, []) if f.node is item]
-    return found
+            methods += [f for f in context.methods.get(item.name, []) if f.node is item]
+    return methods

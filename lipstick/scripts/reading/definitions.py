@@ -157,10 +157,10 @@ def import_modules(context: Context, node: ast.Import) -> None:
     for item in node.names:
         process = context.process("import", "import")
         first = item.name.split(".")[0]
-        own = _module(context, item.name if item.asname else first, 0)
-        target = own or Library(item.name if item.asname else first)
+        own_module = _module(context, item.name if item.asname else first, 0)
+        target = own_module or Library(item.name if item.asname else first)
         bind(context, item.asname or first, Value(target=target), process)
-        if own is not None:
+        if own_module is not None:
             _read_all(context, item.name)
 
 
@@ -177,17 +177,17 @@ def _read_all(context: Context, name: str) -> None:
 
 def import_from(context: Context, node: ast.ImportFrom) -> None:
     """Add a `from ... import`."""
-    own = _module(context, node.module or "", node.level)
+    own_module = _module(context, node.module or "", node.level)
     name = "." * node.level + (node.module or "")
     for item in node.names:
         process = context.process("import", "import")
         if item.name == "*":
-            _import_all(context, own, name)
+            _import_all(context, own_module, name)
             continue
         bound = Value(target=Library(f"{name}.{item.name}"))
-        if own is not None:
+        if own_module is not None:
             inner = _module(context, f"{node.module or ''}.{item.name}".strip("."), node.level)
-            held = context.lookup((own.scope, item.name))
+            held = context.lookup((own_module.scope, item.name))
             if held is not None:
                 context.link(held, process)
                 filled = context.filled(held)
@@ -197,8 +197,8 @@ def import_from(context: Context, node: ast.ImportFrom) -> None:
         bind(context, item.asname or item.name, bound, process)
 
 
-def _import_all(context: Context, own: ModuleFile | None, name: str) -> None:
-    if own is None:
+def _import_all(context: Context, own_module: ModuleFile | None, name: str) -> None:
+    if own_module is None:
         context.not_followed(f"from {name} import *: the names are not in the text")
         for fact in context.facts.facts:
             owner, _, short = fact.rpartition(".")
@@ -206,7 +206,9 @@ def _import_all(context: Context, own: ModuleFile | None, name: str) -> None:
                 process = context.process("import", "import")
                 bind(context, short, Value(target=Library(fact)), process)
         return
-    for key in [k for k in context.state.current if isinstance(k, tuple) and k[0] == own.scope]:
+    for key in [
+        k for k in context.state.current if isinstance(k, tuple) and k[0] == own_module.scope
+    ]:
         held = context.lookup(key)
         if held is not None and not str(key[1]).startswith("_"):
             process = context.process("import", "import", [held])

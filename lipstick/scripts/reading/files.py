@@ -25,17 +25,17 @@ def files_read(
     context: Context, fact: Fact, arguments: Arguments, owner: Value | None
 ) -> FilesRead:
     """The files that a call reads and the script has not written itself."""
-    found = FilesRead()
+    read = FilesRead()
     if fact.reads is not None:
-        found.names, found.regions = files(context, fact.reads, arguments, owner)
+        read.names, read.regions = files(context, fact.reads, arguments, owner)
     if fact.opens is not None and mode_of(fact, arguments)[0] in "ra+":
-        found.names, found.regions = files(context, fact.opens, arguments, owner)
-    if found.names and found.names[0] != ANY_FILE:
-        written = context.lookup(found.regions[0])
+        read.names, read.regions = files(context, fact.opens, arguments, owner)
+    if read.names and read.names[0] != ANY_FILE:
+        written = context.lookup(read.regions[0])
         if written is not None and written.refs and all(key is None for _, key, _ in written.refs):
             # What the script itself has written, whatever way it came here, is no input of it.
-            found.names = ()
-    return found
+            read.names = ()
+    return read
 
 
 def files(
@@ -53,8 +53,8 @@ def files(
             return (), tuple(sorted(value.regions))
         name = value.const if value is not None and isinstance(value.const, str) else ANY_FILE
     region = context.named_region(name)
-    others = [ANY_FILE] if name != ANY_FILE else context.file_names
-    may_be = [context.named[other] for other in others if other in context.named]
+    other_names = [ANY_FILE] if name != ANY_FILE else context.file_names
+    may_be = [context.named[other] for other in other_names if other in context.named]
     return (name,), tuple(dict.fromkeys([region, *may_be]))
 
 

@@ -61,30 +61,30 @@ def read_name(context: Context, name: str) -> Value:
     why = f"{name} is defined by nothing that is read"
     context.not_followed(why)
     process = context.process(name, "undefined", kind=NodeKind.SOURCE, unknown=why)
-    made = context.view(process, name)
-    return Value(made.refs, frozenset([context.named_region(f"<{name}>")]))
+    view = context.view(process, name)
+    return Value(view.refs, frozenset([context.named_region(f"<{name}>")]))
 
 
 def assigned_names(nodes: Iterable[ast.AST]) -> frozenset[str]:
     """The names that some text assigns in its own scope, whatever the way."""
-    found: set[str] = set()
+    names_assigned: set[str] = set()
     for node in own_scope(nodes):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                found.add(name)
+                names_assigned.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
+                names_assigned.add(name)
             case ast.ClassDef(name=name):
-                found.add(name)
+                names_assigned.add(name)
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found.update((item.asname or item.name).split(".")[0] for item in names)
+                names_assigned.update((item.asname or item.name).split(".")[0] for item in names)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                found.add(name)
+                names_assigned.add(name)
             case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                found.add(name)
+                names_assigned.add(name)
             case _:
                 pass
-    return frozenset(found)
+    return frozenset(names_assigned)
 
 
 def declared_names(nodes: Iterable[ast.AST]) -> frozenset[str]:

@@ -86,11 +86,11 @@ def _read_cells(context: Context) -> None:
     statement = next(statements, None)
     for cell in main.cells:
         context.instance = 0
-        own = []
+        statements_of_cell = []
         while statement is not None and statement.lineno < cell.start + cell.count:
-            own.append(statement)
+            statements_of_cell.append(statement)
             statement = next(statements, None)
         context.enter(f"cell {cell.name}", "cell")
-        walk(context, own)
+        walk(context, statements_of_cell)
         context.dead = False
     context.instance = 0

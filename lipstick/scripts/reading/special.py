@@ -23,14 +23,14 @@ from lipstick.scripts.reading.values import Class, Function, Value
 def binary_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
     """Call what an operator calls of its operands; None: their classes are not plain."""
     name = OPERATORS[type(op)]
-    made = call_method(context, left, f"__{name}__", [right])
-    return made or call_method(context, right, f"__r{name}__", [left])
+    result = call_method(context, left, f"__{name}__", [right])
+    return result or call_method(context, right, f"__r{name}__", [left])
 
 
 def augmented_method(context: Context, op: ast.operator, left: Value, right: Value) -> Value | None:
     """Call what an augmented assignment calls; None: the classes are not plain."""
-    made = call_method(context, left, f"__i{OPERATORS[type(op)]}__", [right])
-    return made or binary_method(context, op, left, right)
+    result = call_method(context, left, f"__i{OPERATORS[type(op)]}__", [right])
+    return result or binary_method(context, op, left, right)
 
 
 def compared(context: Context, op: ast.cmpop, left: Value, right: Value) -> list[Value]:
@@ -40,9 +40,9 @@ def compared(context: Context, op: ast.cmpop, left: Value, right: Value) -> list
     for receiver, other in sides:
         for name in COMPARISONS.get(type(op), ()):
             given = [] if name == "__iter__" else [other]
-            made = call_method(context, receiver, name, given)
-            if made is not None:
-                return [made]
+            result = call_method(context, receiver, name, given)
+            if result is not None:
+                return [result]
     return []
 
 
@@ -81,15 +81,15 @@ def called_by(
 
 def _classes(context: Context, value: Value) -> list[Class]:
     """The classes of the project of a value and of all that it holds."""
-    own = [] if value.cls is None else [value.cls]
-    made = (context.made.get(region) for region in context.reach(value.regions))
-    return [*own, *(cls for cls in made if cls is not None)]
+    own_class = [] if value.cls is None else [value.cls]
+    classes = (context.made.get(region) for region in context.reach(value.regions))
+    return [*own_class, *(cls for cls in classes if cls is not None)]
 
 
 def iterated(context: Context, over: Value) -> Value:
     """What going over an object of the project goes over; others as they are."""
-    made = call_method(context, over, "__iter__")
-    return over if made is None else made
+    result = call_method(context, over, "__iter__")
+    return over if result is None else result
 
 
 def next_of(context: Context, items: Value) -> Value | None:
@@ -100,16 +100,16 @@ def next_of(context: Context, items: Value) -> Value | None:
 def text_of(context: Context, value: Value) -> Value:
     """The text that formatting makes of an object of the project; others as they are."""
     for name in TEXTS:
-        made = call_method(context, value, name)
-        if made is not None:
-            return made
+        result = call_method(context, value, name)
+        if result is not None:
+            return result
     return value
 
 
 def truth_of(context: Context, value: Value) -> Value:
     """Whether an object of the project counts as true; others as they are."""
     for name in ("__bool__", "__len__"):
-        made = call_method(context, value, name)
-        if made is not None:
-            return made
+        result = call_method(context, value, name)
+        if result is not None:
+            return result
     return value

@@ -39,15 +39,15 @@ class State:
 
     def versions(self, mark: int) -> dict[Key, list[Value]]:
         """All that the keys written since a point held then or since, each once."""
-        found: dict[Key, dict[int, Value]] = {}
+        versions: dict[Key, dict[int, Value]] = {}
         for key, before in self.log[mark:]:
-            known = found.setdefault(key, {})
+            known = versions.setdefault(key, {})
             if before is not None:
                 known[id(before)] = before
-        for key, known in found.items():
+        for key, known in versions.items():
             if key in self.current:
                 known[id(self.current[key])] = self.current[key]
-        return {key: list(known.values()) for key, known in found.items()}
+        return {key: list(known.values()) for key, known in versions.items()}
 
     def undo(self, mark: int) -> None:
         """Go back to a point."""

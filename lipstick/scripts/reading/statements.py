@@ -95,10 +95,10 @@ def _augmented(context: Context, node: ast.AugAssign) -> None:
     value = evaluate(context, node.value)
     if not isinstance(target, ast.Name):
         assert isinstance(target, ast.Subscript | ast.Attribute)
-        made = binary(context, node.op, before, value, "augmented")
-        store(context, target, made)
+        updated = binary(context, node.op, before, value, "augmented")
+        store(context, target, updated)
         if before.regions and before.kind not in IMMUTABLE:
-            process = context.process(f"{sign(node.op)}=", "augmented", [made])
+            process = context.process(f"{sign(node.op)}=", "augmented", [updated])
             changed(context, target, before, process)
         return
     made_by_class = augmented_method(context, node.op, before, value)
@@ -112,10 +112,10 @@ def _augmented(context: Context, node: ast.AugAssign) -> None:
             context.keep(before.regions, context.inside(value.regions))
         version = context.view(process, target.id)
         context.change(before.regions, version)
-        made = Value(version.refs, before.regions | value.regions, before.kind)
+        updated = Value(version.refs, before.regions | value.regions, before.kind)
         if before.kind in COPIED:
-            made = Value(version.refs, before.regions, before.kind)
-        context.write(key_for_writing(context, target.id), made)
+            updated = Value(version.refs, before.regions, before.kind)
+        context.write(key_for_writing(context, target.id), updated)
         return
     kind = before.kind if before.kind == value.kind or before.kind == "text" else ""
     regions = frozenset() if kind in IMMUTABLE else before.regions | value.regions
@@ -157,8 +157,8 @@ def _return(context: Context, node: ast.Return) -> None:
     if isinstance(node.value, ast.Lambda):
         context.escape(value)
     changes = context.state.changes(frame.mark)
-    made = context.operate("returns", "returns", [value])
-    value = Value(made.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    returned = context.operate("returns", "returns", [value])
+    value = Value(returned.refs, value.regions, value.kind, value.target, value.cls, value.const)
     path = context.path[frame.path_base :]
     jump = context.jumped("return")
     body = frame.function.node.body if frame.function is not None else []

@@ -109,12 +109,12 @@ class _Blocks:
 
     def _readers(self) -> dict[Reference, list[Edge]]:
         """The edges that leave blocks, by block and variable."""
-        found: dict[Reference, list[Edge]] = {}
+        readers: dict[Reference, list[Edge]] = {}
         for block in self.blocks:
             for edge in self.graph.outgoing[block]:
                 if edge.variable is not None:
-                    found.setdefault((block, edge.variable), []).append(edge)
-        return found
+                    readers.setdefault((block, edge.variable), []).append(edge)
+        return readers
 
     def _redirect(self, reference: Reference, edges: list[Edge]) -> None:
         """Let the readers of a variable of a block read what stands for it."""

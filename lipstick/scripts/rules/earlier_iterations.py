@@ -114,7 +114,7 @@ def strong_components(following: dict[int, list[int]]) -> list[set[int]]:
     low: dict[int, int] = {}
     stack: list[int] = []
     on_stack: set[int] = set()
-    found: list[set[int]] = []
+    components: list[set[int]] = []
     for root, first in following.items():
         if root in index:
             continue
@@ -142,5 +142,5 @@ def strong_components(following: dict[int, list[int]]) -> list[set[int]]:
                     while node not in part:
                         part.add(stack.pop())
                     on_stack -= part
-                    found.append(part)
-    return found
+                    components.append(part)
+    return components

@@ -23,13 +23,13 @@ def drop_intermediates(graph: ScriptGraph, producer: NodeKind) -> int:
         if len(graph.outgoing[view.id]) != 1:
             # Something else reads the result, too.
             continue
-        made = list(graph.successors(assignment.id))
-        if not made or any(graph.nodes[number].intermediate for number in made):
+        targets = list(graph.successors(assignment.id))
+        if not targets or any(graph.nodes[number].intermediate for number in targets):
             continue
         maker, why = makers[0]
-        for number in made:
+        for number in targets:
             graph.link(Edge(maker.source, number), reason or why)
-        graph.moved[view.id, None] = [(number, None) for number in made]
+        graph.moved[view.id, None] = [(number, None) for number in targets]
         graph.remove(assignment.id)
         graph.remove(view.id)
         applied += 1

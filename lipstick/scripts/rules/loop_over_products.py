@@ -38,7 +38,7 @@ def loop_over_products(graph: ScriptGraph) -> int:
 
 def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
     """The source PEs that views lead to; None if they lead to anything else."""
-    found: dict[int, Node] = {}
+    sources: dict[int, Node] = {}
     names = {graph.nodes[number].name for number in views}
     seen = set(views)
     waiting = list(views)
@@ -50,7 +50,7 @@ def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
         for target in after:
             node = graph.nodes[target]
             if node.kind is NodeKind.SOURCE and node.operation == "call":
-                found[target] = node
+                sources[target] = node
             elif target not in seen:
                 if _is_other(node, names):
                     return None
@@ -58,7 +58,7 @@ def _sources(graph: ScriptGraph, views: list[int]) -> list[Node] | None:
                 waiting.append(target)
         if len(seen) > _FARTHEST:
             return None
-    return list(found.values()) or None
+    return list(sources.values()) or None
 
 
 def _is_other(node: Node, names: set[str]) -> bool:

@@ -88,10 +88,10 @@ class Annotating:
         source = frame_of(frame.sparkSession, leaf)
         kind = leaf.getClass().getSimpleName()
         table: Any = leaf.catalogTable() if kind == "LogicalRelation" else None
-        found = table is not None and bool(table.isDefined())
-        name = table.get().identifier().unquotedString() if found else "?"
+        is_table = table is not None and bool(table.isDefined())
+        name = table.get().identifier().unquotedString() if is_table else "?"
         files = _input_files(source)
-        if not found and files:
+        if not is_table and files:
             name = str(Path(files[0].path).parent)
         return self._recorder.add("read", "spark", name, files=files, columns=tuple(source.columns))
 
@@ -124,7 +124,7 @@ class Annotating:
 def _leaves(frame: DataFrame) -> list[Any]:
     """The leaves of a frame's analysed plan, those of subqueries too."""
     plan = frame._jdf.queryExecution().analyzed()
-    found = []
+    leaves = []
     waiting = [plan]
     while waiting:
         node = waiting.pop()
@@ -132,9 +132,9 @@ def _leaves(frame: DataFrame) -> list[Any]:
         inner = node.subqueries()
         waiting += [inner.apply(number) for number in range(inner.size())]
         if children.size() == 0:
-            found.append(node)
+            leaves.append(node)
         waiting += [children.apply(number) for number in range(children.size())]
-    return found
+    return leaves
 
 
 def _format(leaf: Any) -> str | None:
@@ -171,17 +171,17 @@ def _copied(
     else:
         marks += [F.lit("").alias("_file"), F.lit(0).alias("_block")]
     marked = source.select("*", *marks)
-    found = marked.select("_file").distinct().collect() if in_files else []
-    files = tuple(sorted(row["_file"] for row in found)) or ("",)
+    file_rows = marked.select("_file").distinct().collect() if in_files else []
+    files = tuple(sorted(row["_file"] for row in file_rows)) or ("",)
     window = Window.partitionBy("_file").orderBy("_block", "_at")
     number = F.lit(0)
     if len(files) > 1:
         known = F.create_map(*(F.lit(v) for n, f in enumerate(files) for v in (f, n)))
         number = known[F.col("_file")]
-    place = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(
+    row_number = F.shiftleft(number.cast("bigint"), ROW_BITS).bitwiseOR(
         (F.row_number().over(window) - 1).cast("bigint")
     )
-    own = [F.col(f"`{name}`") for name in source.columns]
+    columns = [F.col(f"`{name}`") for name in source.columns]
     target = str(directory)
-    marked.select(*own, place.alias(ROW_COLUMN)).write.parquet(target)
+    marked.select(*columns, row_number.alias(ROW_COLUMN)).write.parquet(target)
     return source.sparkSession.read.parquet(target), (ROW_COLUMN,), files

@@ -56,14 +56,14 @@ class Recorder:
 
     def places(self) -> tuple[tuple[str, int], ...]:
         """The script's lines that are running, the innermost first."""
-        found = []
+        lines = []
         frame = sys._getframe(1)
         while frame is not None:
             name = self._names.get(frame.f_code.co_filename)
             if name is not None:
-                found.append((name, frame.f_lineno))
+                lines.append((name, frame.f_lineno))
             frame = frame.f_back  # type: ignore[assignment]
-        return tuple(found)
+        return tuple(lines)
 
     def finish(self) -> None:
         """Link what is not followed to all that its lines depend on.
@@ -99,11 +99,11 @@ class Recorder:
     def _slice(self, event: Event) -> frozenset[tuple[str, int]] | None:
         key = (event.name, event.places)
         if key not in self._lines:
-            found = asked(self.provenance, event)
+            slice_of_event = asked(self.provenance, event)
             self._lines[key] = (
                 None
-                if found is None
-                else frozenset((line.file, line.number) for line in found.lines)
+                if slice_of_event is None
+                else frozenset((line.file, line.number) for line in slice_of_event.lines)
             )
         return self._lines[key]
 
@@ -131,12 +131,12 @@ class Recorder:
         make
             Of the attribute before, the one instead.
         """
-        own = name in vars(owner)
-        before = vars(owner)[name] if own else getattr(owner, name)
+        is_own = name in vars(owner)
+        before = vars(owner)[name] if is_own else getattr(owner, name)
         setattr(owner, name, make(before))
 
         def undo() -> None:
-            if own:
+            if is_own:
                 setattr(owner, name, before)
             else:
                 delattr(owner, name)

@@ -108,14 +108,14 @@ def matching(table: pa.Table, row: Mapping[str, Any]) -> np.ndarray[Any, Any]:
     RunRecordError
         A column that there is not.
     """
-    found = np.ones(table.num_rows, dtype=bool)
+    matches = np.ones(table.num_rows, dtype=bool)
     for name, value in row.items():
         if table.column_names.count(name) != 1:
             raise RunRecordError(
                 f"There is no column {name!r}; there are {', '.join(table.column_names)}."
             )
-        found &= _equal(table.column(name), value)
-    return found
+        matches &= _equal(table.column(name), value)
+    return matches
 
 
 def _equal(column: pa.ChunkedArray, value: Any) -> np.ndarray[Any, Any]:
@@ -146,15 +146,15 @@ def lineage(
     """
     capture = capture_of(run, event)
     where = None if chosen is None else pa.array(chosen)
-    found: dict[int, list[tuple[str, int]]] = {}
+    rows_by_source: dict[int, list[tuple[str, int]]] = {}
     for name, tokens in capture.memory.lineage(where).items():
         record = capture.manifest.relations[name]
-        places = found.setdefault(event.relations[name], [])
+        places = rows_by_source.setdefault(event.relations[name], [])
         for (packed,) in zip(*(column.to_pylist() for column in tokens.columns), strict=True):
             file, row = shown_key(record.naming, (packed,))
             places.append((record.files[file], row))
         places.sort()
-    return found
+    return rows_by_source
 
 
 def codes(run: Run, output: Event, source: int) -> tuple[Any, Any]:

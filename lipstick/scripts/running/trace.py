@@ -64,11 +64,11 @@ def trace(
     elif where is not None:
         values = dict(where)
         table = written_answer(run, event) if event.capture else written_table(run, event)
-        found = np.flatnonzero(matching(table, values)).tolist()
-        if not found:
+        matched = np.flatnonzero(matching(table, values)).tolist()
+        if not matched:
             raise RunRecordError(f"{event.name} has no row of these values: {values}.")
-        alike = len(found)
-        start = replace(start, places=tuple(("", number) for number in found))
+        alike = len(matched)
+        start = replace(start, places=tuple(("", number) for number in matched))
     inputs: dict[tuple[str, str], TracedRows] = {}
     reads: set[int] = set()
     by_values = event.capture and row is None
@@ -92,12 +92,12 @@ def trace(
 
 def _output(run: Run, output: str | int) -> Event:
     wanted = str(output)
-    made = [event for event in run.events if event.kind in ("write", "collect")]
-    for event in reversed(made):
+    outputs = [event for event in run.events if event.kind in ("write", "collect")]
+    for event in reversed(outputs):
         named = event.kind == "write" and wanted in (event.name, Path(event.name).name)
         if named or wanted == str(event.number):
             return event
-    known = ", ".join(f"{event.number} {event.name}" for event in made) or "nothing"
+    known = ", ".join(f"{event.number} {event.name}" for event in outputs) or "nothing"
     raise RunRecordError(f"The script made no {wanted!r}.\nIt wrote or collected {known}.")
 
 
@@ -107,8 +107,8 @@ def _row(run: Run, event: Event, number: int) -> dict[str, Any]:
         raise RunRecordError(
             f"{event.name} has {table.num_rows} rows, and no row {number}: they count from 0."
         )
-    found: dict[str, Any] = table.slice(number, 1).to_pylist()[0]
-    return found
+    first: dict[str, Any] = table.slice(number, 1).to_pylist()[0]
+    return first
 
 
 # -- steps ---------------------------------------------------------------------------------------
@@ -138,14 +138,14 @@ def _sources(run: Run, step: Step, *, of_answer: bool = False) -> Iterator[Step]
 def _chosen(run: Run, event: Event, places: Iterable[tuple[str, int]], *, of_answer: bool) -> Any:
     """Which rows of a capture's answer have the values of some rows of the output."""
     answer = written_answer(run, event)
-    found = np.zeros(answer.num_rows, dtype=bool)
+    mask = np.zeros(answer.num_rows, dtype=bool)
     if of_answer:
-        found[[number for _, number in places]] = True
-        return found
+        mask[[number for _, number in places]] = True
+        return mask
     table = written_table(run, event)
     for number in _numbers(run, event, places):
-        found |= matching(answer, table.slice(number, 1).to_pylist()[0])
-    return found
+        mask |= matching(answer, table.slice(number, 1).to_pylist()[0])
+    return mask
 
 
 def _numbers(run: Run, event: Event, places: Iterable[tuple[str, int]]) -> list[int]:
@@ -172,11 +172,13 @@ def _further(run: Run, step: Step) -> list[Step] | None:
         return None
     for earlier in reversed(run.events[: event.number - 1]):
         if earlier.kind == "write" and set(earlier.files).intersection(event.files):
-            mine = {file.path for file in earlier.files}
+            written_files = {file.path for file in earlier.files}
             places = step.places
             if places is not None:
                 places = tuple((_local(f), row) for f, row in places)
-                places = tuple(place for place in places if not place[0] or place[0] in mine)
+                places = tuple(
+                    place for place in places if not place[0] or place[0] in written_files
+                )
             return list(_sources(run, replace(step, event=earlier, places=places)))
     for version in event.files:
         check_version(version)
@@ -187,11 +189,11 @@ def _by_file(step: Step) -> dict[str, tuple[int, ...] | None]:
     event = step.event
     if step.places is None:
         return {file.path: None for file in event.files} or {event.name: None}
-    found: dict[str, list[int]] = {}
+    rows_by_file: dict[str, list[int]] = {}
     for file, row in step.places:
         alone = event.files[0].path if len(event.files) == 1 else event.name
-        found.setdefault(_local(file) if file else alone, []).append(row)
-    return {file: tuple(sorted(set(rows))) for file, rows in found.items()}
+        rows_by_file.setdefault(_local(file) if file else alone, []).append(row)
+    return {file: tuple(sorted(set(rows))) for file, rows in rows_by_file.items()}
 
 
 def _joined(known: TracedRows | None, more: TracedRows) -> TracedRows:
@@ -227,8 +229,8 @@ def _between(
         return (), ()
     ahead: set[Line] = set()
     for read in reads:
-        found = asked(provenance, read, forwards=True)
-        ahead.update(back.lines if found is None else found.lines)
+        ahead_of_read = asked(provenance, read, forwards=True)
+        ahead.update(back.lines if ahead_of_read is None else ahead_of_read.lines)
     lines = tuple(line for line in back.lines if line in ahead)
     numbers = {(line.file, line.number) for line in lines}
     return lines, tuple(a for a in back.assumptions if (a.line.file, a.line.number) in numbers)

@@ -57,12 +57,12 @@ def measures(frame: DataFrame) -> list[Column]:
     from pyspark.sql import functions as F
 
     exact, sums = [], []
-    for place, field in enumerate(frame.schema):
+    for number, field in enumerate(frame.schema):
         column = F.col(f"`{field.name}`")
         if field.dataType.typeName() in _FLOATS:
             finite = F.when(F.abs(column) < F.lit(1e300), column.cast("double"))
-            sums.append(F.sum(finite).alias(f"_sum{place}"))
-            sums.append(F.sum(F.abs(finite)).alias(f"_size{place}"))
+            sums.append(F.sum(finite).alias(f"_sum{number}"))
+            sums.append(F.sum(F.abs(finite)).alias(f"_size{number}"))
         else:
             exact.append(comparable(column, field.dataType))
     hashes = [F.xxhash64(*exact).cast("decimal(38,0)")] if exact else [F.lit(0)]
@@ -70,7 +70,7 @@ def measures(frame: DataFrame) -> list[Column]:
     return [F.count(F.lit(1)).alias("_rows"), checksum, *sums]
 
 
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
-    return bool(one == other)
+def _alike(left: Any, other: Any) -> bool:
+    if isinstance(left, float) and isinstance(other, float):
+        return math.isclose(left, other, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(left == other)

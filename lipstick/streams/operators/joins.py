@@ -206,10 +206,10 @@ class _JoinStage(Stage):
         sizes = (high1 - low1) * (high2 - low2)
         lefts, rights, owners = [], [], []
         for start, stop in _steps(sizes):
-            place, owner = expand(np.zeros(stop - start, dtype=np.int64), sizes[start:stop])
+            pair, owner = expand(np.zeros(stop - start, dtype=np.int64), sizes[start:stop])
             owner += start
             width = (high2 - low2)[owner]
-            left, right = low1[owner] + place // width, low2[owner] + place % width
+            left, right = low1[owner] + pair // width, low2[owner] + pair % width
             mask = self._match(sides, left, right)
             if mask is not None:
                 left, right, owner = left[mask], right[mask], owner[mask]

@@ -88,7 +88,7 @@ class _MapStage(Stage):
         return Fired(keys.t, keys.n, content, parents, code=keys.code)
 
 
-def checked_table(made: Any, count: int, what: str) -> pa.Table:
+def checked_table(given: Any, count: int, what: str) -> pa.Table:
     """What a function of the user's gave, as a table with a row for each event.
 
     Raises
@@ -96,20 +96,20 @@ def checked_table(made: Any, count: int, what: str) -> pa.Table:
     StreamError
         When it is no table, or has other rows.
     """
-    if not isinstance(made, pa.Table):
+    if not isinstance(given, pa.Table):
         try:
-            made = pa.table(made)
+            given = pa.table(given)
         except (TypeError, ValueError, pa.ArrowException) as error:
             raise StreamError(
-                f"The function of a {what} gave {type(made).__name__}, not a table: {error}\n"
+                f"The function of a {what} gave {type(given).__name__}, not a table: {error}\n"
                 "Return a pyarrow.Table, or a dictionary of columns."
             ) from error
-    if made.num_rows != count or not made.num_columns:
+    if given.num_rows != count or not given.num_columns:
         raise StreamError(
-            f"The function of a {what} gave {made.num_rows} rows and {made.num_columns} columns "
+            f"The function of a {what} gave {given.num_rows} rows and {given.num_columns} columns "
             f"for {count} events.\nReturn one row for each event, and a column at least."
         )
-    return made
+    return given
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class _FilterStage(Stage):
         return checked_mask(self._predicate(table), len(batch), "filter")
 
 
-def checked_mask(made: Any, count: int, what: str) -> Array:
+def checked_mask(given: Any, count: int, what: str) -> Array:
     """What a predicate of the user's gave, as an array of Booleans; NULL is false.
 
     Raises
@@ -166,11 +166,11 @@ def checked_mask(made: Any, count: int, what: str) -> Array:
     StreamError
         When it is not one Boolean for each event.
     """
-    if isinstance(made, pa.ChunkedArray):
-        made = made.combine_chunks()
-    if isinstance(made, pa.Array):
-        made = made.fill_null(False).to_numpy(zero_copy_only=False)
-    mask: Array = np.asarray(made)
+    if isinstance(given, pa.ChunkedArray):
+        given = given.combine_chunks()
+    if isinstance(given, pa.Array):
+        given = given.fill_null(False).to_numpy(zero_copy_only=False)
+    mask: Array = np.asarray(given)
     if mask.shape != (count,) or mask.dtype != np.bool_:
         raise StreamError(
             f"The predicate of a {what} gave {mask.dtype} of shape {mask.shape} for {count} "

@@ -44,8 +44,8 @@ class Merge(Operator):
             high = search(keys.code, keys.t, outputs.code, trigger, "right")
             if number < which:
                 there += high - low
-        own = (high > low) & (rank == there)
-        return low, np.where(own, high, low)
+        is_own = (high > low) & (rank == there)
+        return low, np.where(is_own, high, low)
 
     def reach(self, which: int) -> Reach:
         return Reach()
@@ -103,15 +103,15 @@ def _merged(ready: Sequence[Batch]) -> Fired:
         )
     t = np.concatenate([batch.keys.t for batch in ready])
     source = np.repeat(np.arange(len(ready)), [len(batch) for batch in ready])
-    place = np.concatenate([np.arange(len(batch)) for batch in ready])
+    row = np.concatenate([np.arange(len(batch)) for batch in ready])
     codes = [batch.keys.code for batch in ready if batch.keys.code is not None]
     code: Array | None = np.concatenate(codes) if codes else None
     order = np.lexsort((source, t)) if code is None else np.lexsort((source, t, code))
-    source, place = source[order], place[order]
+    source, row = source[order], row[order]
     content = pa.concat_tables(tables, promote_options="default").take(pa.array(order))
     parents = [
         Parents(batch.properties, low, np.where(source == i, low + 1, low))
         for i, batch in enumerate(ready)
-        for low in (np.where(source == i, place, 0),)
+        for low in (np.where(source == i, row, 0),)
     ]
     return Fired(t[order], None, content, parents, code=None if code is None else code[order])

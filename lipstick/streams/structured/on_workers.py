@@ -158,8 +158,8 @@ class Work:
             "disorder": {sid: asdict(each) for sid, each in pushed.disorder.items() if each},
             "frontiers": runner.source_frontiers,
         }
-        made = [pushed.streams[self.graph.original(sid)] for sid in self.results]
-        return document, [_as_bytes(result_table(batch, runner.codes)) for batch in made]
+        batches = [pushed.streams[self.graph.original(sid)] for sid in self.results]
+        return document, [_as_bytes(result_table(batch, runner.codes)) for batch in batches]
 
     def _stream(self, files: _Files, sid: str, batch: Batch) -> dict[str, Any]:
         table, d = key_columns(batch.keys)

@@ -85,7 +85,7 @@ class Partitioned:
     def _run(self, frame: DataFrame, *, final: bool) -> None:
         with self._recorder.transaction() as transaction:
             work = self._work(str(transaction.folder.absolute()), final=final)
-            replies = [(json.loads(text), made) for text, made in self.replies(frame, work)]
+            replies = [(json.loads(text), results) for text, results in self.replies(frame, work)]
             for document, _ in replies:
                 if "error" in document:
                     raise StreamError(document["error"])

@@ -172,13 +172,13 @@ class _Work:
             numbers = batch.column(0).to_numpy()
             for first in range(0, len(numbers), BLOCKS):
                 keys = recording.load(self.sid, numbers[first : first + BLOCKS])
-                asked = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
-                _, visited = walk_back(recording, self.sid, asked, self.within)
-                for stream, found in visited.items():
-                    yield from self._table(keys, stream, found).to_batches()
+                ranges_asked = Ranges.of(keys, np.arange(len(keys), dtype=np.int64))
+                _, visited = walk_back(recording, self.sid, ranges_asked, self.within)
+                for stream, here in visited.items():
+                    yield from self._table(keys, stream, here).to_batches()
 
-    def _table(self, keys: Keys, stream: str, found: Visited) -> pa.Table:
-        owner = found.owner
+    def _table(self, keys: Keys, stream: str, visited: Visited) -> pa.Table:
+        owner = visited.owner
         values = pa.nulls(len(owner), pa.string())
         if keys.code is not None and len(owner):
             values = self.codes.decode(keys.code[owner]).cast(pa.string())
@@ -186,7 +186,7 @@ class _Work:
             values,
             pa.array(keys.n[owner]),
             pa.array([stream]).take(pa.array(np.zeros(len(owner), dtype=np.int64))),
-            pa.array(found.keys.n[found.low]),
-            pa.array(found.keys.n[found.high - 1]),
+            pa.array(visited.keys.n[visited.low]),
+            pa.array(visited.keys.n[visited.high - 1]),
         ]
         return pa.Table.from_arrays(columns, schema=_SCHEMA)

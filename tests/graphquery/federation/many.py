@@ -39,15 +39,15 @@ def main() -> None:
         folder = Path(tempfile.mkdtemp())
         try:
             paths = random_stores(folder, seed, given.stores)
-            found = check_federation(paths, seed, given.questions)
+            answers_told = check_federation(paths, seed, given.questions)
             check_zoomed(paths, seed, given.questions)
         finally:
             shutil.rmtree(folder)
-        telling += found
+        telling += answers_told
         if given.output is not None:
             held = {"seed": seed, "stores": given.stores, "questions": given.questions}
             with given.output.open("a") as file:
-                file.write(json.dumps(held | {"telling": found}) + "\n")
+                file.write(json.dumps(held | {"telling": answers_told}) + "\n")
         print(f"{seed}: as the merged graph; {telling} telling answers so far", flush=True)
 
 

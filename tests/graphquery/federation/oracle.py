@@ -34,17 +34,17 @@ def federation_of(paths: Mapping[str, Path], options: Options | None = None) -> 
 def ids_of(graph: ProvenanceGraph, nodes: Mapping[str, StoredNodes]) -> list[int]:
     """Nodes of several stores as ids of the merged graph, ascending."""
     storage = graph.storage
-    found: list[int] = []
+    ids: list[int] = []
     for alias, each in nodes.items():
-        for place, ordinals in each.ordinals.items():
-            base = int(storage.bases[storage.position[f"{alias}::{each.names[place]}"]])
+        for segment_number, ordinals in each.ordinals.items():
+            base = int(storage.bases[storage.position[f"{alias}::{each.names[segment_number]}"]])
             for ordinal in ordinals.tolist():
                 if ordinal >= 0:
-                    found.append(base + ordinal)
+                    ids.append(base + ordinal)
                 else:
                     number = int(np.searchsorted(storage.invocations, base - 1 - ordinal))
-                    found.append(storage.count + number)
-    return sorted(found)
+                    ids.append(storage.count + number)
+    return sorted(ids)
 
 
 def drawn(graph: ProvenanceGraph, random: np.random.Generator, most: int) -> list[str]:
@@ -63,8 +63,8 @@ def check_question(
     federation: Federation, graph: ProvenanceGraph, random: np.random.Generator, what: str
 ) -> int:
     """Ask one random question of every kind; return how many had more than a trivial answer."""
-    nodes, others = drawn(graph, random, 3), drawn(graph, random, 2)
-    what = f"{what}, nodes {nodes}, others {others}"
+    nodes, other_nodes = drawn(graph, random, 3), drawn(graph, random, 2)
+    what = f"{what}, nodes {nodes}, others {other_nodes}"
     telling = 0
     for distance in (None, int(random.integers(0, 6))):
         for direction in ("ancestors", "descendants"):
@@ -72,20 +72,22 @@ def check_question(
             expected = getattr(graph, direction)(nodes, distance).ids
             check_nodes(graph, answer, expected, f"{what}, {direction} {distance}")
             telling += len(expected) > 0
-    expected_paths = graph.paths(nodes, others, 1)
-    flow = federation.flow(nodes, others)
+    expected_paths = graph.paths(nodes, other_nodes, 1)
+    flow = federation.flow(nodes, other_nodes)
     assert flow.verdict is (Verdict.YES if expected_paths else Verdict.NO), f"{what}, flow"
     assert flow.complete, what
     limit = int(random.integers(0, 8))
-    found = federation.paths(nodes, others, limit, 9)
-    expected_names = [tuple(graph.names(path)) for path in graph.paths(nodes, others, limit, 9)]
-    assert list(found.paths) == expected_names, f"{what}, paths"
-    assert found.verdict is flow.verdict or not limit, f"{what}, paths"
+    paths_found = federation.paths(nodes, other_nodes, limit, 9)
+    expected_names = [
+        tuple(graph.names(path)) for path in graph.paths(nodes, other_nodes, limit, 9)
+    ]
+    assert list(paths_found.paths) == expected_names, f"{what}, paths"
+    assert paths_found.verdict is flow.verdict or not limit, f"{what}, paths"
     telling += len(expected_paths) > 0
     gone = np.sort(np.setdiff1d(graph.ids, graph.delete(nodes).ids))
     check_nodes(graph, federation.delete(nodes), gone, f"{what}, delete")
-    verdict = federation.depends(others, nodes).verdict
-    expected = Verdict.YES if graph.depends(others, nodes) else Verdict.NO
+    verdict = federation.depends(other_nodes, nodes).verdict
+    expected = Verdict.YES if graph.depends(other_nodes, nodes) else Verdict.NO
     assert verdict is expected, f"{what}, depends"
     telling += len(gone) > len(nodes)
     return telling
@@ -103,11 +105,11 @@ def check_values(
     for semiring, valuation in ((COUNTING, None), (COUNTING, given), (WHY, None)):
         if semiring is WHY and any(segment.label == "⊖" for segment in graph.segments):
             continue
-        found = federation.evaluate(semiring, nodes, valuation)
+        values = federation.evaluate(semiring, nodes, valuation)
         expected = graph.evaluate(semiring, valuation, nodes)
-        assert found.complete, what
+        assert values.complete, what
         for name in nodes:
-            assert found.values[name] == expected.value(name), f"{what}, {semiring.name}, {name}"
+            assert values.values[name] == expected.value(name), f"{what}, {semiring.name}, {name}"
 
 
 def check_federation(paths: Mapping[str, Path], seed: int, questions: int) -> int:

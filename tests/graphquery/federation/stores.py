@@ -74,18 +74,18 @@ class Maker:
                 segment = self.take(alias, transaction, offered[1])
                 if segment is not None:
                     old.append(segment)
-            made: list[Segment] = []
+            added: list[Segment] = []
             kinds = [Kind.INPUT, Kind.STATE, *[Kind.DERIVED] * 4, Kind.OUTPUT, Kind.OUTPUT]
-            for place in np.flatnonzero(self.random.random(len(kinds)) < 0.6).tolist():
-                kind = kinds[place]
+            for index in np.flatnonzero(self.random.random(len(kinds)) < 0.6).tolist():
+                kind = kinds[index]
                 label = "·" if kind is not Kind.DERIVED else str(self.random.choice(LABELS))
                 count = int(self.random.integers(0, 6))
-                segment = Segment(f"{module}#{number}/r{place}", kind, label, count, **at)
+                segment = Segment(f"{module}#{number}/r{index}", kind, label, count, **at)
                 transaction.add_segment(segment)
-                among = [*old, *made] if kind is Kind.DERIVED else made or old
+                among = [*old, *added] if kind is Kind.DERIVED else added or old
                 # Nothing enters an invocation that has left it, or zooming would make cycles.
-                for source in self.drawn(old if place < 2 else among, 3):
-                    if source not in made or source.kind is not Kind.OUTPUT:
+                for source in self.drawn(old if index < 2 else among, 3):
+                    if source not in added or source.kind is not Kind.OUTPUT:
                         self.connect(transaction, source, segment)
                 if kind is not Kind.DERIVED and count:
                     every = np.arange(count)
@@ -94,7 +94,7 @@ class Maker:
                 if count > 1 and kind is Kind.DERIVED and self.random.random() < 0.2:
                     edges = EdgeSet(segment.name, segment.name, 1, file="")
                     transaction.add_edges(edges, np.array([0]), np.array([count - 1]))
-                made.append(segment)
+                added.append(segment)
             transaction.commit()
 
     def take(self, alias: str, transaction: object, offer: Offer) -> Segment | None:
@@ -142,7 +142,7 @@ class Maker:
             return []
         places = len(among) - 1 - self.random.geometric(0.3, most + 1) % len(among)
         return [
-            among[place] for place in dict.fromkeys(places[: self.random.integers(1, most + 1)])
+            among[index] for index in dict.fromkeys(places[: self.random.integers(1, most + 1)])
         ]
 
 

@@ -49,13 +49,13 @@ def _snapshots(paths: dict[str, Path]) -> dict[str, Snapshot]:
 
 
 def _relations(snapshots: dict[str, Snapshot]) -> dict[str, Relation]:
-    found = {}
+    relations_by_channel = {}
     for snapshot in snapshots.values():
         for channel in exports(snapshot.records):
             relation = offer_of(snapshot, channel).relation
             assert relation is not None
-            found[channel] = relation
-    return found
+            relations_by_channel[channel] = relation
+    return relations_by_channel
 
 
 def _ends(
@@ -69,8 +69,8 @@ def _ends(
         for channel, export in exports(snapshot.records).items():
             base = int(storage.bases[storage.position[f"{alias}::{export.segment}"]])
             makers |= {(channel, row): base + row for row in range(export.count)}
-        for channel, made in imports(snapshot.records).items():
-            for part in made.parts:
+        for channel, imported in imports(snapshot.records).items():
+            for part in imported.parts:
                 segment = snapshot.segment(part.segment)
                 base = int(storage.bases[storage.position[f"{alias}::{part.segment}"]])
                 rows = range(segment.count)
@@ -96,20 +96,22 @@ def test_boundary_graph_and_stores_agree_on_all_crossing_rows(seed: int, tmp_pat
     told = 0
     for (channel, row), maker in makers.items():
         behind = boundary.reached({channel: np.array([row])}, forwards=False)
-        found = {(c, int(r)) for c, rows in behind.items() for r in rows}
+        rows_behind = {(c, int(r)) for c, rows in behind.items() for r in rows}
         ancestors = set(graph.ancestors(np.array([maker])).ids.tolist()) | {maker}
         through = {
-            r for r, made in tokens.items() if r in makers and not ancestors.isdisjoint(made)
+            r
+            for r, copies_of_row in tokens.items()
+            if r in makers and not ancestors.isdisjoint(copies_of_row)
         }
-        assert through <= found, f"seed {seed}, {channel} {row}"
-        assert {makers[r] for r in found} <= ancestors, f"seed {seed}, {channel} {row}"
+        assert through <= rows_behind, f"seed {seed}, {channel} {row}"
+        assert {makers[r] for r in rows_behind} <= ancestors, f"seed {seed}, {channel} {row}"
         for c, rows in behind.items():
             forwards = boundary.reached({c: rows[:1]}, forwards=True)
             assert row in forwards[channel].tolist()
-        own = sketches[channel].take(np.array([row]))
-        for other, number in found:
-            assert own.may_contain(row_hashes(other, np.array([number]))).all()
-        told += len(found)
+        own_sketch = sketches[channel].take(np.array([row]))
+        for other, number in rows_behind:
+            assert own_sketch.may_contain(row_hashes(other, np.array([number]))).all()
+        told += len(rows_behind)
     assert told > 20
 
 

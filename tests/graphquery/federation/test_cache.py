@@ -60,9 +60,9 @@ def test_what_is_worth_the_least_for_its_bytes_is_evicted() -> None:
 
 def test_lineage_rank_is_that_of_the_example() -> None:
     edges = {"1": "3", "2": "35", "3": "45", "4": "6"}
-    found, ranks = lineage_ranks(edges)
+    scores, ranks = lineage_ranks(edges)
     expected = [0.15, 0.15, 0.34125, 0.295031, 0.358781, 0.400777]
-    assert [found[str(n)] for n in range(1, 7)] == pytest.approx(expected, abs=1e-6)
+    assert [scores[str(n)] for n in range(1, 7)] == pytest.approx(expected, abs=1e-6)
     assert ranks["6"] == pytest.approx(0.601165, abs=1e-6)
     with pytest.raises(FederationError, match="cycle"):
         lineage_ranks({"a": "b", "b": "a"})
@@ -102,12 +102,12 @@ def test_placements_fit_gain_and_come_near_the_best() -> None:
             if owner != host
         ]
         start = _drawn(placement, free, random)
-        found = placement.settled(start)
-        assert placement.fits(found), seed
-        assert placement.gain(found) >= placement.gain(start), seed
+        settled = placement.settled(start)
+        assert placement.fits(settled), seed
+        assert placement.gain(settled) >= placement.gain(start), seed
         every = chain.from_iterable(combinations(free, size) for size in range(len(free) + 1))
         best = max(placement.gain(c) for c in map(frozenset, every) if placement.fits(c))
-        assert placement.gain(found) <= best + 1e-9, seed
+        assert placement.gain(settled) <= best + 1e-9, seed
         if best > 0:
             shares.append(placement.gain(placement.settled()) / best)
     assert np.mean(shares) > 0.9
@@ -139,8 +139,8 @@ def _drawn(
 
 
 def test_older_questions_count_less() -> None:
-    asked = [("A", 0.0, "xy"), ("A", 10.0, "yx"), ("B", 20.0, "x")]
-    weights = {(net.host, net.units): net.weight for net in nets_of(asked, 20.0, 10.0)}
+    asked_of_hosts = [("A", 0.0, "xy"), ("A", 10.0, "yx"), ("B", 20.0, "x")]
+    weights = {(net.host, net.units): net.weight for net in nets_of(asked_of_hosts, 20.0, 10.0)}
     assert weights == {("A", frozenset("xy")): 0.75, ("B", frozenset("x")): 1.0}
     with pytest.raises(FederationError, match="has no owner"):
         Placement({}, {}, {}, [Net("A", frozenset("x"), 1.0)])

@@ -76,8 +76,8 @@ def test_exporting_again_changes_nothing_and_another_segment_needs_a_version(
         with pytest.raises(CrossingError, match="no segment 'other' to export"):
             export(writer, "other", "data", "2")
         export(writer, "middle", "data", "2")
-    made = exports(exporting.snapshot().records)
-    assert [(each.segment, each.version, each.commit) for each in made.values()] == [
+    exported = exports(exporting.snapshot().records)
+    assert [(each.segment, each.version, each.commit) for each in exported.values()] == [
         ("out", "1", 2),
         ("middle", "2", 3),
     ]
@@ -113,9 +113,12 @@ def test_rows_are_imported_whole_or_by_a_column(
                     segment = Segment(name, Kind.TOKEN, "", len(rows), file="")
                     import_rows(transaction, offer, segment, pa.table({"r": rows}), "r")
                 transaction.commit()
-    [(channel, made)] = imports(store.snapshot().records).items()
+    [(channel, imported)] = imports(store.snapshot().records).items()
     assert channel == offer.channel
-    assert [(part.segment, part.rows) for part in made.parts] == [("whole", None), ("some", "r")]
+    assert [(part.segment, part.rows) for part in imported.parts] == [
+        ("whole", None),
+        ("some", "r"),
+    ]
     federation = federation_of({"A": exporting.path, "B": store.path})
     graph = federation.merged()
     assert len(graph.ancestors("B::some[0]")) == 3
@@ -289,8 +292,8 @@ def test_fsck_names_records_that_do_not_fit(exporting: Store, tmp_path: Path) ->
 
 
 def test_stores_without_summaries_answer_too(tmp_path: Path) -> None:
-    made = Maker(tmp_path, np.random.default_rng(3), Summaries(sketches=False, boundary=False))
-    federation = federation_of(made.run(3, 9))
+    maker = Maker(tmp_path, np.random.default_rng(3), Summaries(sketches=False, boundary=False))
+    federation = federation_of(maker.run(3, 9))
     assert not federation.boundary.known
     graph = federation.merged()
     for name in graph.names(graph.ids)[::7]:

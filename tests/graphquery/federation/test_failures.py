@@ -60,9 +60,9 @@ def test_partial_answers_are_part_of_the_whole_and_verdicts_hold(
         failing = random.choice(list(paths), count, replace=False).tolist()
         reasons = {alias: _fail(transports[alias], random) for alias in failing}
         federation = federation or Federation(transports, options=options)
-        nodes, others = drawn(graph, random, 3), drawn(graph, random, 2)
-        what = f"seed {seed}, {when}, {number}: {failing} fail, {nodes}, {others}"
-        partial += check_partial(federation, graph, nodes, others, what, reasons)
+        nodes, other_nodes = drawn(graph, random, 3), drawn(graph, random, 2)
+        what = f"seed {seed}, {when}, {number}: {failing} fail, {nodes}, {other_nodes}"
+        partial += check_partial(federation, graph, nodes, other_nodes, what, reasons)
     assert partial > 5
 
 
@@ -70,7 +70,7 @@ def check_partial(
     federation: Federation,
     graph: ProvenanceGraph,
     nodes: list[str],
-    others: list[str],
+    other_nodes: list[str],
     what: str,
     reasons: dict[str, set[str]],
 ) -> int:
@@ -84,30 +84,30 @@ def check_partial(
     partial = 0
     for operation, whole in wholes.items():
         answer = getattr(federation, operation)(nodes)
-        found = ids_of(graph, answer.nodes)
-        assert set(found) <= set(whole.tolist()), f"{what}, {operation}"
+        ids = ids_of(graph, answer.nodes)
+        assert set(ids) <= set(whole.tolist()), f"{what}, {operation}"
         if answer.complete:
-            assert len(found) == len(whole), f"{what}, {operation}"
+            assert len(ids) == len(whole), f"{what}, {operation}"
         for missing in answer.missing:
             assert missing.reason in reasons[missing.store], f"{what}, {operation}, {missing}"
         partial += not answer.complete
-    there = bool(graph.paths(nodes, others, 1))
+    there = bool(graph.paths(nodes, other_nodes, 1))
     right = {Verdict.UNKNOWN, Verdict.YES if there else Verdict.NO}
-    flow = federation.flow(nodes, others)
+    flow = federation.flow(nodes, other_nodes)
     assert flow.verdict in right, f"{what}, flow"
     assert (flow.verdict is Verdict.UNKNOWN) == (not flow.complete), f"{what}, flow"
-    found = federation.paths(nodes, others, 5, 9)
-    every = {tuple(graph.names(path)) for path in graph.paths(nodes, others, 10**4, 9)}
-    assert found.verdict in right, f"{what}, paths"
-    assert set(found.paths) <= every, f"{what}, paths"
-    if found.complete:
-        assert len(found.paths) == min(5, len(every)), f"{what}, paths"
-    needs = Verdict.YES if graph.depends(others, nodes) else Verdict.NO
-    assert federation.depends(others, nodes).verdict in {Verdict.UNKNOWN, needs}, what
-    values = federation.evaluate(COUNTING, others)
+    ids = federation.paths(nodes, other_nodes, 5, 9)
+    every = {tuple(graph.names(path)) for path in graph.paths(nodes, other_nodes, 10**4, 9)}
+    assert ids.verdict in right, f"{what}, paths"
+    assert set(ids.paths) <= every, f"{what}, paths"
+    if ids.complete:
+        assert len(ids.paths) == min(5, len(every)), f"{what}, paths"
+    needs = Verdict.YES if graph.depends(other_nodes, nodes) else Verdict.NO
+    assert federation.depends(other_nodes, nodes).verdict in {Verdict.UNKNOWN, needs}, what
+    values = federation.evaluate(COUNTING, other_nodes)
     if values.values:
-        expected = graph.evaluate(COUNTING, None, others)
-        assert values.values == {name: expected.value(name) for name in others}, what
+        expected = graph.evaluate(COUNTING, None, other_nodes)
+        assert values.values == {name: expected.value(name) for name in other_nodes}, what
     else:
         assert not values.complete, what
     return partial + (flow.verdict is Verdict.UNKNOWN)
@@ -136,10 +136,10 @@ def test_every_altered_byte_is_noticed(stores: dict[str, Path]) -> None:
     federation = Federation(transports)
     transports["B"].sent = b""
     federation.ancestors("D::d3")
-    for place in range(0, len(transports["B"].sent), 11):
-        transports["B"].flip = place
+    for offset in range(0, len(transports["B"].sent), 11):
+        transports["B"].flip = offset
         answer = federation.ancestors("D::d3")
-        assert [each.store for each in answer.missing] == ["B"], place
+        assert [each.store for each in answer.missing] == ["B"], offset
         assert answer.missing[0].reason in (DAMAGED, INTERRUPTED)
         assert len(answer) == 14
 

@@ -66,11 +66,11 @@ class Lying(LocalTransport):
 
     def table(self, table: pa.Table) -> pa.Table:
         """Change one column of a table."""
-        place = int(self.random.integers(table.num_columns))
-        name, count = table.column_names[place], len(table)
+        number = int(self.random.integers(table.num_columns))
+        name, count = table.column_names[number], len(table)
         how = self.random.integers(5)
         if how == 0:
-            return table.remove_column(place)
+            return table.remove_column(number)
         if how == 1:
             return table.slice(0, count // 2)
         values: pa.Array = pa.array(self.random.integers(-3, 2**40, count))
@@ -80,7 +80,7 @@ class Lying(LocalTransport):
             values = pa.array(["x"] * count, pa.string())
         elif how == 4:
             values = pa.array(self.random.random(count))
-        return table.set_column(place, name, values)
+        return table.set_column(number, name, values)
 
 
 @pytest.mark.parametrize("seed", range(int(os.environ.get("LIPSTICK_FEDERATIONS", "2")) * 10))

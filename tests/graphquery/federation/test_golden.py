@@ -43,8 +43,8 @@ def test_rows_are_hashed_as_defined() -> None:
 )
 def test_filters_have_the_bits_of_the_example(rows: list[tuple[str, int]], expected: str) -> None:
     hashes = np.array([HASHES[row] for row in rows], dtype=np.uint64)
-    made = filters_of(np.zeros(len(rows), dtype=np.int64), hashes, 1, 1)
-    assert made.tobytes().hex() == expected
+    filter_bits = filters_of(np.zeros(len(rows), dtype=np.int64), hashes, 1, 1)
+    assert filter_bits.tobytes().hex() == expected
 
 
 def test_ancestors_are_twenty_both_ends_of_a_crossing_counted(stores: dict[str, Path]) -> None:
@@ -57,10 +57,10 @@ def test_what_lies_between_is_found_without_the_store_that_is_not_on_the_way(
 ) -> None:
     transports = {alias: Unreliable(path) for alias, path in stores.items()}
     federation = Federation(transports)
-    asked = transports["C"].asked
+    asked_before = transports["C"].asked
     answer = federation.paths("A::a1", "D::d3")
     assert [len(path) for path in answer.paths] == [9]
-    assert transports["C"].asked == asked
+    assert transports["C"].asked == asked_before
 
 
 def test_a_join_is_gone_when_one_side_is_and_a_sum_when_both_are(stores: dict[str, Path]) -> None:
@@ -89,6 +89,6 @@ def test_a_boundary_graph_at_hand_answers_for_a_store_that_is_down(
     federation = Federation(transports)
     transports["B"].down = True
     assert federation.flow("A::a1", "D::d3").verdict is Verdict.YES
-    found = federation.paths("A::a1", "D::d3")
-    assert (found.verdict, found.paths) == (Verdict.YES, ())
-    assert [each.store for each in found.missing] == ["B"]
+    paths_found = federation.paths("A::a1", "D::d3")
+    assert (paths_found.verdict, paths_found.paths) == (Verdict.YES, ())
+    assert [each.store for each in paths_found.missing] == ["B"]

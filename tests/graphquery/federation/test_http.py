@@ -118,12 +118,12 @@ def test_other_machines_need_tls_and_tokens(stores: dict[str, Path]) -> None:
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for 127.0.0.1 with its key in one file."""
     folder = tmp_path_factory.mktemp("tls")
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "2"]
-    made += ["-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", "/CN=127.0.0.1"]
-    made += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-nodes", "-days", "2"]
+    command += ["-pkeyopt", "ec_paramgen_curve:prime256v1", "-subj", "/CN=127.0.0.1"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1"]
     files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     try:
-        subprocess.run([*made, *files], check=True, capture_output=True, timeout=60)
+        subprocess.run([*command, *files], check=True, capture_output=True, timeout=60)
     except FileNotFoundError:
         pytest.skip("needs openssl to make a certificate")
     return folder
@@ -197,8 +197,8 @@ def test_bodies_that_are_no_messages_harm_nobody(stores: dict[str, Path]) -> Non
     with Server(stores["D"], OPEN, settings=Settings(seconds=5)) as server:
         for number in range(60):
             body = bytearray(good)
-            for place in random.integers(0, len(body), 4):
-                body[place] = random.integers(256)
+            for offset in random.integers(0, len(body), 4):
+                body[offset] = random.integers(256)
             if number % 3 == 0:
                 body = body[: random.integers(len(body))]
             head = f"POST {PATH} HTTP/1.1\nContent-Length: {len(body)}"

@@ -129,16 +129,16 @@ def running(tmp_path: Path) -> Iterator[Running]:
     context.set_forkserver_preload(["pandas", __name__, "tests.graphquery.federation.stores"])
     processes, addresses = {}, {}
     for alias, path in paths.items():
-        ours, theirs = context.Pipe()
-        processes[alias] = context.Process(target=serve, args=(path, theirs), daemon=True)
+        parent_end, child_end = context.Pipe()
+        processes[alias] = context.Process(target=serve, args=(path, child_end), daemon=True)
         processes[alias].start()
-        theirs.close()
-        addresses[alias] = ours
+        child_end.close()
+        addresses[alias] = parent_end
     proxies = {}
-    for alias, ours in addresses.items():
-        assert ours.poll(60)
-        proxies[alias] = Proxy(ours.recv())
-        ours.close()
+    for alias, parent_end in addresses.items():
+        assert parent_end.poll(60)
+        proxies[alias] = Proxy(parent_end.recv())
+        parent_end.close()
     try:
         yield Running(federation_of(paths).merged(), paths, processes, proxies)
     finally:
@@ -155,26 +155,28 @@ def test_servers_that_fail_in_every_way_are_named_and_nothing_is_wrong(running: 
     every = {UNREACHABLE, TIMEOUT, INTERRUPTED}
     partial = 0
     for number in range(CASES):
-        nodes, others = drawn(running.graph, random, 3), drawn(running.graph, random, 2)
+        nodes, other_nodes = drawn(running.graph, random, 3), drawn(running.graph, random, 2)
         for boundary in (True, False):
-            what = f"case {number}, {nodes}, {others}, boundary {boundary}"
+            what = f"case {number}, {nodes}, {other_nodes}, boundary {boundary}"
             with running.federation(Options(boundary=boundary), 20.0) as federation:
                 assert not federation.directory.absent
-                assert check_partial(federation, running.graph, nodes, others, what, {}) == 0
-                cut, slow = (f"S{place}" for place in random.choice(STORES, 2, replace=False))
+                assert check_partial(federation, running.graph, nodes, other_nodes, what, {}) == 0
+                cut, slow = (f"S{number}" for number in random.choice(STORES, 2, replace=False))
                 running.proxies[cut].cut_after = int(random.integers(0, 400))
                 running.proxies[slow].delay = 0.05
                 reasons = {cut: every}
-                partial += check_partial(federation, running.graph, nodes, others, what, reasons)
+                partial += check_partial(
+                    federation, running.graph, nodes, other_nodes, what, reasons
+                )
                 running.proxies[cut].cut_after, running.proxies[slow].delay = None, 0.0
     stopped, killed = "S1", "S2"
     with running.federation(Options(boundary=False), 1.0) as federation:
         os.kill(running.processes[stopped].pid or 0, signal.SIGSTOP)
         os.kill(running.processes[killed].pid or 0, signal.SIGKILL)
         for _ in range(CASES):
-            nodes, others = drawn(running.graph, random, 3), drawn(running.graph, random, 2)
+            nodes, other_nodes = drawn(running.graph, random, 3), drawn(running.graph, random, 2)
             reasons = {stopped: every, killed: every}
-            what = f"{stopped} stopped, {killed} killed, {nodes}, {others}"
-            partial += check_partial(federation, running.graph, nodes, others, what, reasons)
+            what = f"{stopped} stopped, {killed} killed, {nodes}, {other_nodes}"
+            partial += check_partial(federation, running.graph, nodes, other_nodes, what, reasons)
         os.kill(running.processes[stopped].pid or 0, signal.SIGCONT)
     assert partial > 0

@@ -35,22 +35,24 @@ def test_a_union_contains_what_its_members_do(seed: int) -> None:
     members = _sketches(sets, blocks)
     targets = np.sort(random.integers(0, 30, 90))
     sources = random.integers(0, len(sets), 90)
-    own = np.where(random.random(90) < 0.5, _hashes(random, 90), np.uint64(0))
-    made = union(30, targets, members, sources, own)
+    own_hashes = np.where(random.random(90) < 0.5, _hashes(random, 90), np.uint64(0))
+    united = union(30, targets, members, sources, own_hashes)
     for target in range(30):
         edges = np.flatnonzero(targets == target)
-        parts = [sets[source] for source in sources[edges]] + [own[edges][own[edges] != 0]]
+        parts = [sets[source] for source in sources[edges]] + [
+            own_hashes[edges][own_hashes[edges] != 0]
+        ]
         expected = np.unique(np.concatenate([*parts, np.empty(0, np.uint64)]))
-        one = made.take(np.array([target]))
+        single = united.take(np.array([target]))
         for each in expected[:: max(1, len(expected) // 20)]:
-            assert one.may_contain(np.array([each])).all(), f"seed {seed}, union {target}"
-        if made.kinds[target] == BLOOM:
-            assert filters.contained(one.filters, expected).all()
-        if made.kinds[target] == EXACT:
-            assert one.hashes.tolist() == expected.tolist()
+            assert single.may_contain(np.array([each])).all(), f"seed {seed}, union {target}"
+        if united.kinds[target] == BLOOM:
+            assert filters.contained(single.filters, expected).all()
+        if united.kinds[target] == EXACT:
+            assert single.hashes.tolist() == expected.tolist()
         absent = _hashes(random, 20)
-        if made.kinds[target] == EXACT:
-            assert not one.may_contain(absent).any()
+        if united.kinds[target] == EXACT:
+            assert not single.may_contain(absent).any()
 
 
 def test_sketches_go_up_the_ladder_by_what_they_hold() -> None:
@@ -68,26 +70,26 @@ def test_sketches_go_up_the_ladder_by_what_they_hold() -> None:
 def test_filters_of_other_sizes_contain_the_same(blocks: int) -> None:
     random = np.random.default_rng(blocks)
     hashes = _hashes(random, 300)
-    made = filters.filters_of(np.zeros(300, dtype=np.int64), hashes, 1, 16)
-    assert filters.contained(filters.resized(made, blocks), hashes).all()
+    filter_bits = filters.filters_of(np.zeros(300, dtype=np.int64), hashes, 1, 16)
+    assert filters.contained(filters.resized(filter_bits, blocks), hashes).all()
     if blocks <= 16:
         smaller = filters.filters_of(np.zeros(300, dtype=np.int64), hashes, 1, blocks)
-        assert filters.resized(made, blocks).tolist() == smaller.tolist()
+        assert filters.resized(filter_bits, blocks).tolist() == smaller.tolist()
 
 
 def test_false_positives_are_as_few_as_the_size_promises() -> None:
     random = np.random.default_rng(1)
     hashes = _hashes(random, 64 * 256 // 10)
-    made = filters.filters_of(np.zeros(len(hashes), dtype=np.int64), hashes, 1, 64)
+    filter_bits = filters.filters_of(np.zeros(len(hashes), dtype=np.int64), hashes, 1, 64)
     strange = _hashes(random, 20_000)
-    assert filters.contained(made, strange).mean() == pytest.approx(0.013, abs=0.005)
+    assert filters.contained(filter_bits, strange).mean() == pytest.approx(0.013, abs=0.005)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_columns_of_sketches_come_back_as_they_were(seed: int) -> None:
     random = np.random.default_rng(seed)
-    made = _sketches(_random_sets(random, 30, 300), 8).take(random.permutation(30))
-    table = made.to_arrow()
+    column = _sketches(_random_sets(random, 30, 300), 8).take(random.permutation(30))
+    table = column.to_arrow()
     back = Sketches.from_arrow(table.slice(3, 20), 8)
     assert back.to_arrow().equals(table.slice(3, 20).combine_chunks())
     mixed = Sketches.concatenated([back, Sketches.top(2, 64), Sketches.empty(0)], 64)

@@ -24,8 +24,8 @@ def test_the_merged_graph_on_spark_is_that_in_memory(spark: SparkSession, tmp_pa
         nodes = drawn(graph, random, 3)
         for operation in ("ancestors", "descendants"):
             expected = np.sort(getattr(graph, operation)(nodes).ids).tolist()
-            found = getattr(large, operation)(nodes)
-            assert sorted(found.names()) == sorted(graph.names(expected)), operation
+            reached = getattr(large, operation)(nodes)
+            assert sorted(reached.names()) == sorted(graph.names(expected)), operation
         removed = np.sort(np.setdiff1d(graph.ids, graph.delete(nodes).ids))
         assert large.delete(nodes).node_count == len(graph.ids) - len(removed)
         modules = graph.modules

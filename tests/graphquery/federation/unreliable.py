@@ -48,12 +48,12 @@ class Unreliable(LocalTransport):
             if self.flip is not None:
                 data[self.flip % len(data)] ^= 1
             reply = bytes(data[: self.stop_after])
-            place = 0
+            read_so_far = 0
 
             def reading(size: int) -> bytes:
-                nonlocal place
-                part = reply[place : place + size]
-                place += len(part)
+                nonlocal read_so_far
+                part = reply[read_so_far : read_so_far + size]
+                read_so_far += len(part)
                 return part
 
             yield reading

@@ -59,8 +59,8 @@ class Job:
         left = {source for source, _, _ in self.edges}
         return frozenset(v for v in self.vertices if self._is_end(v, left))
 
-    def _is_end(self, vertex: str, others: set[str]) -> bool:
-        return vertex in self.kept or (vertex not in others and vertex not in self.activities)
+    def _is_end(self, vertex: str, other_makers: set[str]) -> bool:
+        return vertex in self.kept or (vertex not in other_makers and vertex not in self.activities)
 
 
 def random_job(rng: np.random.Generator) -> Job:
@@ -78,29 +78,29 @@ def random_job(rng: np.random.Generator) -> Job:
     widest = int(rng.choice([2, 4, 9]))
     readers = int(rng.choice([1, 2, 6]))
     for function in functions:
-        made = []
+        made_here = []
         for number in range(int(rng.integers(1, 1 + widest))):
             activity = f"{function}.{number}"
             of[activity] = function
             uses = rng.integers(0 if rng.random() < 0.1 else 1, readers + 2)
             taken = rng.choice(available, min(int(uses), len(available)), replace=False)
             edges += [(activity, str(entity), EdgeType.USED) for entity in taken]
-            for place in range(int(rng.choice([0, 1, 1, 2, 5]))):
-                entity = f"{activity}/{place}"
+            for ordinal in range(int(rng.choice([0, 1, 1, 2, 5]))):
+                entity = f"{activity}/{ordinal}"
                 makers[entity] = function
-                made.append(entity)
+                made_here.append(entity)
                 edges.append((entity, activity, EdgeType.GENERATED))
                 if rng.random() < 0.1:
                     cause = str(rng.choice(available))
                     edges.append((entity, cause, rng.choice([EdgeType.DERIVED, EdgeType.MEMBER])))
-        available = made + (available if rng.random() < 0.5 else available[-3:])
-        if not made:
+        available = made_here + (available if rng.random() < 0.5 else available[-3:])
+        if not made_here:
             available += inputs
     if not edges:
         edges.append(("F0.0", "in0", EdgeType.USED))
     if rng.random() < 0.3:
         repeated = rng.integers(0, len(edges), int(rng.integers(1, 4)))
-        edges += [edges[int(place)] for place in repeated]
+        edges += [edges[int(index)] for index in repeated]
     kept: frozenset[str] = frozenset()
     if rng.random() < 0.3 and makers:
         kept = frozenset(map(str, rng.choice(list(makers), int(rng.integers(1, 4)))))
@@ -114,14 +114,14 @@ def full(
     """Some of a job's edges as a partial graph; all of them by default."""
     chosen = range(len(job.edges)) if places is None else places
     sources, dests, types = [], [], []
-    for place in chosen:
-        source, dest, kind = job.edges[place]
+    for index in chosen:
+        source, dest, kind = job.edges[index]
         sources.append(source)
         dests.append(dest)
         types.append(kind)
     label = None
     if semiring is not None:
-        label = semiring.array([valued(semiring, job, place) for place in chosen])
+        label = semiring.array([valued(semiring, job, index) for index in chosen])
     return Partial.of_edges(
         pa.array(sources, pa.string()),
         pa.array(dests, pa.string()),
@@ -132,13 +132,13 @@ def full(
     )
 
 
-def valued(semiring: Semiring[object], job: Job, place: int) -> object:
+def valued(semiring: Semiring[object], job: Job, index: int) -> object:
     """The label of an edge: a token named after its kind, or its number."""
     from semiring.token import Token
 
-    number = job.labels[place]
+    number = job.labels[index]
     if semiring.name in {"Why", "Polynomials", "Which", "PosBool", "Trio"}:
-        return semiring.default(Token("edge", (f"{number}{job.edges[place][0][:2]}",)))
+        return semiring.default(Token("edge", (f"{number}{job.edges[index][0][:2]}",)))
     if semiring.name == "Viterbi":
         return semiring.check(1 / number)
     if semiring.name == "Boolean":
@@ -184,14 +184,14 @@ def _functions(job: Job, semiring: Semiring[object] | None) -> Iterator[Partial]
                 reader if kind is EdgeType.USED else "derived"
             )
     for name in sorted(set(job.functions.values())):
-        own = [v for v, f in (job.functions | job.makers).items() if f == name]
-        present = [v for v in own if v in set(job.vertices)]
+        own_vertices = [v for v, f in (job.functions | job.makers).items() if f == name]
+        present = [v for v in own_vertices if v in set(job.vertices)]
         keys = pa.array(present, pa.string())
         yield Partial.declaring(keys, function=name, semiring=semiring)
         used = sum(job.functions.get(s) == name for s, _, k in job.edges if k is EdgeType.USED)
-        made = sum(job.makers.get(s) == name for s, _, _ in job.edges)
+        generated = sum(job.makers.get(s) == name for s, _, _ in job.edges)
         read_by = frozenset(readers.get(name, set()))
-        sealed = Function(0, 0, used, made, UNKNOWN, read_by)
+        sealed = Function(0, 0, used, generated, UNKNOWN, read_by)
         yield Partial.about({name: sealed}, pa.string(), semiring)
 
 
@@ -199,7 +199,7 @@ def counted(job: Job, places: list[int]) -> dict[str, Function]:
     """How many of some edges each function used and generated."""
     used: Counter[str] = Counter()
     generated: Counter[str] = Counter()
-    for source, _, kind in (job.edges[place] for place in places):
+    for source, _, kind in (job.edges[index] for index in places):
         if kind is EdgeType.USED:
             used[job.functions[source]] += 1
         else:

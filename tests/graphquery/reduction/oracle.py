@@ -117,7 +117,7 @@ def job_pairs(job: Job) -> set[Pair]:
 
 def job_labels(job: Job, semiring: Semiring[Any]) -> dict[Pair, Any]:
     edges = [
-        (source, dest, valued(semiring, job, place))
-        for place, (source, dest, _) in enumerate(job.edges)
+        (source, dest, valued(semiring, job, index))
+        for index, (source, dest, _) in enumerate(job.edges)
     ]
     return labels(edges, job.effects, job.causes, semiring)

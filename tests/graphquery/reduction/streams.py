@@ -33,7 +33,7 @@ def messages(
             counts = Partial.about(counted(job, places), pa.string(), semiring)
             part = merge([part, counts], semiring)
         parts.append(part)
-    return [parts[place] for place in rng.permutation(len(parts))]
+    return [parts[index] for index in rng.permutation(len(parts))]
 
 
 def through(
@@ -147,15 +147,15 @@ def random_evidence(rng: np.random.Generator) -> str:
 
 def edges_of(finals: list[Final]) -> list[tuple[str, str, Any]]:
     """Final edges with their labels; True where there are none."""
-    found = []
+    labelled_edges = []
     for final in finals:
         keys, edges = final.keys.to_pylist(), final.edges
         values: list[Any] = [True] * len(edges)
         if edges.label is not None and edges.semiring is not None:
             values = edges.semiring.unpack(edges.label)
         ends = zip(edges.source.tolist(), edges.dest.tolist(), values, strict=True)
-        found += [(keys[source], keys[dest], label) for source, dest, label in ends]
-    return found
+        labelled_edges += [(keys[source], keys[dest], label) for source, dest, label in ends]
+    return labelled_edges
 
 
 def without(job: Job, **changes: Any) -> Job:

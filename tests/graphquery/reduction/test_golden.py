@@ -169,10 +169,10 @@ def test_transitive_window_is_exact_for_a_whole_stream() -> None:
     full = {edge for group in messages for edge in group}
     for _ in range(50):
         state = Windowed(len(full), Remembered.TRANSITIVE)
-        for place in rng.permutation(len(messages)):
-            state.add(messages[place])
-        found = accuracy(full, state.edges, ["o1", "o2", "o3"], ["i"])
-        assert (found.recall, found.precision) == (1.0, 1.0)
+        for index in rng.permutation(len(messages)):
+            state.add(messages[index])
+        measured = accuracy(full, state.edges, ["o1", "o2", "o3"], ["i"])
+        assert (measured.recall, measured.precision) == (1.0, 1.0)
 
 
 @pytest.mark.parametrize("unit", list(Flush))

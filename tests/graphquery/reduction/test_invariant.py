@@ -31,8 +31,8 @@ def test_random_jobs_by_both_oracles() -> None:
 
 
 def _has_several_readers(edges: tuple[tuple[str, str, EdgeType], ...]) -> bool:
-    made = {source for source, _, kind in edges if kind is EdgeType.GENERATED}
-    read = [dest for _, dest, kind in edges if kind is EdgeType.USED and dest in made]
+    generated = {source for source, _, kind in edges if kind is EdgeType.GENERATED}
+    read = [dest for _, dest, kind in edges if kind is EdgeType.USED and dest in generated]
     return len(read) > len(set(read))
 
 
@@ -48,7 +48,7 @@ def canonical(partial: Partial) -> tuple[object, ...]:
         known.due_entering.tolist(),
         known.due_leaving.tolist(),
         known.roles.tolist(),
-        [names[place] for place in known.scope.tolist()],
+        [names[index] for index in known.scope.tolist()],
         known.ended.tolist(),
         strict=True,
     )
@@ -147,17 +147,17 @@ def test_late_edges_meet_what_is_open(seed: int) -> None:
     reducer.add(Partial.declaring(pa.array(ended, pa.string()), ended=1))
     reducer.advance(2)
     finals = reducer.take_final()
-    is_late = [bool({*job.edges[place][:2]} & {*ended}) for place in later]
-    late = [place for place, flag in zip(later, is_late, strict=True) if flag]
+    is_late = [bool({*job.edges[index][:2]} & {*ended}) for index in later]
+    late = [index for index, flag in zip(later, is_late, strict=True) if flag]
     live = pa.array(sorted({end for e in edges_of(finals) for end in e[:2]}), pa.string())
     opened = reducer.state.keys
     reducer.add(repair(full(job, first), full(job, late), live, opened))
     reducer.add(full(job, [p for p, flag in zip(later, is_late, strict=True) if not flag]))
     reducer.seal()
-    found = edges_of(finals + reducer.take_final())
+    late_edges = edges_of(finals + reducer.take_final())
     effects, causes = job.effects - job.kept, job.causes - job.kept
     expected = swept([edge[:2] for edge in job.edges], effects, causes)
-    assert swept([edge[:2] for edge in found], effects, causes) == expected
+    assert swept([edge[:2] for edge in late_edges], effects, causes) == expected
 
 
 def test_late_edges_that_close_a_cycle_are_refused() -> None:

@@ -54,7 +54,7 @@ def stepped(plan: BatchPlan, parts: Sequence[Sequence[Row]] | None = None) -> li
 def shuffled(plan: BatchPlan, parts: Sequence[Sequence[Row]]) -> list[list[Row]]:
     """Rows by the partition that their label names."""
     placed: list[list[Row]] = [[] for _ in range(plan.shards)]
-    where = {label: place for place, label in enumerate(plan.labels)}
+    where = {label: number for number, label in enumerate(plan.labels)}
     for row in (row for part in parts for row in part):
         placed[where.get(row.to, 0)].append(row)
     return placed

@@ -120,8 +120,8 @@ def run(seed: int, folder: Path, form: str = "files") -> int:
     other = {name: both for name, both in other.items() if both[0] != both[1]}
     assert topics.keys() == plain.keys(), f"seed {seed}: other topics"
     assert not other, f"seed {seed}: other progress: {other}"
-    wanted, found = edges_in(folder / "plain"), edges_in(folder / "store")
-    assert sorted(found) == sorted(wanted), f"seed {seed}: another graph"
+    wanted, edges_found = edges_in(folder / "plain"), edges_in(folder / "store")
+    assert sorted(edges_found) == sorted(wanted), f"seed {seed}: another graph"
     damages = [each for each in fsck(folder / "store") if not each.garbage]
     assert not damages, f"seed {seed}: {damages}"
     letters = {name: read_letters(folder / f"{name}.dead.jsonl") for name in ("plain", "store")}

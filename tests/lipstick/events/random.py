@@ -54,8 +54,10 @@ def run(seed: int, folder: Path) -> int:
         assert not expected, where
         return 0
     progress = outcome.topics["t"]
-    found = pairs_in(store, job.effects, job.causes)
-    assert found == expected, f"{where}: lost {expected - found}, new {found - expected}"
+    pairs_found = pairs_in(store, job.effects, job.causes)
+    assert pairs_found == expected, (
+        f"{where}: lost {expected - pairs_found}, new {pairs_found - expected}"
+    )
     assert progress.exact, f"{where}: {progress}"
     if not progress.repaired:
         ends = edges_in(store)

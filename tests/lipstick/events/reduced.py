@@ -18,26 +18,26 @@ def edges_in(store: Path) -> list[Pair]:
         name: snapshot.values(segment, ["id"]).column("id").to_pylist()
         for name, segment in snapshot.segments.items()
     }
-    found = []
+    edges_found = []
     for edges in snapshot.edges:
         sources, targets = snapshot.ordinals(edges)
-        found += [
+        edges_found += [
             (names[edges.target][target], names[edges.source][source])
             for source, target in zip(sources.tolist(), targets.tolist(), strict=True)
         ]
-    return found
+    return edges_found
 
 
 def labelled_in(store: Path) -> list[tuple[str, str, Any]]:
     """Edges from effect to cause with their labels, of all topics."""
     snapshot = Store.open(store).snapshot()
-    found = []
+    labelled = []
     for topic in snapshot.records["events"]["topics"].values():
         for file in topic["labels"]:
             table = snapshot.read(file)
             columns = (table.column(name).to_pylist() for name in ("source", "dest", "label"))
-            found += list(zip(*columns, strict=True))
-    return found
+            labelled += list(zip(*columns, strict=True))
+    return labelled
 
 
 def pairs_in(store: Path, effects: frozenset[str], causes: frozenset[str]) -> set[Pair]:

@@ -53,7 +53,7 @@ def send(job: Job, rng: np.random.Generator, *, functions: bool, topic: str = "t
     for function in sorted(set(job.functions.values())):
         latest = clock
         for activity in (a for a, f in job.functions.items() if f == function):
-            own = [e for e in job.edges if activity in (e[0], e[1]) or _maker(e) == activity]
+            own_edges = [e for e in job.edges if activity in (e[0], e[1]) or _maker(e) == activity]
             time = clock + int(rng.integers(0, 50))
             attempts = [None] if rng.random() < 0.3 else list(range(int(rng.integers(1, 4))))
             winners = [a for a in attempts if a is None or rng.random() < 0.5] or attempts[-1:]
@@ -64,7 +64,7 @@ def send(job: Job, rng: np.random.Generator, *, functions: bool, topic: str = "t
                         function,
                         activity,
                         attempt,
-                        own,
+                        own_edges,
                         time,
                         rng,
                         _Told(entering, leaving, told, readers.get(function), job.kept),
@@ -85,7 +85,7 @@ def send(job: Job, rng: np.random.Generator, *, functions: bool, topic: str = "t
     lines += [BAD[int(n)] + b"\n" for n in rng.integers(0, len(BAD), bad)]
     disorder = float(rng.choice([0, 3, 1_000]))
     order = np.argsort(np.arange(len(lines)) + rng.random(len(lines)) * disorder, kind="stable")
-    return Sent([lines[int(place)] for place in order], bad, (1_000, clock))
+    return Sent([lines[int(index)] for index in order], bad, (1_000, clock))
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ def _attempt(
     function: str,
     activity: str,
     attempt: int | None,
-    own: list[Edge],
+    own_edges: list[Edge],
     time: int,
     rng: np.random.Generator,
     told: _Told,
 ):  # type: ignore[no-untyped-def]
     """The messages of an attempt, in their order."""
     groups: list[tuple[list[Edge], Counts]] = []
-    for edge in (own[int(place)] for place in rng.permutation(len(own))):
+    for edge in (own_edges[int(index)] for index in rng.permutation(len(own_edges))):
         counts = _counts(edge, activity, told, rng)
         if groups and groups[-1][1] == counts and rng.random() < 0.6:
             groups[-1][0].append(edge)
@@ -150,12 +150,12 @@ def _maker(edge: Edge) -> str:
 
 def _readers(job: Job) -> dict[str, tuple[str, ...]]:
     """The functions that read what each generates; a derivation is by the function that made it."""
-    found: dict[str, set[str]] = {name: set() for name in job.functions.values()}
+    readers_by_function: dict[str, set[str]] = {name: set() for name in job.functions.values()}
     for source, dest, kind in job.edges:
         if dest in job.makers and kind is not EdgeType.GENERATED:
             reader = job.functions.get(source) or job.makers[source]
-            found[job.makers[dest]].add(reader)
-    return {name: tuple(sorted(readers)) for name, readers in found.items()}
+            readers_by_function[job.makers[dest]].add(reader)
+    return {name: tuple(sorted(readers)) for name, readers in readers_by_function.items()}
 
 
 def write(lines: list[bytes], folder: Path, rng: np.random.Generator) -> list[Path]:

@@ -48,14 +48,14 @@ def tables_of(
     """Lines as the rows of a batch, in up to three tasks; some of a line a row, some of all."""
     parts: list[list[Line]] = [[] for _ in range(count)]
     for number, line in enumerate(lines, first):
-        place = int(rng.integers(len(parts)))
+        task = int(rng.integers(len(parts)))
         if settings.partitioning == SOURCE:
             messages = parse(line, "").messages
             execs = messages.column("exec").fill_null("").combine_chunks()
-            place = int(shard_of(execs, len(parts))[0]) if len(execs) else 0
-        parts[place].append((line.rstrip(b"\n"), "in", number))
+            task = int(shard_of(execs, len(parts))[0]) if len(execs) else 0
+        parts[task].append((line.rstrip(b"\n"), "in", number))
     source = settings.partitioning == SOURCE
-    return [table_of(rows, place if source else None) for place, rows in enumerate(parts)]
+    return [table_of(rows, number if source else None) for number, rows in enumerate(parts)]
 
 
 def run(seed: int, folder: Path) -> int:
@@ -84,8 +84,8 @@ def _run(seed: int, rng: np.random.Generator, folder: Path) -> int:
     settings = settings_of(rng)
     where = f"seed {seed}, {settings}"
     size = int(rng.choice([3, 20, 1000]))
-    store, own = folder / "store", folder / "own"
-    state = Batches(store, settings, own).__enter__()
+    store, work = folder / "store", folder / "own"
+    state = Batches(store, settings, work).__enter__()
     count = int(rng.integers(1, 4))
     for batch, start in enumerate(range(0, len(sent.lines), size)):
         lines = sent.lines[start : start + size]
@@ -93,11 +93,11 @@ def _run(seed: int, rng: np.random.Generator, folder: Path) -> int:
         if rng.random() < 0.2:  # the process dies before the commit
             tasks_of(state.plan(batch), tables)
             state.__exit__(None, None, None)
-            state = Batches(store, settings, own).__enter__()
+            state = Batches(store, settings, work).__enter__()
         run_batch(state, batch, tables, rng)
         if rng.random() < 0.2:  # and after it
             state.__exit__(None, None, None)
-            state = Batches(store, settings, own).__enter__()
+            state = Batches(store, settings, work).__enter__()
             assert run_batch(state, batch, tables, rng) is None, where
     progress = state.close(stepped).topics
     state.__exit__(None, None, None)
@@ -107,8 +107,10 @@ def _run(seed: int, rng: np.random.Generator, folder: Path) -> int:
     if not progress:
         assert not expected, where
         return 0
-    found = pairs_in(store, job.effects, job.causes)
-    assert found == expected, f"{where}: lost {expected - found}, new {found - expected}"
+    pairs_found = pairs_in(store, job.effects, job.causes)
+    assert pairs_found == expected, (
+        f"{where}: lost {expected - pairs_found}, new {pairs_found - expected}"
+    )
     known = progress["t"]
     assert known.exact, f"{where}: {known}"
     assert not known.report.open_vertices, f"{where}: {known}"

@@ -116,9 +116,9 @@ def test_the_watermark_passes_what_ended_before_it() -> None:
 def test_a_run_over_other_files_is_refused_and_one_over_the_same_changes_nothing(
     tmp_path: Path,
 ) -> None:
-    made = Message("t", EDGES, "f", None, "F", None, 1, 1, [("o", "f", "wasGeneratedBy")])
+    generation = Message("t", EDGES, "f", None, "F", None, 1, 1, [("o", "f", "wasGeneratedBy")])
     file = tmp_path / "in.jsonl"
-    file.write_text(GOOD.line() + "bad\n" + made.line())
+    file.write_text(GOOD.line() + "bad\n" + generation.line())
     store = tmp_path / "store"
     for _ in range(2):
         outcome = reduce_files([file], store)

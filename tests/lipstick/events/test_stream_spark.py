@@ -111,8 +111,8 @@ def test_rows_like_those_of_kafka_are_reduced_without_a_shuffle(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     lines = [
-        Message("t", EDGES, name, None, "F", "w", 0, 1, [(name, "i", "used"), (made, name, BY)])
-        for name, made in (("f", "o"), ("g", "p"))
+        Message("t", EDGES, name, None, "F", "w", 0, 1, [(name, "i", "used"), (output, name, BY)])
+        for name, output in (("f", "o"), ("g", "p"))
     ]
     rows = pa.table(
         {
@@ -124,9 +124,9 @@ def test_rows_like_those_of_kafka_are_reduced_without_a_shuffle(
         }
     )
     (tmp_path / "in").mkdir()
-    for place in range(2):
-        part = rows.filter(pc.equal(rows.column("partition"), place))
-        pq.write_table(part, tmp_path / "in" / f"{place}.parquet")
+    for number in range(2):
+        part = rows.filter(pc.equal(rows.column("partition"), number))
+        pq.write_table(part, tmp_path / "in" / f"{number}.parquet")
     kinds = "value binary, topic string, partition int, offset bigint, timestamp timestamp"
     frame = spark.readStream.schema(kinds).parquet(str(tmp_path / "in"))
     with StreamReduction(tmp_path / "store", StreamSettings(partitioning="source")) as reduction:

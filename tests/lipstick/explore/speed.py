@@ -33,8 +33,8 @@ def measure(path: Path, clicks: int = CLICKS) -> dict[str, Any]:
         ready = time.perf_counter() - started
         try:
             with sync_playwright() as playwright:
-                found = shutil.which("chromium")
-                browser = playwright.chromium.launch(executable_path=found)
+                chromium = shutil.which("chromium")
+                browser = playwright.chromium.launch(executable_path=chromium)
                 page = browser.new_page(viewport={"width": 1360, "height": 820})
                 told = _looked_at(page, url, clicks)
                 told["server_mb"] = round(psutil.Process(server.pid).memory_info().rss / 2**20)
@@ -62,14 +62,14 @@ def _looked_at(page: Page, url: str, clicks: int) -> dict[str, Any]:
     # The first answers wait for what is read once: they are not clicks of somebody who looks.
     warm = [click(page, random) for _ in range(4)]
     times = [click(page, random) for _ in range(clicks)]
-    asked = page.evaluate("() => lipstick.asker.times.map((one) => one.milliseconds)")
+    answer_times = page.evaluate("() => lipstick.asker.times.map((one) => one.milliseconds)")
     heap = page.evaluate("() => performance.memory.usedJSHeapSize")
     return {
         "first_picture_s": round(first, 2),
         "first_clicks_ms": [round(each) for each in warm],
         "click_p50_ms": round(float(np.percentile(times, 50))),
         "click_p95_ms": round(float(np.percentile(times, 95))),
-        "answer_p95_ms": round(float(np.percentile(asked, 95))),
+        "answer_p95_ms": round(float(np.percentile(answer_times, 95))),
         "page_bytes": weight,
         "page_mb": round(heap / 2**20),
     }

@@ -20,24 +20,24 @@ from semiring.base import Array
 from tests.graphquery.store.workload import Unsynced
 
 
-def store_generated(made: Generated, path: Path) -> Path:
+def store_generated(generated: Generated, path: Path) -> Path:
     """Store a generated graph in one commit."""
     columns = {
         name: np.concatenate([*parts, np.empty(0, np.int32)])
-        for name, parts in made.ordinals.items()
+        for name, parts in generated.ordinals.items()
     }
 
     def part(edges: EdgeSet, given: Ordinals, column: str) -> Array | None:
         if given is not Ordinals.COLUMN:
             return None
-        found: Array = columns[column][edges.offset : edges.offset + edges.count]
-        return found
+        values: Array = columns[column][edges.offset : edges.offset + edges.count]
+        return values
 
     writing = Store.create(path, files=Unsynced()).writer()
     with writing as writer, writer.transaction() as transaction:
-        for segment in made.segments:
+        for segment in generated.segments:
             transaction.add_segment(segment)
-        for edges in made.edge_sets:
+        for edges in generated.edge_sets:
             stored: dict[str, Any] = {} if edges.file is None else {"file": "", "offset": 0}
             transaction.add_edges(
                 replace(edges, **stored),

@@ -26,8 +26,8 @@ from tests.lipstick.explore.conftest import ask
 @pytest.fixture
 def graph() -> ProvenanceGraph:
     """A small graph."""
-    made = generate(3_000, 3, 4)
-    return ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(3_000, 3, 4)
+    return ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
 
 
 def test_a_graph_is_served_or_saved(graph: ProvenanceGraph, tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_a_script_is_explored_line_by_line(tmp_path: Path) -> None:
     text = ask(source, "script")
     assert text["files"][0]["lines"] == SCRIPT.splitlines()
     assert text["inputs"] == ["in.csv"]
-    found = ask(source, "depends", criterion="out.csv")
-    assert [number for _, number in found["lines"]] == [2, 3, 4, 6]
-    picture = ask(source, "picture", marks={"mode": "ancestors", "nodes": found["seeds"]})
+    dependence = ask(source, "depends", criterion="out.csv")
+    assert [number for _, number in dependence["lines"]] == [2, 3, 4, 6]
+    picture = ask(source, "picture", marks={"mode": "ancestors", "nodes": dependence["seeds"]})
     assert picture["marked"]["lit"] > 3
     forwards = ask(source, "depends", criterion="3", forwards=True)
     assert "out.csv" in forwards["files"]
@@ -132,11 +132,11 @@ def test_a_federation_answers_as_it_does_itself(tmp_path: Path) -> None:
     nodes = [f"{last}::{name}" for name in _names(members[last])]
     reached = 0
     for node in nodes[-6:]:
-        found = ask(source, "crossing", ask="ancestors", nodes=[node])
+        answer = ask(source, "crossing", ask="ancestors", nodes=[node])
         wanted = federation.ancestors(node)
-        assert found["names"] == federation.names(wanted)
-        assert found["complete"] == wanted.complete
-        assert found["members"] == {a: len(those) for a, those in wanted.nodes.items()}
+        assert answer["names"] == federation.names(wanted)
+        assert answer["complete"] == wanted.complete
+        assert answer["members"] == {a: len(those) for a, those in wanted.nodes.items()}
         reached += len(wanted)
     assert reached
 

@@ -74,5 +74,5 @@ def test_a_saved_page_holds_what_is_clicked_first(stores: Path, tmp_path: Path) 
     assert data is not None
     answers: dict[str, Any] = json.loads(data[1])["answers"]
     for number in range(len(sources)):
-        asked = {"source": number, "view": "picture", "params": {"focus": {}}}
-        assert answers[canonical(asked)]["answer"]["boxes"]
+        question = {"source": number, "view": "picture", "params": {"focus": {}}}
+        assert answers[canonical(question)]["answer"]["boxes"]

@@ -27,9 +27,9 @@ GRAPHS = [(3_000, 3, 4, 0), (2_500, 5, 2, 1), (60_000, 2, 90, 2)]
 def source(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> GraphSource:
     """A generated graph in a store."""
     path = store_generated(generate(*request.param), tmp_path_factory.mktemp("stores") / "graph")
-    found = open_source(path)
-    assert isinstance(found, GraphSource)
-    return found
+    opened_source = open_source(path)
+    assert isinstance(opened_source, GraphSource)
+    return opened_source
 
 
 def graph_of(source: GraphSource) -> ProvenanceGraph:
@@ -79,13 +79,13 @@ def test_marks_are_the_graphs_own_answers(source: GraphSource, mode: str) -> Non
                 "changed": np.setdiff1d(changed(graph, after), after.stale().ids),
             }
         else:
-            found = getattr(graph, mode)([node]).ids
-            wanted = {"lit": np.union1d(found, [node])}
+            reached = getattr(graph, mode)([node]).ids
+            wanted = {"lit": np.union1d(reached, [node])}
         picture = ask(source, "picture", marks=marks)
         assert picture["marked"] == {kind: len(ids) for kind, ids in wanted.items()}
         for kind, ids in wanted.items():
             places = graph.storage.segment_of(ids[ids < graph.storage.count])
-            sizes = Counter(group(graph.segments[place]) for place in places)
+            sizes = Counter(group(graph.segments[segment_number]) for segment_number in places)
             told = {
                 box["name"]: box["marks"][kind][0]
                 for box in picture["boxes"]
@@ -148,20 +148,20 @@ def test_many_invocations_are_shown_in_parts(source: GraphSource) -> None:
 
 
 def test_what_was_deleted_is_not_in_the_pictures_of_a_graph() -> None:
-    made = generate(3_000, 3, 4)
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(3_000, 3, 4)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
     left = graph.delete(graph.segment(0).name + "[0]")
     sizes = [
         sum(int(b["lines"][-1].split()[0].replace(",", "")) for b in picture["boxes"])
-        for picture in (ask(graph_source("g", one), "picture") for one in (graph, left))
+        for picture in (ask(graph_source("g", each), "picture") for each in (graph, left))
     ]
     assert sizes == [graph.node_count, left.node_count]
 
 
 def test_names_of_the_dealership_are_found(stores: Path) -> None:
     source = open_source(stores / "dealership")
-    found = ask(source, "search", text="dealer1/Cars:C2")["found"]
-    assert found[0]["sort"] == "node"
+    matches = ask(source, "search", text="dealer1/Cars:C2")["found"]
+    assert matches[0]["sort"] == "node"
     node = ask(source, "node", node="dealer1/Cars:C2")
     assert node["tuple"] == {"CarId": "C2", "Model": "Civic"}
     assert [each["name"] for each in node["makes"]["nodes"]] == ["dealer1#1/Cars:C2"]

@@ -26,8 +26,8 @@ from lipstick.explore.server import QUESTION, hosts_of
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Served]:
     """A small graph, served."""
-    made = generate(3_000, 3, 4)
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(3_000, 3, 4)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
     with Served(Explorer([graph_source("small", graph)], seconds=1.0)) as served:
         yield served
 
@@ -55,9 +55,9 @@ def request(
         connection.putheader("Content-Length", str(len(data)))
     connection.endheaders(data)
     response = connection.getresponse()
-    found = response.status, dict(response.getheaders()), response.read()
+    reply = response.status, dict(response.getheaders()), response.read()
     connection.close()
-    return found
+    return reply
 
 
 def test_its_own_page_is_answered(serving: Served) -> None:
@@ -91,14 +91,14 @@ def test_its_own_page_is_answered(serving: Served) -> None:
     ids=str,
 )
 def test_others_are_not(serving: Served, headers: dict[str, str], status: int) -> None:
-    found = request(serving, body={"view": "about"}, **headers)
-    assert found[0] == status
-    assert b"nodes" not in found[2]
+    reply = request(serving, body={"view": "about"}, **headers)
+    assert reply[0] == status
+    assert b"nodes" not in reply[2]
     if "origin" not in headers:
-        found = request(serving, "GET", "/", **headers)
-        assert found[0] in (401, 403)
-    found = request(serving, path="/export", body={"view": "nodes"}, **headers)
-    assert found[0] == status
+        reply = request(serving, "GET", "/", **headers)
+        assert reply[0] in (401, 403)
+    reply = request(serving, path="/export", body={"view": "nodes"}, **headers)
+    assert reply[0] == status
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "GET"])
@@ -150,9 +150,9 @@ class Slow:
 
 
 def test_answers_are_bounded_in_time() -> None:
-    found = Explorer([Slow()], seconds=0.1).ask({"view": "about"})
-    assert found["error"]["kind"] == "slow"
-    assert "longer than 0.1 seconds" in found["error"]["message"]
+    reply = Explorer([Slow()], seconds=0.1).ask({"view": "about"})
+    assert reply["error"]["kind"] == "slow"
+    assert "longer than 0.1 seconds" in reply["error"]["message"]
 
 
 def test_an_answer_that_nobody_waits_for_is_given_up() -> None:
@@ -169,8 +169,8 @@ def test_an_answer_that_nobody_waits_for_is_given_up() -> None:
 
 
 def test_answers_are_bounded_in_length(serving: Served) -> None:
-    made = generate(3_000, 3, 4)
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(3_000, 3, 4)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
     source = graph_source("g", graph)
     explorer = Explorer([source])
     text = explorer.ask_json({"view": "nodes", "params": {"segment": "input0", "limit": 10**9}})
@@ -195,7 +195,7 @@ def test_what_cannot_be_explored_is_told(tmp_path: Path) -> None:
 def test_an_address_that_is_taken_is_told(serving: Served) -> None:
     port = urlsplit(serving.url).port
     assert port is not None
-    made = generate(3_000, 3, 4)
-    graph = ProvenanceGraph.build(made.segments, made.edge_sets, made.columns())
+    generated = generate(3_000, 3, 4)
+    graph = ProvenanceGraph.build(generated.segments, generated.edge_sets, generated.columns())
     with pytest.raises(ExploreError, match="cannot be listened on"):
         Served(Explorer([graph_source("g", graph)]), port=port)

@@ -63,35 +63,35 @@ def drawn(seed: int) -> tuple[pa.Table, dict[str, Any], list[int]]:
                 for p in places
                 if columns[name][p] is not None and OPERATORS[sign](columns[name][p], value)
             ]
-    asked: dict[str, Any] = {"filters": filters}
+    question: dict[str, Any] = {"filters": filters}
     if random.random() < 0.7:
         sort, descending = int(random.integers(len(names))), bool(random.random() < 0.5)
-        asked |= {"sort": sort, "descending": descending}
+        question |= {"sort": sort, "descending": descending}
         there = [p for p in places if columns[names[sort]][p] is not None]
         there.sort(key=lambda p: columns[names[sort]][p], reverse=descending)
         places = there + [p for p in places if columns[names[sort]][p] is None]
-    asked |= {"offset": int(random.integers(0, 90)), "limit": int(random.integers(1, 60))}
-    return table, asked, places
+    question |= {"offset": int(random.integers(0, 90)), "limit": int(random.integers(1, 60))}
+    return table, question, places
 
 
 def test_windows_are_what_sorting_and_filtering_row_by_row_gives() -> None:
     for seed in range(1_000):
-        table, asked, places = drawn(seed)
-        found = Windows(table).window(Params(asked))
-        wanted = places[asked["offset"] : asked["offset"] + asked["limit"]]
+        table, question, places = drawn(seed)
+        window = Windows(table).window(Params(question))
+        wanted = places[question["offset"] : question["offset"] + question["limit"]]
         values = table.to_pylist()
-        assert found["total"] == len(places), seed
+        assert window["total"] == len(places), seed
         # Rows that tie may stand in any order: they are compared by what is sorted by.
-        if "sort" in asked:
-            name = table.column_names[asked["sort"]]
-            assert [values[p][name] for p in found["places"]] == [
+        if "sort" in question:
+            name = table.column_names[question["sort"]]
+            assert [values[p][name] for p in window["places"]] == [
                 values[p][name] for p in wanted
             ], seed
         else:
-            assert found["places"] == wanted, seed
-        assert found["rows"] == [[cell(v) for v in values[p].values()] for p in found["places"]], (
-            seed
-        )
+            assert window["places"] == wanted, seed
+        assert window["rows"] == [
+            [cell(v) for v in values[p].values()] for p in window["places"]
+        ], seed
 
 
 def test_text_is_looked_for_and_null_is_asked_for() -> None:

@@ -52,9 +52,9 @@ def test_members_are_listed_with_what_they_export(file: Path) -> None:
 
 
 def test_ancestors_are_counted_and_named(file: Path) -> None:
-    found = told("ancestors", file, "D::d3")
-    assert (found["count"], found["complete"]) == (20, True)
-    assert "A::a1" in found["nodes"]  # type: ignore[operator]
+    answer = told("ancestors", file, "D::d3")
+    assert (answer["count"], answer["complete"]) == (20, True)
+    assert "A::a1" in answer["nodes"]  # type: ignore[operator]
     text = run("ancestors", file, "D::d3", "--limit", "3").output
     assert "20 nodes" in text
     assert "17 more" in text
@@ -82,9 +82,9 @@ def test_annotations_in_a_semiring(file: Path) -> None:
 def test_what_is_missing_is_told_and_strict_commands_fail(file: Path) -> None:
     partial = file.with_name("partial.toml")
     partial.write_text(file.read_text().replace('location = "B"', 'location = "gone"'))
-    found = told("ancestors", partial, "D::d3")
-    assert (found["count"], found["complete"]) == (14, False)
-    assert [each["store"] for each in found["missing"]] == ["B"]  # type: ignore[attr-defined]
+    answer = told("ancestors", partial, "D::d3")
+    assert (answer["count"], answer["complete"]) == (14, False)
+    assert [each["store"] for each in answer["missing"]] == ["B"]  # type: ignore[attr-defined]
     assert "unreachable" in run("ancestors", partial, "D::d3").output
     assert told("flow", partial, "A::a1", "D::d3")["flow"] == "unknown"
     result = CliRunner().invoke(
@@ -137,8 +137,8 @@ def test_a_store_is_served_to_who_has_a_token(file: Path, tmp_path: Path) -> Non
         remote.write_text(file.read_text().replace('location = "B"', member))
         assert told("ancestors", remote, "D::d3", "--timeout", "60")["count"] == 20
         remote.write_text(remote.read_text().replace(f'token_file = "{tmp_path / "token"}"', ""))
-        found = told("ancestors", remote, "D::d3")
-        assert (found["count"], found["missing"][0]["reason"]) == (14, "refused")  # type: ignore[index]
+        answer = told("ancestors", remote, "D::d3")
+        assert (answer["count"], answer["missing"][0]["reason"]) == (14, "refused")  # type: ignore[index]
     finally:
         served.terminate()
         served.wait()

@@ -60,12 +60,12 @@ def test_a_table_is_followed_into_the_store_of_who_wrote_it(
     with federation_of(paths) as federation:
         few = [f"other::few@1[{row}]" for row in range(5)]
         # Row 6 was first read by the second write, whose new tokens have a segment of their own.
-        for one, token in zip(ROWS, [*(f"a:{n}" for n in range(1, 6)), "a~2:6"], strict=True):
+        for read_row, token in zip(ROWS, [*(f"a:{n}" for n in range(1, 6)), "a~2:6"], strict=True):
             gone = federation.names(federation.delete(f"team::{token}"))
-            left = {row[1] for row in ROWS if row != one}
+            left = {row[1] for row in ROWS if row != read_row}
             for k in ("x", "y", "z"):
                 assert (f"other::joined@1:{k}" in gone) == (k not in left)
-            assert sum(name in gone for name in few) == (one[2] < 6)
+            assert sum(name in gone for name in few) == (read_row[2] < 6)
         ends = [federation.flow(f"team::a:{n}", "other::joined@1:x").verdict for n in range(1, 6)]
         assert ends == [Verdict.YES] * 2 + [Verdict.NO] * 3
         two = [f"team::a:{n}" for n in (1, 2)]

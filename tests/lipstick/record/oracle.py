@@ -16,7 +16,7 @@ PATHS = ["/a", "/b", "/c", "/d/e", "/d/f"]
 
 def random_events(random: np.random.Generator, count: int) -> list[Event]:
     """Events of some processes over a few files, a pipe and a connection within the host."""
-    pids, made = [1], []
+    pids, events = [1], []
     things = [Thing("file", path) for path in PATHS]
     things += [Thing("pipe", "pipe:[1]"), Thing("flow", "TCP x:1->y:2")]
     for at in range(count):
@@ -30,20 +30,20 @@ def random_events(random: np.random.Generator, count: int) -> list[Event]:
         thing, other = (things[int(n)] for n in random.choice(5, 2, replace=False))
         if what in ("read", "write"):
             thing = things[int(random.integers(len(things)))]
-            made.append(Event(at, float(at), pid, what, thing, count=3))
+            events.append(Event(at, float(at), pid, what, thing, count=3))
         elif what == "fresh":
-            made.append(Event(at, float(at), pid, "write", thing, fresh=True))
+            events.append(Event(at, float(at), pid, "write", thing, fresh=True))
         elif what == "fork":
             pids.append(max(pids) + 1)
-            made.append(Event(at, float(at), pid, "fork", child=pids[-1]))
+            events.append(Event(at, float(at), pid, "fork", child=pids[-1]))
         elif what in ("rename", "link"):
-            made.append(Event(at, float(at), pid, what, thing, other))
+            events.append(Event(at, float(at), pid, what, thing, other))
         elif what in ("unlink", "exec"):
-            made.append(Event(at, float(at), pid, what, thing))
+            events.append(Event(at, float(at), pid, what, thing))
         elif pid != 1:
             pids.remove(pid)
-            made.append(Event(at, float(at), pid, "exit"))
-    return made
+            events.append(Event(at, float(at), pid, "exit"))
+    return events
 
 
 def taints(events: Iterable[Event]) -> dict[str, frozenset[str]]:
@@ -64,17 +64,17 @@ def taints(events: Iterable[Event]) -> dict[str, frozenset[str]]:
         holds[names[name]] = {f"{name} again"}
 
     for event in events:
-        mine = processes[event.pid]
+        taint = processes[event.pid]
         match event.what:
             case "read" | "exec":
-                mine |= of(event.thing.name)
+                taint |= of(event.thing.name)
             case "write":
                 if event.fresh:
                     of(event.thing.name).clear()
                 held = of(event.thing.name)
-                held |= mine
+                held |= taint
             case "fork":
-                processes[event.child] = set(mine)
+                processes[event.child] = set(taint)
             case "exit":
                 del processes[event.pid]
             case "unlink":
@@ -83,25 +83,25 @@ def taints(events: Iterable[Event]) -> dict[str, frozenset[str]]:
                 of(event.thing.name)
                 names[event.other.name] = names[event.thing.name]
             case "rename":
-                moved = of(event.thing.name) | mine
+                moved = of(event.thing.name) | taint
                 forget(event.thing.name)
                 forget(event.other.name)
                 holds[names[event.other.name]] = moved
     return {name: frozenset(holds[each]) for name, each in names.items()}
 
 
-def ancestors(made: Versions, place: int) -> set[int]:
+def ancestors(versions: Versions, vertex: int) -> set[int]:
     """All vertices that one was made of, itself among them."""
     before = defaultdict(list)
-    for source, target in made.edges:
+    for source, target in versions.edges:
         before[target].append(source)
-    found, waiting = {place}, [place]
+    reached, waiting = {vertex}, [vertex]
     while waiting:
         for source in before[waiting.pop()]:
-            if source not in found:
-                found.add(source)
+            if source not in reached:
+                reached.add(source)
                 waiting.append(source)
-    return found
+    return reached
 
 
 _PATH = r"<(/(?:[^<>])*)>"
@@ -133,9 +133,9 @@ def raw_files(lines: Iterable[str]) -> tuple[dict[int, set[str]], dict[int, set[
         elif name in ("write", "pwrite64", "writev") and paths and int(result[1]) > 0:
             written[int(pid)].add(paths[0])
         elif name in ("openat", "open", "creat"):
-            made = "O_TRUNC" in text or ("O_CREAT" in text and "O_EXCL" in text)
+            truncates = "O_TRUNC" in text or ("O_CREAT" in text and "O_EXCL" in text)
             end = re.search(r"= \d+" + _PATH, text)
-            if made and end is not None and not end[1].startswith(_IGNORED):
+            if truncates and end is not None and not end[1].startswith(_IGNORED):
                 written[int(pid)].add(end[1])
         elif name == "copy_file_range" and int(result[1]) > 0:
             read[int(pid)].add(paths[0])
@@ -158,41 +158,45 @@ def random_hosts(
 
     Files are called by their host. Of what was sent, any number of bytes has arrived, in order.
     """
-    made: list[list[Event]] = [[] for _ in range(hosts)]
+    events_of_hosts: list[list[Event]] = [[] for _ in range(hosts)]
     held: dict[str, set[str]] = {}
     processes: dict[tuple[int, int], set[str]] = defaultdict(set)
     sent: dict[str, list[tuple[int, set[str]]]] = defaultdict(list)
     arrived: dict[str, int] = defaultdict(int)
     for at in range(count):
         host, pid = int(random.integers(hosts)), int(random.integers(1, 4))
-        mine = processes[host, pid]
+        taint_of_process = processes[host, pid]
         peer = int(random.integers(hosts))
         what = str(random.choice(["read", "write", "send", "receive"]))
         time = float(at)
         if what in ("read", "write"):
             name = f"/{host}/{random.choice(['a', 'b', 'c'])}"
             holds = held.setdefault(name, {name})
-            made[host].append(Event(at, time, pid, what, Thing("file", name), count=1))
+            events_of_hosts[host].append(Event(at, time, pid, what, Thing("file", name), count=1))
             if what == "read":
-                mine |= holds
+                taint_of_process |= holds
             else:
-                holds |= mine
+                holds |= taint_of_process
         elif what == "send" and peer != host:
             name = f"TCP h{host}:1->h{peer}:1"
             size = int(random.integers(1, 9))
             end = (sent[name][-1][0] if sent[name] else 0) + size
-            sent[name].append((end, set(mine)))
-            made[host].append(Event(at, time, pid, "write", Thing("flow", name), count=size))
+            sent[name].append((end, set(taint_of_process)))
+            events_of_hosts[host].append(
+                Event(at, time, pid, "write", Thing("flow", name), count=size)
+            )
         elif what == "receive" and peer != host:
             name = f"TCP h{peer}:1->h{host}:1"
             there = (sent[name][-1][0] if sent[name] else 0) - arrived[name]
             if there:
                 size = int(random.integers(1, there + 1))
                 arrived[name] += size
-                made[host].append(Event(at, time, pid, "read", Thing("flow", name), count=size))
+                events_of_hosts[host].append(
+                    Event(at, time, pid, "read", Thing("flow", name), count=size)
+                )
                 start = 0
                 for end, taint in sent[name]:
                     if start < arrived[name]:
-                        mine |= taint
+                        taint_of_process |= taint
                     start = end
-    return made, {name: frozenset(each) for name, each in held.items()}
+    return events_of_hosts, {name: frozenset(each) for name, each in held.items()}

@@ -42,28 +42,31 @@ def test_versions_say_what_flowed_where_and_have_no_cycles() -> None:
     for seed in range(int(os.environ.get("LIPSTICK_RECORDINGS", "600"))):
         random = np.random.default_rng(seed)
         events = random_events(random, int(random.integers(1, 60)))
-        made = Versions().add(events)
-        assert _is_acyclic(made), f"seed {seed}"
+        versions = Versions().add(events)
+        assert _is_acyclic(versions), f"seed {seed}"
         expected = taints(events)
-        targets = {target for _, target in made.edges}
+        targets = {target for _, target in versions.edges}
         initial = {
-            place
-            for place, vertex in enumerate(made.vertices)
-            if vertex.kind == "file" and place not in targets
+            number
+            for number, vertex in enumerate(versions.vertices)
+            if vertex.kind == "file" and number not in targets
         }
-        last = made.last()
+        last = versions.last()
         for path in PATHS:
             if path in last and path in expected:
-                found = {made.vertices[each].name for each in ancestors(made, last[path]) & initial}
+                names = {
+                    versions.vertices[each].name
+                    for each in ancestors(versions, last[path]) & initial
+                }
                 wanted = {name.removesuffix(" again") for name in expected[path]}
-                assert found == wanted, f"seed {seed}: {path}"
+                assert names == wanted, f"seed {seed}: {path}"
                 compared += 1
     assert compared > 1000
 
 
-def _recording(made: Versions) -> Recording:
+def _recording(versions: Versions) -> Recording:
     nothing: dict[int, tuple[str, ...]] = {}
-    vertices, edges = tuple(made.vertices), tuple(made.edges)
+    vertices, edges = tuple(versions.vertices), tuple(versions.edges)
     return Recording("h", 0, ("x",), 0, 0.0, 1.0, vertices, edges, {}, nothing, nothing, nothing)
 
 
@@ -73,26 +76,26 @@ def test_what_hosts_sent_each_other_is_joined_by_its_bytes(tmp_path: Path) -> No
         random = np.random.default_rng(seed)
         hosts, expected = random_hosts(random, int(random.integers(2, 4)), 50)
         each = [Versions().add(events) for events in hosts]
-        recordings = [_recording(made) for made in each]
+        recordings = [_recording(versions) for versions in each]
         crossings = crossing_bytes(recordings)
         layers_of(recordings, crossings)  # there is an order
-        bases = np.cumsum([0, *(len(made.vertices) for made in each)]).tolist()
-        joined = Versions([vertex for made in each for vertex in made.vertices])
-        for base, made in zip(bases, each, strict=False):
-            for source, target in made.edges:
+        bases = np.cumsum([0, *(len(versions.vertices) for versions in each)]).tolist()
+        joined = Versions([vertex for versions in each for vertex in versions.vertices])
+        for base, host_versions in zip(bases, each, strict=False):
+            for source, target in host_versions.edges:
                 joined.edges[base + source, base + target] = None
         for host, source, other, target in crossings:
             joined.edges[bases[host] + source, bases[other] + target] = None
         assert _is_acyclic(joined), seed
         targets = {target for _, target in joined.edges}
-        for base, made in zip(bases, each, strict=False):
-            for path, place in made.last().items():
-                found = {
-                    joined.vertices[one].name
-                    for one in ancestors(joined, base + place)
-                    if joined.vertices[one].kind == "file" and one not in targets
+        for base, host_versions in zip(bases, each, strict=False):
+            for path, last_version in host_versions.last().items():
+                names = {
+                    joined.vertices[vertex].name
+                    for vertex in ancestors(joined, base + last_version)
+                    if joined.vertices[vertex].kind == "file" and vertex not in targets
                 }
-                assert found == expected[path], f"seed {seed}: {path}"
+                assert names == expected[path], f"seed {seed}: {path}"
                 compared += 1
         crossed += len(crossings)
         if seed % 100 == 0:
@@ -112,8 +115,8 @@ def _check_stored(
     store_recordings(dict(zip(paths.values(), recordings, strict=True)))
     assert [fsck(path) for path in paths.values()] == [[] for _ in paths]
     with federation_of(paths) as federation:
-        for member, made in zip(paths, each, strict=True):
-            for path in made.last():
+        for member, versions in zip(paths, each, strict=True):
+            for path in versions.last():
                 name = _node(paths, member, Path(path))
                 told = [*federation.names(federation.ancestors(name)), name]
                 given = (each for each in told if "/files.given:" in each)
@@ -122,12 +125,12 @@ def _check_stored(
                 ]
 
 
-def _is_acyclic(made: Versions) -> bool:
-    waiting = Counter(target for _, target in made.edges)
+def _is_acyclic(versions: Versions) -> bool:
+    waiting = Counter(target for _, target in versions.edges)
     following = defaultdict(list)
-    for source, target in made.edges:
+    for source, target in versions.edges:
         following[source].append(target)
-    ready = [place for place in range(len(made.vertices)) if not waiting[place]]
+    ready = [number for number in range(len(versions.vertices)) if not waiting[number]]
     done = 0
     while ready:
         done += 1
@@ -135,7 +138,7 @@ def _is_acyclic(made: Versions) -> bool:
             waiting[target] -= 1
             if not waiting[target]:
                 ready.append(target)
-    return done == len(made.vertices)
+    return done == len(versions.vertices)
 
 
 SCRIPT = """
@@ -157,19 +160,19 @@ def test_a_pipeline_of_many_processes_is_recorded_as_the_tracer_saw_it(tmp_path:
     script.write_text(SCRIPT)
     work = tmp_path / "wörk <1>"
     work.mkdir()
-    made = record(["bash", "-c", f"cd '{work}' && /bin/bash {script}"], raw)
-    assert made.code == 0
-    assert made.processes >= 200
+    recording = record(["bash", "-c", f"cd '{work}' && /bin/bash {script}"], raw)
+    assert recording.code == 0
+    assert recording.processes >= 200
     with raw.open(encoding="latin-1") as lines:
         read, written = raw_files(lines)
-    pids = {place: vertex.pid for place, vertex in enumerate(made.vertices)}
-    assert len({pids[place] for place in made.read}) == len(made.read)
-    for mine, theirs in ((made.read, read), (made.written, written)):
-        told = {pids[place]: set(paths) for place, paths in mine.items()}
-        assert told == {pid: set(map(_meant, paths)) for pid, paths in theirs.items() if paths}
+    pids = {number: vertex.pid for number, vertex in enumerate(recording.vertices)}
+    assert len({pids[number] for number in recording.read}) == len(recording.read)
+    for recorded, by_tracer in ((recording.read, read), (recording.written, written)):
+        told = {pids[number]: set(paths) for number, paths in recorded.items()}
+        assert told == {pid: set(map(_meant, paths)) for pid, paths in by_tracer.items() if paths}
 
     store = tmp_path / "store"
-    assert store_recordings({store: made}) == {str(store): 1}
+    assert store_recordings({store: recording}) == {str(store): 1}
     assert fsck(store) == []
     with federation_of({"host": store}) as federation:
         end = _node({"host": store}, "host", work / "all.txt")
@@ -197,15 +200,15 @@ def _meant(path: str) -> str:
 
 def _node(paths: Mapping[str, Path], member: str, path: Path) -> str:
     """The name of the last version of a file in a member's store."""
-    found = {}
+    names = {}
     snapshot = Store.open(paths[member]).snapshot()
     for segment in snapshot.segments.values():
         if segment.relation == "files":
             for row in snapshot.values(segment, ["path", "version"]).to_pylist():
                 if row["path"] == str(path):
                     name = f"{format_value(row['path'])}|{row['version']}"
-                    found[segment.name[:4], row["version"]] = f"{member}::{segment.name}:{name}"
-    return found[max(found)]
+                    names[segment.name[:4], row["version"]] = f"{member}::{segment.name}:{name}"
+    return names[max(names)]
 
 
 SERVER = """
@@ -234,18 +237,18 @@ def test_both_ends_of_a_connection_stitch(tmp_path: Path) -> None:
         folder.mkdir()
         for name in files:
             (folder / name).write_text(name)
-    found: list[Recording] = []
+    recordings: list[Recording] = []
     command = [sys.executable, "-S", "-c", SERVER, str(server)]
-    thread = threading.Thread(target=lambda: found.append(record(command)))
+    thread = threading.Thread(target=lambda: recordings.append(record(command)))
     thread.start()
     while not (server / "port").exists() and thread.is_alive():
         thread.join(0.05)
     port = (server / "port").read_text()
-    asked = record([sys.executable, "-S", "-c", CLIENT, port, str(client)])
+    client_recording = record([sys.executable, "-S", "-c", CLIENT, port, str(client)])
     thread.join()
-    (told,) = found
+    (told,) = recordings
     told.save(tmp_path / "told.gz")
-    asked.save(tmp_path / "asked.gz")
+    client_recording.save(tmp_path / "asked.gz")
     paths = {"server": tmp_path / "s", "client": tmp_path / "c"}
     result = CliRunner().invoke(
         main,
@@ -303,8 +306,8 @@ def test_lines_of_the_tracer_are_read() -> None:
         '2 1.8 write(6</w/b>(deleted), "x", 1) = 1',
         "2 1.9 +++ exited with 0 +++",
     ]
-    made = read_trace(text, "/w")
-    kinds = [(vertex.kind, vertex.name) for vertex in made.vertices]
+    versions = read_trace(text, "/w")
+    kinds = [(vertex.kind, vertex.name) for vertex in versions.vertices]
     assert kinds == [
         ("process", "x"),
         ("file", "/bin/x"),
@@ -314,8 +317,8 @@ def test_lines_of_the_tracer_are_read() -> None:
         ("file", "/w/b"),
         ("file", "/w/b"),
     ]
-    assert made.vertices[0].command == "x aé"
-    assert list(made.edges) == [(1, 0), (2, 0), (0, 3), (0, 4), (5, 6), (0, 6)]
+    assert versions.vertices[0].command == "x aé"
+    assert list(versions.edges) == [(1, 0), (2, 0), (0, 3), (0, 4), (5, 6), (0, 6)]
 
 
 def test_the_command_line_passes_on_the_exit_code(tmp_path: Path) -> None:

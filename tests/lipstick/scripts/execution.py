@@ -82,15 +82,15 @@ def shown(value: Any, deep: int = 0) -> str:
 
 def statements(tree: ast.Module) -> list[tuple[ast.stmt, list[ast.stmt], int]]:
     """All simple statements, each with the body it is in and its place there."""
-    found = []
+    simple = []
     for node in ast.walk(tree):
         for name in ("body", "orelse", "finalbody"):
             body = getattr(node, name, None)
             if isinstance(body, list):
-                for place, statement in enumerate(body):
+                for index, statement in enumerate(body):
                     if isinstance(statement, ast.stmt) and not hasattr(statement, "body"):
-                        found.append((statement, body, place))
-    return found
+                        simple.append((statement, body, index))
+    return simple
 
 
 def changed(
@@ -107,7 +107,7 @@ def changed(
     ]
     if not choices:
         return None
-    statement, body, place = choices[int(random.integers(len(choices)))]
+    statement, body, index = choices[int(random.integers(len(choices)))]
     constants = [
         node for node in ast.walk(statement)
         if isinstance(node, ast.Constant) and type(node.value) is int
@@ -117,5 +117,5 @@ def changed(
         node = constants[int(random.integers(len(constants)))]
         node.value += int(random.integers(1, 5))
     else:
-        body[place] = ast.copy_location(ast.Pass(), statement)
-    return tree, f"{before} -> {ast.unparse(body[place])}"
+        body[index] = ast.copy_location(ast.Pass(), statement)
+    return tree, f"{before} -> {ast.unparse(body[index])}"

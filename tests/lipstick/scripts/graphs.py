@@ -22,7 +22,7 @@ def drawn(graph: ScriptGraph) -> str:
         if node.constants:
             marks.append(f"constants {node.constants}")
         if node.lines:
-            marks.append(f"lines {sorted({place.line for place in node.lines})}")
+            marks.append(f"lines {sorted({line_place.line for line_place in node.lines})}")
         text = f"{node.label} {node.name} {node.operation} @{node.place.line}"
         lines.append(" ".join([text, *(f"[{mark}]" for mark in marks)]))
     edges = []

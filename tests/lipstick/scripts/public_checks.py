@@ -56,13 +56,13 @@ def check(script: PublicScript, folder: Path, mutations: int) -> Checked:
 def _run(tree: ast.Module, folder: Path) -> dict[str, str]:
     """The values that a script leaves in its variables and files, as texts that tell them apart."""
     variables = run(tree, fresh_folder(folder))
-    found = {name: shown(value) for name, value in variables.items() if name[:2] != "__"}
+    values = {name: shown(value) for name, value in variables.items() if name[:2] != "__"}
     # Objects that are shown by their addresses are other ones in every run.
-    found = {name: text for name, text in found.items() if "0x" not in text}
+    values = {name: text for name, text in values.items() if "0x" not in text}
     for path in folder.iterdir():
         if path.is_file() and path.name not in INPUTS:
-            found[path.name] = path.read_bytes().hex()
-    return found
+            values[path.name] = path.read_bytes().hex()
+    return values
 
 
 def _run_slices(

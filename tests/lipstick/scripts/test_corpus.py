@@ -44,10 +44,10 @@ def test_slices_are_those_that_a_person_finds(provenances: dict[Path, ScriptProv
         text = path.read_text()
         for tag, criterion in criteria(text).items():
             true = marked(text, tag)
-            found = {line.number for line in provenance.depends(criterion).lines}
-            assert true <= found, f"{path.name}, {criterion}: {sorted(true - found)} missing"
+            numbers = {line.number for line in provenance.depends(criterion).lines}
+            assert true <= numbers, f"{path.name}, {criterion}: {sorted(true - numbers)} missing"
             right += len(true)
-            more += len(found - true)
+            more += len(numbers - true)
             compared += 1
     assert compared >= 60
     assert right / (right + more) > 0.97

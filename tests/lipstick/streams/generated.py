@@ -141,11 +141,11 @@ def graph_of(specs: list[Spec], name: str = "random") -> Graph:
                 column = None if values["function"] == "count" else values["column"]
                 stream.aggregate({"v": (values["function"], column)}, name=spec.sid)
             case "merge":
-                first, *others = [
+                first, *further = [
                     graph.stream(sid).map(_value, name=f"{spec.sid}_{i}_keys")
                     for i, sid in enumerate(spec.inputs)
                 ]
-                first.merge(*others, name=spec.sid)
+                first.merge(*further, name=spec.sid)
             case "time_join" | "length_join":
                 join = stream.join_time if spec.kind == "time_join" else stream.join_length
                 other = graph.stream(spec.inputs[1])

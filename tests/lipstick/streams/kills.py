@@ -148,8 +148,8 @@ def killed(seed: int, ends: float = math.inf, *, spark: bool) -> str:
                 break
             kills += 1
         if code != 0:
-            said = (folder / "log").read_text(errors="replace")[-1000:].replace("\n", " ")
-            return f"{kills} kills FAILED the process ended with {code}: {said}"
+            logged = (folder / "log").read_text(errors="replace")[-1000:].replace("\n", " ")
+            return f"{kills} kills FAILED the process ended with {code}: {logged}"
         try:
             return f"{kills} kills {_checked(seed, folder, batches, spark)} events"
         except (DisagreementError, AssertionError) as error:
@@ -179,17 +179,19 @@ def _started(seed: int, folder: Path, seconds: float, spark: bool) -> int | None
 def _checked(seed: int, folder: Path, batches: int, spark: bool) -> int:
     """Hold the recording of a seed against the oracle; return how many events it has."""
     specs, inputs, _ = workload(seed, spark=spark)
-    made = oracle.run(specs, inputs, delay_by_time(seed))
+    expected_events = oracle.run(specs, inputs, delay_by_time(seed))
     recording = Stored(folder / "store")
     count = 0
     for spec in specs:
-        same_events(seed, spec, recording, made[spec.sid])
+        same_events(seed, spec, recording, expected_events[spec.sid])
         recorded = len(recording.whole(spec.sid))
-        assert recorded == len(made[spec.sid]), f"{spec.sid} has {recorded} events, some twice"
+        assert recorded == len(expected_events[spec.sid]), (
+            f"{spec.sid} has {recorded} events, some twice"
+        )
         count += recorded
     expected = batches + spark  # the end of the input is a batch of its own
     assert recording.batches == expected, f"{recording.batches} batches, not {expected}"
-    check_questions(seed, specs, recording, made, np.random.default_rng(seed))
+    check_questions(seed, specs, recording, expected_events, np.random.default_rng(seed))
     damage = [each for each in fsck(folder / "store") if not each.garbage]
     assert not damage, damage
     return count

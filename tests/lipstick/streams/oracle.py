@@ -59,11 +59,11 @@ def name(sid: str, event: Event) -> Name:
 
 def of(sid: str, events: list[Event]) -> frozenset[Name]:
     """Events and all that they were made of."""
-    found: set[Name] = set()
+    names: set[Name] = set()
     for event in events:
-        found.add(name(sid, event))
-        found |= event.ancestors
-    return frozenset(found)
+        names.add(name(sid, event))
+        names |= event.ancestors
+    return frozenset(names)
 
 
 def ingest(spec: Spec, batches: list[list[dict[str, Any]]]) -> tuple[list[Event], dict[str, int]]:
@@ -129,20 +129,20 @@ def run(
     delay: Callable[[str, Any, int], int],
 ) -> dict[str, list[Event]]:
     """All events of all streams."""
-    made: dict[str, list[Event]] = {}
+    events: dict[str, list[Event]] = {}
     for spec in specs:
         if spec.kind == "source":
-            made[spec.sid] = ingest(spec, inputs[spec.sid])[0]
+            events[spec.sid] = ingest(spec, inputs[spec.sid])[0]
             continue
         stamps = Stamps(delay, spec.sid)
-        made[spec.sid] = OPERATORS[spec.kind](spec, made, stamps)
-    return made
+        events[spec.sid] = OPERATORS[spec.kind](spec, events, stamps)
+    return events
 
 
-def _map(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+def _map(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
     (source,) = spec.inputs
     result = []
-    for group in by_key(made[source]).values():
+    for group in by_key(events[source]).values():
         for e in group:
             t, n, d = stamps.next(e.key, e.t, e.n)
             value = e.value * spec.values["factor"] + 1
@@ -150,10 +150,10 @@ def _map(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event
     return result
 
 
-def _filter(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+def _filter(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
     (source,) = spec.inputs
     result = []
-    for group in by_key(made[source]).values():
+    for group in by_key(events[source]).values():
         for e in group:
             if int(e.value) % spec.values["modulus"]:
                 t, n, d = stamps.next(e.key, e.t)
@@ -161,20 +161,20 @@ def _filter(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Ev
     return result
 
 
-def _key_by(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+def _key_by(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
     (source,) = spec.inputs
     result = []
-    for e in sorted(made[source], key=lambda e: e.t):
+    for e in sorted(events[source], key=lambda e: e.t):
         key = int(e.value) % 3
         t, n, d = stamps.next(key, e.t)
         result.append(Event(key, t, n, d, e.value, of(source, [e])))
     return result
 
 
-def _window(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+def _window(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
     (source,) = spec.inputs
     result = []
-    for group in by_key(made[source]).values():
+    for group in by_key(events[source]).values():
         for i, e in enumerate(group):
             if spec.kind == "time_window":
                 members = [m for m in group if e.t - spec.values["width"] <= m.t <= e.t]
@@ -186,10 +186,10 @@ def _window(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Ev
     return result
 
 
-def _aggregate(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+def _aggregate(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
     (source,) = spec.inputs
     result = []
-    for group in by_key(made[source]).values():
+    for group in by_key(events[source]).values():
         for e in group:
             t, n, d = stamps.next(e.key, e.t, e.n)
             values = [v[0] if isinstance(v, tuple) else v for v in e.value]
@@ -198,8 +198,8 @@ def _aggregate(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list
     return result
 
 
-def _merge(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
-    tagged = [(e.t, i, source, e) for i, source in enumerate(spec.inputs) for e in made[source]]
+def _merge(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+    tagged = [(e.t, i, source, e) for i, source in enumerate(spec.inputs) for e in events[source]]
     result = []
     for _, _, source, e in sorted(tagged, key=lambda each: each[:2]):
         t, n, d = stamps.next(e.key, e.t)
@@ -215,9 +215,9 @@ def matches(rule: str, a: int, b: int) -> bool:
     )
 
 
-def _join(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
+def _join(spec: Spec, events: dict[str, list[Event]], stamps: Stamps) -> list[Event]:
     left, right = spec.inputs
-    lefts, rights = by_key(made[left]), by_key(made[right])
+    lefts, rights = by_key(events[left]), by_key(events[right])
     result = []
     for key in {**lefts, **rights}:
         sides = (lefts.get(key, []), rights.get(key, []))
@@ -239,9 +239,9 @@ def _join(spec: Spec, made: dict[str, list[Event]], stamps: Stamps) -> list[Even
                 continue
             t, n, d = stamps.next(key, tick)
             value = [(a.value, b.value) for a, b in pairs]
-            found = of(left, windows[0]) | of(right, windows[1])
+            behind = of(left, windows[0]) | of(right, windows[1])
             matched = {name(left, a) for a, _ in pairs} | {name(right, b) for _, b in pairs}
-            result.append(Event(key, t, n, d, value, found, frozenset(matched)))
+            result.append(Event(key, t, n, d, value, behind, frozenset(matched)))
     return result
 
 

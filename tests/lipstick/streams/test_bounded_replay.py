@@ -25,11 +25,11 @@ module = import_module("lipstick.streams.replay")  # the package has a function 
 def _told(replayed: Replayed) -> dict[str, Any]:
     told: dict[str, Any] = {"not deterministic": replayed.not_deterministic}
     for what in ("same", "changed", "gone"):
-        found = getattr(replayed, what)
-        told[what] = {sid: found.numbers(sid) for sid in found.streams}
+        part = getattr(replayed, what)
+        told[what] = {sid: part.numbers(sid) for sid in part.streams}
     # Numbers of what was not recorded are those of the replay.
-    found = replayed.appeared
-    told["appeared"] = {sid: keys.t.tolist() for sid, keys in found.streams.items()}
+    part = replayed.appeared
+    told["appeared"] = {sid: keys.t.tolist() for sid, keys in part.streams.items()}
     return told
 
 
@@ -45,7 +45,7 @@ def _changes(recording: Recording, rng: np.random.Generator, until: int) -> Chan
         if keys.code is not None:
             values = recording.codes.decode(keys.code).to_pylist()
             names = list(zip(values, names, strict=True))
-        first, second = (names[int(place)] for place in rng.integers(0, len(names), 2))
+        first, second = (names[int(index)] for index in rng.integers(0, len(names), 2))
         corrected[sid] = {first: {"v": int(rng.integers(0, 20))}}
         removed[sid] = [second]
     return Changes(corrected, removed) if corrected else None

@@ -61,8 +61,8 @@ def test_questions(store: Path) -> None:
         ("recent", 4),
         ("means", 4),
     ]
-    found = _rows("ancestors", store, "means:3", "--key", 7)
-    assert [(row["stream"], row["key"], row["n"], row["t"]) for row in found] == [
+    rows = _rows("ancestors", store, "means:3", "--key", 7)
+    assert [(row["stream"], row["key"], row["n"], row["t"]) for row in rows] == [
         ("readings", "7", 2, 11),
         ("readings", "7", 3, 31),
     ]
@@ -72,8 +72,8 @@ def test_questions(store: Path) -> None:
         ("time_window", "recent", 2),
         ("time_window", "recent", 3),
     ]
-    found = _rows("descendants", store, "readings", "--period", 11, 11)
-    assert [(row["key"], row["n"]) for row in found] == [("7", 2), ("7", 3), ("8", 1)]
+    rows = _rows("descendants", store, "readings", "--period", 11, 11)
+    assert [(row["key"], row["n"]) for row in rows] == [("7", 2), ("7", 3), ("8", 1)]
     assert "means" in _ask("descendants", store, "readings:1", "--key", "8").output
 
 

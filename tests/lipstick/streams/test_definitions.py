@@ -31,14 +31,14 @@ T1, T2 = [1, 11, 21, 31, 41], [2, 12, 22, 32, 42]
 
 
 def _times(recording: InMemory, sid: str, n: int, source: str = "s1") -> list[int]:
-    found: list[int] = ancestors(recording, Events(sid, n), [source]).streams[source].t.tolist()
-    return found
+    times: list[int] = ancestors(recording, Events(sid, n), [source]).streams[source].t.tolist()
+    return times
 
 
 def _key(recording: InMemory, sid: str, n: int) -> tuple[int, int, int]:
     keys = recording.whole(sid)
-    place = int(np.flatnonzero(keys.n == n)[0])
-    return int(keys.t[place]), n, int(keys.d[place])
+    index = int(np.flatnonzero(keys.n == n)[0])
+    return int(keys.t[index]), n, int(keys.d[index])
 
 
 def test_unary_operators() -> None:

@@ -14,12 +14,12 @@ def test_the_preset_measures_both_figures(tmp_path: Path) -> None:
     target = tmp_path / "r.json"
     result = CliRunner().invoke(main, ["--runs", "2", "--units", "4000", "--output", str(target)])
     assert result.exit_code == 0, result.output
-    found = json.loads(target.read_text())
-    assert len(found["fig14"]) == len(preset()["accuracy"]["settings"]) == 3
-    for row in found["fig14"]:
+    figures = json.loads(target.read_text())
+    assert len(figures["fig14"]) == len(preset()["accuracy"]["settings"]) == 3
+    for row in figures["fig14"]:
         shares = {name: each["mean"] for name, each in row["measured"].items()}
         assert shares["posterior, learned grid"] > 99
         assert shares["posterior"] > shares["basic, mean delay - 1"]
-    tumbling, sliding = found["fig15"]
+    tumbling, sliding = figures["fig15"]
     assert sliding["explicit"] > 1.5 * tumbling["explicit"]
     assert sliding["inference"] == tumbling["inference"]

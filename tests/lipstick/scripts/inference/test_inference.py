@@ -47,16 +47,16 @@ def view(*times: int) -> View:
 
 def brute(element: ProcessingElement, inputs: View, time: int) -> dict[tuple[int, ...], float]:
     """The probability of every set of inputs of an output, tuple by tuple."""
-    found: dict[tuple[int, ...], float] = {}
+    chances: dict[tuple[int, ...], float] = {}
     for delay in element.delay.support.tolist():
         trigger = time - delay
         if element.origin is not None and (trigger - element.origin) % element.trigger:
             continue
         inside = [p for p, t in enumerate(inputs.times) if trigger - element.window <= t < trigger]
         key = tuple(inside)
-        found[key] = found.get(key, 0.0) + float(element.delay.probabilities[delay])
-    whole = sum(found.values())
-    return {key: p / whole for key, p in found.items()}
+        chances[key] = chances.get(key, 0.0) + float(element.delay.probabilities[delay])
+    whole = sum(chances.values())
+    return {key: p / whole for key, p in chances.items()}
 
 
 def drawn(seed: int) -> tuple[list[ProcessingElement], Distribution, Simulated]:
@@ -92,11 +92,11 @@ def test_posterior_inference_is_that_of_all_delays_one_by_one(seed: int) -> None
     [element], _, stream = drawn(seed)
     first = stream.outputs.times[0] if len(stream.outputs) else 0
     for known in (element, replace(element, origin=element.window % element.trigger)):
-        found = posterior(known, stream.inputs, stream.outputs)
+        inferred = posterior(known, stream.inputs, stream.outputs)
         assert int(first) >= 0
-        for output in range(0, len(found), 7):
+        for output in range(0, len(inferred), 7):
             sets = brute(known, stream.inputs, int(stream.outputs.times[output]))
-            places, probability = found.of(output)
+            places, probability = inferred.of(output)
             assert probability == pytest.approx(max(sets.values())), f"seed {seed}, {output}"
             assert sets[tuple(places.tolist())] == pytest.approx(probability), f"seed {seed}"
 
@@ -106,16 +106,19 @@ def test_answers_are_right_as_often_as_they_say(setting: tuple[int, int]) -> Non
     delay, gap = (Distribution.poisson(mean) for mean in setting)
     element = ProcessingElement(10, 10, delay)
     stream = simulate([element], gap, 400_000, 5)
-    own = posterior(element, stream.inputs, stream.outputs)
-    score, best = own.score(stream.truth), probabilistic(element, stream.inputs, stream.outputs)
+    inferred = posterior(element, stream.inputs, stream.outputs)
+    score, best = (
+        inferred.score(stream.truth),
+        probabilistic(element, stream.inputs, stream.outputs),
+    )
     assert abs(score.exact - score.claimed) < 0.02
     assert abs(best.score(stream.truth).exact - best.probabilities[0]) < 0.02
     assert score.exact > best.score(stream.truth).exact - 0.005
-    right = (own.starts == stream.truth.starts) & (own.stops == stream.truth.stops)
+    right = (inferred.starts == stream.truth.starts) & (inferred.stops == stream.truth.stops)
     for low in np.arange(0.3, 1.0, 0.1):
-        some = (own.probabilities >= low) & (own.probabilities < low + 0.1)
+        some = (inferred.probabilities >= low) & (inferred.probabilities < low + 0.1)
         if some.sum() > 4_000:
-            assert abs(right[some].mean() - own.probabilities[some].mean()) < 0.02, low
+            assert abs(right[some].mean() - inferred.probabilities[some].mean()) < 0.02, low
 
 
 @pytest.mark.parametrize("setting", FIG_14, ids=str)
@@ -127,8 +130,8 @@ def test_a_known_grid_of_triggers_gives_999_of_1000(setting: tuple[int, int]) ->
     known = replace(element, origin=0)
     assert posterior(known, stream.inputs, stream.outputs).score(stream.truth).exact >= 0.999
     twice = simulate([element, element], gap, 200_000, 7)
-    found = multi_step([element, known], twice.inputs, twice.outputs)
-    assert found.score(twice.truth).exact >= 0.999
+    ranges = multi_step([element, known], twice.inputs, twice.outputs)
+    assert ranges.score(twice.truth).exact >= 0.999
 
 
 @pytest.mark.parametrize("setting", FIG_14, ids=str)
@@ -138,30 +141,30 @@ def test_multi_step_is_calibrated(setting: tuple[int, int]) -> None:
     stream = simulate([element, element], gap, 200_000, 8)
     score = multi_step([element, element], stream.inputs, stream.outputs).score(stream.truth)
     assert abs(score.exact - score.claimed) < 0.02
-    one = simulate([element], gap, 200_000, 8)
-    single = posterior(element, one.inputs, one.outputs).score(one.truth)
+    single_step = simulate([element], gap, 200_000, 8)
+    single = posterior(element, single_step.inputs, single_step.outputs).score(single_step.truth)
     assert abs(score.exact - single.exact) < 0.03
 
 
 def test_a_chain_of_one_is_one_step() -> None:
     [element], _, stream = drawn(3)
-    one = posterior(element, stream.inputs, stream.outputs)
+    single_step = posterior(element, stream.inputs, stream.outputs)
     other = multi_step([element], stream.inputs, stream.outputs)
-    assert (one.starts == other.starts).all()
-    assert one.probabilities == pytest.approx(other.probabilities)
+    assert (single_step.starts == other.starts).all()
+    assert single_step.probabilities == pytest.approx(other.probabilities)
 
 
 def test_the_windows_of_a_chain_have_all_of_the_probability() -> None:
     element = ProcessingElement(12, 5, Distribution(np.array([0.2, 0.5, 0.3])))
     for count in (1, 2, 3):
-        found = chain([element] * count)
-        assert sum(each.probability for each in found) == pytest.approx(1, abs=1e-3)
+        hypotheses = chain([element] * count)
+        assert sum(each.probability for each in hypotheses) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_offset_accuracy_is_that_of_the_definitions() -> None:
     gap = Distribution.poisson(3).without_zero()
-    found = offset_accuracy(Distribution.poisson(1), gap, np.arange(4))
-    assert found == pytest.approx([0.575, 0.637, 0.451, 0.237], abs=0.007)
+    accuracies = offset_accuracy(Distribution.poisson(1), gap, np.arange(4))
+    assert accuracies == pytest.approx([0.575, 0.637, 0.451, 0.237], abs=0.007)
     assert optimal_offset(Distribution.poisson(1), gap).value == 1
     assert optimal_offset(Distribution.poisson(2), gap).value == 2
 
@@ -182,8 +185,8 @@ def test_windows_and_triggers_by_tuples_follow_by_counting() -> None:
 
 
 def test_one_to_one_is_by_rank() -> None:
-    found = one_to_one(view(1, 2, 2), view(2, 3, 4))
-    assert [found.of(k)[0].tolist() for k in range(3)] == [[0], [1], [2]]
+    ranges = one_to_one(view(1, 2, 2), view(2, 3, 4))
+    assert [ranges.of(k)[0].tolist() for k in range(3)] == [[0], [1], [2]]
     with pytest.raises(InferenceError, match="are not 1:1"):
         one_to_one(view(1, 2), view(2))
     with pytest.raises(InferenceError, match="before its input"):
@@ -221,13 +224,13 @@ def test_what_cannot_be_inferred_is_refused() -> None:
 
 
 def test_ranges_are_written_and_read(tmp_path: Path) -> None:
-    found = Ranges(np.array([0, 1]), np.array([2, 4]), np.array([0.5, 1.0]))
-    found.write(tmp_path / "r.parquet")
+    ranges = Ranges(np.array([0, 1]), np.array([2, 4]), np.array([0.5, 1.0]))
+    ranges.write(tmp_path / "r.parquet")
     again = Ranges.read(tmp_path / "r.parquet")
-    assert (again.starts == found.starts).all()
+    assert (again.starts == ranges.starts).all()
     assert again.inferred
     assert again.outputs_of(1).tolist() == [0, 1]
-    found.write(tmp_path / "p.parquet", pairs=True)
+    ranges.write(tmp_path / "p.parquet", pairs=True)
     pairs = pq.read_table(tmp_path / "p.parquet")
     assert pairs["output"].to_pylist() == [0, 0, 1, 1, 1]
     assert pairs["input"].to_pylist() == [0, 1, 1, 2, 3]

@@ -24,12 +24,12 @@ from lipstick.scripts.inference.simulate import simulate
 
 
 def frame(spark: SparkSession, view: View) -> DataFrame:
-    rows = [(int(time), place) for place, time in enumerate(view.times)]
+    rows = [(int(time), number) for number, time in enumerate(view.times)]
     return spark.createDataFrame(rows, "txn_time bigint, seq bigint")
 
 
-def same(found: DataFrame, expected: Ranges) -> None:
-    rows = {row["output"]: row for row in found.toLocalIterator()}
+def same(frame_of_ranges: DataFrame, expected: Ranges) -> None:
+    rows = {row["output"]: row for row in frame_of_ranges.toLocalIterator()}
     assert len(rows) == len(expected)
     for output, row in rows.items():
         places, probability = expected.of(output)
@@ -46,14 +46,14 @@ def test_range_joins_are_inference_in_memory(spark: SparkSession) -> None:
     stream = simulate([element], Distribution.poisson(3), 1_500, 4)
     inputs, outputs = frame(spark, stream.inputs), frame(spark, stream.outputs)
     offset = expected_offset(element, stream.inputs)
-    found = infer_ranges(element, inputs, outputs, offset)
-    same(found, probabilistic(element, stream.inputs, stream.outputs))
+    joined = infer_ranges(element, inputs, outputs, offset)
+    same(joined, probabilistic(element, stream.inputs, stream.outputs))
     known = replace(element, origin=5)
-    own = posterior(known, stream.inputs, stream.outputs)
+    on_known_grid = posterior(known, stream.inputs, stream.outputs)
     on_grid = infer_ranges(known, inputs, outputs)
     rows = {row["output"]: row["count"] for row in on_grid.toLocalIterator()}
-    assert rows == {k: len(own.of(k)[0]) for k in range(len(own))}
-    assert own.score(stream.truth).exact >= 0.99
+    assert rows == {k: len(on_known_grid.of(k)[0]) for k in range(len(on_known_grid))}
+    assert on_known_grid.score(stream.truth).exact >= 0.99
 
 
 def test_what_a_job_needs_is_asked_for(spark: SparkSession) -> None:

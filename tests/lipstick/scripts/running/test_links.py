@@ -41,29 +41,29 @@ def test_rows_are_linked_to_those_that_they_were_made_of(name: str) -> None:
         read = source(random)
         if name == "sorted anew" and read["key"].is_monotonic_increasing:
             continue
-        made = step(read)
-        made = made.to_frame() if isinstance(made, pd.Series) else made
-        found, _, codes = inferred(made, read)
-        if name == "sorted" and made.index.equals(read.index):
+        result = step(read)
+        result = result.to_frame() if isinstance(result, pd.Series) else result
+        rule_found, _, codes = inferred(result, read)
+        if name == "sorted" and result.index.equals(read.index):
             continue
-        assert found == rule, seed
+        assert rule_found == rule, seed
         assert codes is not None
-        for place in range(len(made)):
-            linked = set(np.flatnonzero(codes[1] == codes[0][place]).tolist())
-            row = made.reset_index().iloc[place]
+        for position in range(len(result)):
+            linked = set(np.flatnonzero(codes[1] == codes[0][position]).tolist())
+            row = result.reset_index().iloc[position]
             if name.startswith("groups"):
                 true = set(np.flatnonzero(read["group"] == row["group"]).tolist())
             elif name in ("column", "column alone"):
-                true = {place}
+                true = {position}
             elif name == "filter" or name == "sorted":
                 true = {int(row["index"])}
             else:
                 true = set(np.flatnonzero(read["key"] == row["key"]).tolist())
-            assert linked == true, f"seed {seed}, row {place}"
+            assert linked == true, f"seed {seed}, row {position}"
 
 
 def test_rows_of_other_values_and_another_count_are_not_told() -> None:
     read = pd.DataFrame({"x": [1.0, 2.0, 4.0]})
-    found, why, codes = inferred(pd.DataFrame({"y": [7.0]}), read)
-    assert (found, codes) == (Rule.ALL, None)
+    rule_found, why, codes = inferred(pd.DataFrame({"y": [7.0]}), read)
+    assert (rule_found, codes) == (Rule.ALL, None)
     assert "no column of the same values" in why

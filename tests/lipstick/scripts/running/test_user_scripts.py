@@ -117,8 +117,8 @@ def ran(project: Path, text: str, *arguments: str) -> Run:
     return open_run("project/s.py.run")
 
 
-def rows(found: Trace) -> dict[str, tuple[int, ...] | None]:
-    return {Path(item.file).name: item.rows for item in found.inputs}
+def rows(traced: Trace) -> dict[str, tuple[int, ...] | None]:
+    return {Path(item.file).name: item.rows for item in traced.inputs}
 
 
 def test_options_functions_and_paths_of_pathlib(project: Path) -> None:
@@ -126,10 +126,10 @@ def test_options_functions_and_paths_of_pathlib(project: Path) -> None:
     files = [file for event in run.events for file in event.files]
     assert all(Path(file.path).is_absolute() and file.size > 0 for file in files)
     assert rows(trace(run, "joined.csv", row=1)) == {"orders.csv": (2,), "people.csv": (0,)}
-    found = trace(run, "out/cities.parquet", where={"city": "oslo"})
+    traced_row = trace(run, "out/cities.parquet", where={"city": "oslo"})
     # Which of ann's orders counted, nothing that pandas keeps tells.
-    assert rows(found)["people.csv"] == (0, 2)
-    texts = [line.text for line in found.lines]
+    assert rows(traced_row)["people.csv"] == (0, 2)
+    texts = [line.text for line in traced_row.lines]
     assert 'joined = chosen.merge(people, on="who")' in texts
     assert not any("parser" in text for text in texts)
 
@@ -154,17 +154,17 @@ def test_a_failure_says_its_line_and_keeps_what_was_written(project: Path) -> No
 def test_files_of_plain_python(project: Path) -> None:
     run = ran(project, PLAIN)
     assert run.failed is None
-    found = trace(run, "totals.csv", row=0)
-    assert rows(found) == {"orders.csv": None}
-    assert not found.certain
-    assert {5, 6, 7, 12} <= {line.number for line in found.lines}
-    assert 8 not in {line.number for line in found.lines}
+    traced_row = trace(run, "totals.csv", row=0)
+    assert rows(traced_row) == {"orders.csv": None}
+    assert not traced_row.certain
+    assert {5, 6, 7, 12} <= {line.number for line in traced_row.lines}
+    assert 8 not in {line.number for line in traced_row.lines}
 
 
 def test_modules_of_the_project(project: Path) -> None:
     (project / "helpers.py").write_text(HELPERS)
     run = ran(project, MODULES)
-    found = trace(run, "top.csv", row=0)
-    assert rows(found) == {"orders.csv": (3,)}
-    assert ("helpers.py", 4) in {(line.file, line.number) for line in found.lines}
+    traced_row = trace(run, "top.csv", row=0)
+    assert rows(traced_row) == {"orders.csv": (3,)}
+    assert ("helpers.py", 4) in {(line.file, line.number) for line in traced_row.lines}
     assert trace(run, "stats.csv", row=0).inputs[0].rules == (Rule.ALL,)

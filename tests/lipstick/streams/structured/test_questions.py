@@ -49,12 +49,12 @@ def test_ranges_of_all_events(seed: int, spark: SparkSession, tmp_path: Path) ->
     sid = max(
         graph.recorded, key=lambda name: len(recording.whole(name)) * len(graph.node(name).inputs)
     )
-    keys, found = ancestors_of_each(recording, Events(sid))
+    keys, found_by_stream = ancestors_of_each(recording, Events(sid))
     assert len(keys) > 10
     names = _names(recording, keys)
     want = {
         (*names[owner], stream, name[1])
-        for stream, (events, owners) in found.items()
+        for stream, (events, owners) in found_by_stream.items()
         for name, owner in zip(_names(recording, events), owners.tolist(), strict=True)
     }
     have = [

@@ -51,7 +51,7 @@ def test_random_graphs_started_again(
     rng = np.random.default_rng(seed)
     specs = specs_of(rng, keyed=partitions is not None)
     inputs = random_inputs(specs, rng, BATCHES, 40)
-    made = oracle.run(specs, inputs, delay_by_time(seed))
+    expected_events = oracle.run(specs, inputs, delay_by_time(seed))
     store, checkpoint = tmp_path / "store", tmp_path / "checkpoint"
     for first in range(0, BATCHES, 2):
         for sid, batches in inputs.items():
@@ -72,8 +72,8 @@ def test_random_graphs_started_again(
                 running.finish()
     recording = Stored(store)
     for spec in specs:
-        same_events(seed, spec, recording, made[spec.sid])
-    assert check_questions(seed, specs, recording, made, rng) > 0
+        same_events(seed, spec, recording, expected_events[spec.sid])
+    assert check_questions(seed, specs, recording, expected_events, rng) > 0
     assert fsck(store) == []
 
 
@@ -121,9 +121,9 @@ def test_results_come_with_their_properties(
     if partitions is None:
         assert rows == [{"v": 5, "_n": 1, "_t": 4, "_d": 1, "_total_delay": 3, "_count": 1}]
         return
-    one = {"v": 5, "_key": 1, "_n": 1, "_t": 4, "_d": 1, "_total_delay": 3, "_count": 1}
+    first = {"v": 5, "_key": 1, "_n": 1, "_t": 4, "_d": 1, "_total_delay": 3, "_count": 1}
     two = {"v": 11, "_key": 1, "_n": 2, "_t": 6, "_d": 1, "_total_delay": 3, "_count": 2}
-    assert rows == [one, two]
+    assert rows == [first, two]
     recording = Stored(tmp_path / "store")
     assert ancestors(recording, Events("f", 2, key=1)).numbers("s") == [(1, 1), (1, 2)]
     assert descendants(recording, Events("s", 1, key=2)).numbers("f") == []

@@ -28,13 +28,13 @@ class Local(Partitioned):
     """Has the work done here, on tables by source in the place of a frame."""
 
     def replies(self, frame: Any, work: Work) -> list[tuple[str, list[bytes]]]:
-        made = []
+        documents = []
         for partition in range(len(self._slots)):
             table = _rows(frame, partition, len(self._slots))
             for batch in work(iter(table.to_batches(max_chunksize=7))):
                 (row,) = batch.to_pylist()
-                made.append((row["document"], row["results"]))
-        return made[::-1]
+                documents.append((row["document"], row["results"]))
+        return documents[::-1]
 
 
 def _rows(frame: Mapping[str, pa.Table], partition: int, partitions: int) -> pa.Table:
@@ -42,9 +42,9 @@ def _rows(frame: Mapping[str, pa.Table], partition: int, partitions: int) -> pa.
     parts = [pa.table({SOURCE: [-1], PARTITION: [partition], ARRIVAL: [1 << 40], SLOT: [0]})]
     arrived = 0
     for number, table in enumerate(frame.values()):
-        own = table.column("k").to_numpy() % partitions == partition
-        count = int(own.sum())
-        arrival = arrived + np.flatnonzero(own)
+        chosen = table.column("k").to_numpy() % partitions == partition
+        count = int(chosen.sum())
+        arrival = arrived + np.flatnonzero(chosen)
         arrived += len(table)
         rows = pa.table(
             {
@@ -52,7 +52,7 @@ def _rows(frame: Mapping[str, pa.Table], partition: int, partitions: int) -> pa.
                 PARTITION: np.full(count, partition),
                 ARRIVAL: arrival,
                 SLOT: np.zeros(count, dtype=np.int64),
-                column_of(number): table.filter(pa.array(own)).to_struct_array(),
+                column_of(number): table.filter(pa.array(chosen)).to_struct_array(),
             }
         )
         parts.append(rows)
@@ -68,7 +68,7 @@ def test_random_graphs_whose_keys_are_divided(first: int, tmp_path: Path) -> Non
         rng = np.random.default_rng(seed)
         specs = specs_of(rng, keyed=True)
         inputs = random_inputs(specs, rng, BATCHES, 40)
-        made = oracle.run(specs, inputs, delay_by_time(seed))
+        expected_events = oracle.run(specs, inputs, delay_by_time(seed))
         store = tmp_path / str(seed)
         for start in (0, 3):
             with RecordedQuery(store, full=bool(seed % 2), block=1 + seed % 9) as recorder:
@@ -82,9 +82,9 @@ def test_random_graphs_whose_keys_are_divided(first: int, tmp_path: Path) -> Non
                     work.finish(_batch(inputs, None))
         recording = Stored(store)
         for spec in specs:
-            same_events(seed, spec, recording, made[spec.sid])
-            assert len(recording.whole(spec.sid)) == len(made[spec.sid])
-        check_questions(seed, specs, recording, made, rng)
+            same_events(seed, spec, recording, expected_events[spec.sid])
+            assert len(recording.whole(spec.sid)) == len(expected_events[spec.sid])
+        check_questions(seed, specs, recording, expected_events, rng)
         assert fsck(store) == []
 
 
@@ -110,7 +110,7 @@ def test_random_graphs_in_one_process(first: int, tmp_path: Path) -> None:
         rng = np.random.default_rng(seed)
         specs = specs_of(rng, keyed=False)
         inputs = random_inputs(specs, rng, BATCHES, 40)
-        made = oracle.run(specs, inputs, delay_by_time(seed))
+        expected_events = oracle.run(specs, inputs, delay_by_time(seed))
         store = tmp_path / str(seed)
         for start in (0, 3):
             with Assertions(store, block=1 + seed % 9) as recorder:
@@ -123,8 +123,8 @@ def test_random_graphs_in_one_process(first: int, tmp_path: Path) -> None:
                     work.finish(frame)
         recording = Stored(store)
         for spec in specs:
-            same_events(seed, spec, recording, made[spec.sid])
-        check_questions(seed, specs, recording, made, rng)
+            same_events(seed, spec, recording, expected_events[spec.sid])
+        check_questions(seed, specs, recording, expected_events, rng)
 
 
 def _batch(inputs: Mapping[str, Any], number: int | None) -> Any:
