@@ -57,10 +57,10 @@ class ReductionSource:
     @property
     def views(self) -> dict[str, Callable[[Params, Budget], dict[str, Any]]]:
         """The questions, by name; those of the graph are about the commit it was opened at."""
-        own = {"progress": self.progress, "outputs": self.outputs, "trace": self.trace}
+        views = {"progress": self.progress, "outputs": self.outputs, "trace": self.trace}
         if self._graph is None:
-            return {"about": self.about, **own}
-        return {**self._graph.views, "about": self.about, **own}
+            return {"about": self.about, **views}
+        return {**self._graph.views, "about": self.about, **views}
 
     def about(self, params: Params, budget: Budget) -> dict[str, Any]:
         """Of the graph, as it is now; its pictures are of this commit from here on."""
@@ -101,8 +101,8 @@ class ReductionSource:
         names = graph.effects
         budget.check()
         text = params.text("text", "").strip().lower()
-        found = sorted(name for name in names if text in name.lower())
-        return {"names": [cell(name) for name in found[:NAMED]], "total": len(found)}
+        matched = sorted(name for name in names if text in name.lower())
+        return {"names": [cell(name) for name in matched[:NAMED]], "total": len(matched)}
 
     def trace(self, params: Params, budget: Budget) -> dict[str, Any]:
         """The inputs that an entity came from, or with ``forwards`` the outputs that came of it.
@@ -116,15 +116,15 @@ class ReductionSource:
         if not entity:
             raise ExploreError("Name an entity, such as an output.")
         graph = self._now()
-        found = graph.descendants(entity) if forwards else graph.lineage(entity)
+        traced = graph.descendants(entity) if forwards else graph.lineage(entity)
         budget.check()
-        asked = "descendants" if forwards else "lineage"
+        function = "descendants" if forwards else "lineage"
         return {
             "entity": cell(entity),
             "node": graph.graph.name(graph.node(entity)),
-            "names": [cell(name) for name in found[:NAMED]],
-            "total": len(found),
-            "python": f"{self._opening}\ngraph.{asked}({entity!r})",
+            "names": [cell(name) for name in traced[:NAMED]],
+            "total": len(traced),
+            "python": f"{self._opening}\ngraph.{function}({entity!r})",
         }
 
     def _now(self) -> ReducedGraph:
@@ -155,8 +155,8 @@ class ReductionSource:
 
 
 def _report(topic: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = topic.get("progress", {}).get("report", {})
-    return found
+    report: dict[str, Any] = topic.get("progress", {}).get("report", {})
+    return report
 
 
 def _point(topic: dict[str, Any]) -> dict[str, int | None]:

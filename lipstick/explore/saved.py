@@ -149,11 +149,11 @@ def _graph(held: Holding, number: int) -> None:
 
 
 def _script(held: Holding, number: int) -> None:
-    found = held.hold(number, "script", {})
-    if found is None:
+    script = held.hold(number, "script", {})
+    if script is None:
         return
     _graph(held, number)
-    for criterion in [*found["outputs"], *found["inputs"], *found["variables"]]:
+    for criterion in [*script["outputs"], *script["inputs"], *script["variables"]]:
         for forwards in ({}, {"forwards": True}):
             answer = held.hold(number, "depends", {"criterion": criterion, **forwards})
             if answer is not None and answer["seeds"]:
@@ -168,10 +168,10 @@ def _streams(held: Holding, number: int, rows: int) -> None:
     held.hold(number, "picture", version)
     # What nothing is made of is asked about first: where there is little room, that is held.
     for stream in reversed(about["streams"]):
-        asked = {"stream": stream["name"], "offset": 0, "limit": 100, **version}
-        found = held.hold(number, "events", asked)
-        for row in [] if found is None else found["rows"][:rows]:
-            keyed = found["keyed"]
+        question = {"stream": stream["name"], "offset": 0, "limit": 100, **version}
+        events = held.hold(number, "events", question)
+        for row in [] if events is None else events["rows"][:rows]:
+            keyed = events["keyed"]
             event = {"stream": stream["name"], "n": int(row[1 if keyed else 0])}
             if keyed:
                 event["key"] = row[0]
@@ -185,6 +185,6 @@ def _reduction(held: Holding, number: int, rows: int) -> None:
     if progress is None:
         return
     version = {"version": progress["version"]}
-    found = held.hold(number, "outputs", {"text": "", **version})
-    for name in [] if found is None else found["names"][:rows]:
+    outputs = held.hold(number, "outputs", {"text": "", **version})
+    for name in [] if outputs is None else outputs["names"][:rows]:
         held.hold(number, "trace", {"entity": name, **version})

@@ -66,8 +66,8 @@ def copied(capture: Capture, tokens: Mapping[str, pa.Table], scenario: Params) -
         listed = ", ".join(repr(key[0] if len(key) == 1 else key) for key in rows)
         given.append(f"    {name!r}: [{listed}],")
     opening = f"capture = lipstick.open({str(capture.directory)!r})"
-    asked = [opening, *lines, "capture.what_if(delete={", *given, "}).changes"]
-    text = "\n".join(asked)
+    statements = [opening, *lines, "capture.what_if(delete={", *given, "}).changes"]
+    text = "\n".join(statements)
     needed = {
         "datetime.": "import datetime",
         "Decimal(": "from decimal import Decimal",
@@ -88,8 +88,8 @@ def _read(capture: Capture, name: str, text: str, read: str) -> str:
         filtered = f"{source}.filter({_filter(schema, conditions)})"
         return f"{read} = {filtered}"
     files = [str(path) for path in source_files(record)]
-    found = f"columns={key!r}, filter={_filter(source_schema(record), conditions)}"
-    return f"{read} = ds.dataset({files!r}).to_table({found})"
+    arguments = f"columns={key!r}, filter={_filter(source_schema(record), conditions)}"
+    return f"{read} = ds.dataset({files!r}).to_table({arguments})"
 
 
 def _filter(schema: pa.Schema, conditions: list[tuple[str, str]]) -> str:

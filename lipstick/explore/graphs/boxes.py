@@ -109,9 +109,9 @@ class Drawing:
         )
         return len(self.boxes) - 1
 
-    def mark(self, box: int, found: Mapping[str, int], total: int) -> None:
+    def mark(self, box: int, counts: Mapping[str, int], total: int) -> None:
         """Say of a box of how many of its nodes a mark is."""
-        known = {kind: [count, total] for kind, count in found.items() if count}
+        known = {kind: [count, total] for kind, count in counts.items() if count}
         if known:
             self.boxes[box]["marks"] = known
 

@@ -24,22 +24,22 @@ def search(outline: Outline, graph: Callable[[], ProvenanceGraph], text: str) ->
     """
     lowered = text.lower()
     groups = [name for name in outline.groups if lowered in name.lower()]
-    found: list[dict[str, Any]] = []
+    matches: list[dict[str, Any]] = []
     for name in groups[:LISTED]:
         module = name in outline.modules
         focus: Focus = {"module": name} if module else {"relation": name}
-        found.append({"sort": "module" if module else "input", "name": name, "focus": focus})
+        matches.append({"sort": "module" if module else "input", "name": name, "focus": focus})
     segments = [s for s in outline.segments if lowered in s.name.lower()] if lowered else []
     for segment in segments[:LISTED]:
         if segment.kind is Kind.INVOCATION and segment.module is not None:
             focus = {"module": segment.module, "invocation": segment.invocation}
         else:
             focus = {"segment": segment.name}
-        found.append({"sort": "segment", "name": cell(segment.name), "focus": focus})
+        matches.append({"sort": "segment", "name": cell(segment.name), "focus": focus})
     if text:
         try:
             node = graph().node(text)
-            found.insert(0, {"sort": "node", "name": cell(text), "focus": {"node": node}})
+            matches.insert(0, {"sort": "node", "name": cell(text), "focus": {"node": node}})
         except GraphError:
             pass  # no node is called exactly so
-    return {"found": found, "total": len(groups) + len(segments)}
+    return {"found": matches, "total": len(groups) + len(segments)}

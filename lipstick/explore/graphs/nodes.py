@@ -153,9 +153,11 @@ def _label(segment: Segment, name: str) -> str:
     """What a node is called in the box of its segment."""
     if segment.module is not None:
         return name.rpartition("/")[2]
-    own = name.removeprefix(f"{segment.name}:")
+    own_name = name.removeprefix(f"{segment.name}:")
     # Segments of one relation differ by the commit that they came with.
-    return name if own == name or segment.relation is None else f"{segment.relation}:{own}"
+    return (
+        name if own_name == name or segment.relation is None else f"{segment.relation}:{own_name}"
+    )
 
 
 def values_of(graph: ProvenanceGraph, ids: Array) -> dict[int, str | None]:

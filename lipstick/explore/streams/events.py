@@ -28,11 +28,11 @@ def window(recording: Stored, sid: str, offset: int, limit: int) -> dict[str, An
     total = int(ends[-1]) if len(ends) else 0
     first, stop = min(offset, total), min(offset + min(limit, WINDOW), total)
     tables = []
-    for place in range(int(np.searchsorted(ends, first, "right")), len(rows)):
-        start = int(ends[place] - rows[place])
+    for batch in range(int(np.searchsorted(ends, first, "right")), len(rows)):
+        start = int(ends[batch] - rows[batch])
         if start >= stop:
             break
-        keys = recording.load(sid, np.array([len(rows) - 1 - place]))
+        keys = recording.load(sid, np.array([len(rows) - 1 - batch]))
         latest = np.argsort(-keys.t, kind="stable")
         chosen = latest[max(0, first - start) : stop - start]
         tables.append(table_of(recording, sid, keys, chosen))
@@ -58,12 +58,12 @@ def table_of(recording: Stored, sid: str, keys: Keys | None, chosen: Any) -> pa.
         keys = Keys.empty(keyed)
     order = np.sort(chosen)
     back = pa.array(np.searchsorted(order, chosen))
-    own = keys.take(order)
-    table = key_table(recording, sid, own).drop_columns(["stream"])
+    sorted_keys = keys.take(order)
+    table = key_table(recording, sid, sorted_keys).drop_columns(["stream"])
     if not keyed:
         table = table.drop_columns(["key"])
-    if recording.has_content(sid) and len(own):
-        table = _with_content(recording, sid, table, recording.content(sid, own))
+    if recording.has_content(sid) and len(sorted_keys):
+        table = _with_content(recording, sid, table, recording.content(sid, sorted_keys))
     return table.take(back)
 
 

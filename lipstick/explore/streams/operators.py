@@ -38,8 +38,8 @@ def described(node: Node) -> str:
 def counts_of(recording: Stored) -> dict[str, int]:
     """How many events every stream has; twins have those of the stream that they are."""
     graph = recording.graph
-    own = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
-    return {sid: own[graph.original(sid)] for sid in graph.nodes}
+    recorded_counts = {sid: int(recording.parts(sid).rows.sum()) for sid in graph.recorded}
+    return {sid: recorded_counts[graph.original(sid)] for sid in graph.nodes}
 
 
 def operators(recording: Stored, lit: dict[str, int] | None = None) -> dict[str, Any]:
@@ -64,8 +64,8 @@ def operators(recording: Stored, lit: dict[str, int] | None = None) -> dict[str,
         parent = around.get(node.module)
         boxes[sid] = drawing.add(sort, sid, lines=lines, parent=parent, focus=focus)
         if lit is not None:
-            found = lit.get(graph.original(sid), 0)
-            drawing.mark(boxes[sid], {"lit": found}, counts[sid])
+            lit_here = lit.get(graph.original(sid), 0)
+            drawing.mark(boxes[sid], {"lit": lit_here}, counts[sid])
     for sid, node in graph.nodes.items():
         sources = node.inputs if node.twin is None else (node.twin,)
         for source in sources:

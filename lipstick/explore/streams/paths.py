@@ -47,8 +47,8 @@ def path(recording: Stored, event: Events, forwards: bool, budget: Budget) -> di
     graph = recording.graph
     start = graph.original(event.sid)
     keys = resolve(recording, event)
-    found = found_by(recording, event, forwards)
-    reached = {sid: each for sid, each in found.streams.items() if len(each) and sid != start}
+    answer = found_by(recording, event, forwards)
+    reached = {sid: each for sid, each in answer.streams.items() if len(each) and sid != start}
     budget.check()
     total = sum(map(len, reached.values()))
     picture = None
@@ -61,7 +61,7 @@ def path(recording: Stored, event: Events, forwards: bool, budget: Budget) -> di
         "total": total,
         "itself": _listed(recording, start, keys),
         "ends": [_listed(recording, sid, reached[sid]) for sid in last],
-        "notes": [cell(note) for note in found.notes],
+        "notes": [cell(note) for note in answer.notes],
     }
 
 
@@ -103,7 +103,7 @@ def drawn(
             bundles[sid] = drawing.add("bundle", label, focus=focus)
     drawing.boxes[0]["center"] = True
     for source, target in _steps(recording, start, keys, reached, forwards, budget):
-        ends = [boxes.get(place, bundles.get(place[0])) for place in (source, target)]
+        ends = [boxes.get(end, bundles.get(end[0])) for end in (source, target)]
         if ends[0] is not None and ends[1] is not None:
             drawing.link(ends[0], ends[1])
     label = drawing.boxes[0]["label"]
@@ -145,8 +145,8 @@ def _steps(
     every = {start: keys, **reached}
     known = {sid: set(_places(recording, sid, each)) for sid, each in every.items()}
     steps: dict[tuple[Place, Place], None] = {}
-    made = reached if forwards else every
-    for sid, each in made.items():
+    targets = reached if forwards else every
+    for sid, each in targets.items():
         budget.check()
         inputs = recording.graph.node(sid).inputs
         if not inputs:

@@ -82,9 +82,9 @@ class Progress:
 
     def rate(self, stream: str) -> float | None:
         """Events of a stream a second, over the last batches; None where there is no time."""
-        found = list(self.batches)[-RATED:]
-        if len(found) < 2 or found[-1].time <= found[0].time:
+        recent = list(self.batches)[-RATED:]
+        if len(recent) < 2 or recent[-1].time <= recent[0].time:
             return None
         # What the first of them had came before its commit.
-        count = sum(batch.rows.get(stream, 0) for batch in found[1:])
-        return count / (found[-1].time - found[0].time)
+        count = sum(batch.rows.get(stream, 0) for batch in recent[1:])
+        return count / (recent[-1].time - recent[0].time)

@@ -114,9 +114,9 @@ class StreamSource:
         if not params.integer("n", 0):
             return operators.operators(recording)
         event = events.event_of(recording, params)
-        found = paths.found_by(recording, event, params.flag("forwards"))
+        answer = paths.found_by(recording, event, params.flag("forwards"))
         budget.check()
-        lit = {recording.graph.original(sid): len(keys) for sid, keys in found.streams.items()}
+        lit = {recording.graph.original(sid): len(keys) for sid, keys in answer.streams.items()}
         lit[recording.graph.original(event.sid)] = 1
         return operators.operators(recording, lit)
 
@@ -126,18 +126,18 @@ class StreamSource:
         recording, _ = self.recording(params)
         sid = events.stream_of(recording, params)
         offset = params.integer("offset", 0, 0)
-        found = events.window(recording, sid, offset, params.integer("limit", 100, 1))
-        return {**found, "python": self._asking(recording, f"recording.whole({sid!r})")}
+        table = events.window(recording, sid, offset, params.integer("limit", 100, 1))
+        return {**table, "python": self._asking(recording, f"recording.whole({sid!r})")}
 
     def path(self, params: Params, budget: Budget) -> dict[str, Any]:
         """What an event was made of; see :func:`lipstick.explore.streams.paths.path`."""
         recording, _ = self.recording(params)
         event = events.event_of(recording, params)
         forwards = params.flag("forwards")
-        found = paths.path(recording, event, forwards, budget)
+        drawn_path = paths.path(recording, event, forwards, budget)
         named = f"{event.sid!r}, {event.n}" + ("" if event.key is None else f", {event.key!r}")
-        asked = f"{'descendants' if forwards else 'ancestors'}(recording, Events({named}))"
-        return {**found, "python": self._asking(recording, f"{asked}.table()")}
+        call = f"{'descendants' if forwards else 'ancestors'}(recording, Events({named}))"
+        return {**drawn_path, "python": self._asking(recording, f"{call}.table()")}
 
     def _opening(self, query: str) -> str:
         return (

@@ -36,11 +36,11 @@ def test_a_path_is_what_the_ancestor_functions_find(sensors: Path) -> None:
     source, recording = open_source(sensors), Stored(sensors)
     event = Events("alarms", 1, "kitchen")
     answer = ask(source, "path", stream="alarms", n=1, key="kitchen")
-    found = ancestors(recording, event)
+    by_function = ancestors(recording, event)
     (readings,) = answer["ends"]
-    assert [(row[0], int(row[1])) for row in readings["rows"]] == found.numbers("readings")
+    assert [(row[0], int(row[1])) for row in readings["rows"]] == by_function.numbers("readings")
     celsius = [column["name"] for column in readings["columns"]].index("celsius")
-    wanted = found.content("readings").column("celsius").to_pylist()
+    wanted = by_function.content("readings").column("celsius").to_pylist()
     assert [float(row[celsius]) for row in readings["rows"]] == wanted
     steps = trace(recording, event).to_pylist()
     assert drawn_edges(answer["picture"]) == {
@@ -53,13 +53,13 @@ def test_a_path_is_what_the_ancestor_functions_find(sensors: Path) -> None:
 def test_what_an_event_is_in_is_what_descendants_finds(sensors: Path) -> None:
     source, recording = open_source(sensors), Stored(sensors)
     answer = ask(source, "path", stream="readings", n=23, key="kitchen", forwards=True)
-    found = descendants(
+    by_function = descendants(
         recording, Events("readings", 23, "kitchen"), within=recording.graph.recorded
     )
-    counts = {sid: len(keys) for sid, keys in found.streams.items() if sid != "readings"}
+    counts = {sid: len(keys) for sid, keys in by_function.streams.items() if sid != "readings"}
     assert answer["counts"] == {sid: count for sid, count in counts.items() if count}
     (alarms,) = answer["ends"]
-    assert [(row[0], int(row[1])) for row in alarms["rows"]] == found.numbers("alarms")
+    assert [(row[0], int(row[1])) for row in alarms["rows"]] == by_function.numbers("alarms")
     lit = ask(source, "picture", stream="readings", n=23, key="kitchen", forwards=True)
     marks = {box["label"]: box.get("marks", {}).get("lit", [0])[0] for box in lit["boxes"]}
     assert marks == {"readings": 1, **counts}
@@ -119,9 +119,9 @@ def test_a_stream_that_is_recorded_is_as_it_is_now(tmp_path: Path) -> None:
     ],
 )
 def test_what_there_is_not_is_told(sensors: Path, asked: dict[str, Any], told: str) -> None:
-    found = Explorer([open_source(sensors)]).ask({"view": "path", "params": asked})
-    assert told in found["error"]["message"]
-    assert found["error"]["kind"] == "refused"
+    reply = Explorer([open_source(sensors)]).ask({"view": "path", "params": asked})
+    assert told in reply["error"]["message"]
+    assert reply["error"]["kind"] == "refused"
 
 
 def test_a_reduction_tells_who_came_from_whom(tmp_path: Path) -> None:
@@ -137,12 +137,12 @@ def test_a_reduction_tells_who_came_from_whom(tmp_path: Path) -> None:
     for name in outputs["names"]:
         assert ask(source, "trace", entity=name)["names"] == graph.lineage(name)
     assert ask(source, "trace", entity="i", forwards=True)["names"] == graph.descendants("i")
-    found = Explorer([source]).ask({"view": "trace", "params": {"entity": "between 0"}})
-    assert "intermediate" in found["error"]["message"]
+    reply = Explorer([source]).ask({"view": "trace", "params": {"entity": "between 0"}})
+    assert "intermediate" in reply["error"]["message"]
     assert ask(source, "about")["deletable"] is False
-    asked = {"focus": {}, "marks": {"mode": "delete", "nodes": [0]}}
-    found = Explorer([source]).ask({"view": "picture", "params": asked})
-    assert "is reduced" in found["error"]["message"]
+    params = {"focus": {}, "marks": {"mode": "delete", "nodes": [0]}}
+    reply = Explorer([source]).ask({"view": "picture", "params": params})
+    assert "is reduced" in reply["error"]["message"]
 
 
 def test_a_reduction_that_goes_on_is_as_it_is_now(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_a_reduction_that_goes_on_is_as_it_is_now(tmp_path: Path) -> None:
         assert topic["lag"] < 60
         recorded.emit(tmp_path, 2)
         follower.step()
-        found = ask(source, "progress")
-        assert [point["topics"]["orders"]["received"] for point in found["history"]] == [
+        progress = ask(source, "progress")
+        assert [point["topics"]["orders"]["received"] for point in progress["history"]] == [
             27,
             63,
             108,
@@ -172,12 +172,12 @@ def test_a_saved_page_holds_streams_and_reductions(tmp_path: Path, sensors: Path
     data = page.partition('id="given">')[2].partition("</script>")[0]
     answers = json.loads(data)["answers"]
     version = Store.open(sensors).snapshot().version
-    asked = {"stream": "alarms", "n": 7, "key": "attic", "version": version}
-    assert answers[canonical({"source": 0, "view": "path", "params": asked})]["answer"]["ends"]
+    params = {"stream": "alarms", "n": 7, "key": "attic", "version": version}
+    assert answers[canonical({"source": 0, "view": "path", "params": params})]["answer"]["ends"]
     version = Store.open(tmp_path / "store").snapshot().version
-    asked = {"entity": "m!", "version": version}
-    found = answers[canonical({"source": 1, "view": "trace", "params": asked})]["answer"]
-    assert found["names"] == ["i", "m", "o"]
+    params = {"entity": "m!", "version": version}
+    traced = answers[canonical({"source": 1, "view": "trace", "params": params})]["answer"]
+    assert traced["names"] == ["i", "m", "o"]
 
 
 def test_hostile_names_are_answered_as_they_are(tmp_path: Path) -> None:
@@ -193,5 +193,5 @@ def test_hostile_names_are_answered_as_they_are(tmp_path: Path) -> None:
         (end,) = answer["ends"]
         assert end["stream"] == texts[0]
         assert end["rows"][0][0] == text
-        found = ancestors(recording, Events(texts[4], 1, text))
-        assert found.numbers(texts[0]) == [(text, int(end["rows"][0][1]))]
+        traced = ancestors(recording, Events(texts[4], 1, text))
+        assert traced.numbers(texts[0]) == [(text, int(end["rows"][0][1]))]

@@ -79,10 +79,10 @@ def test_fig_12_has_processing_elements_alone() -> None:
     rewrite(graph)
     kinds = {node.kind for node in graph.nodes.values()}
     assert kinds == {NodeKind.SOURCE, NodeKind.COMPUTING}
-    made = {node.label: (node.name, tuple(node.constants)) for node in graph.nodes.values()}
-    assert made["SP1"] == ("raw_input", ("+/-",))
-    assert made["P2"] == ("=", (10,))
-    assert made["P4"] == ("==", ("+",))
+    steps = {node.label: (node.name, tuple(node.constants)) for node in graph.nodes.values()}
+    assert steps["SP1"] == ("raw_input", ("+/-",))
+    assert steps["P2"] == ("=", (10,))
+    assert steps["P4"] == ("==", ("+",))
     names = {node.label: node.name for node in graph.nodes.values()}
     pairs = {(names[a], names[b]) for a, b in _edges(graph)}
     assert pairs == {

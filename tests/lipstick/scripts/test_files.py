@@ -80,8 +80,8 @@ def test_modules_of_the_project_are_read(tmp_path: Path) -> None:
         "t.factor = 4\nc = t.unused\n"
     )
     provenance = script_provenance(tmp_path / "main.py")
-    found = [(line.file, line.number) for line in provenance.depends("b").lines]
-    assert found == [
+    lines = [(line.file, line.number) for line in provenance.depends("b").lines]
+    assert lines == [
         ("main.py", 1), ("main.py", 3), ("main.py", 4), ("tools/scale.py", 1),
         ("tools/scale.py", 4), ("tools/scale.py", 5),
     ]  # fmt: skip

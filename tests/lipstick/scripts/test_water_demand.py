@@ -70,19 +70,19 @@ def stems(files: tuple[str, ...]) -> set[str]:
 def test_outputs_are_traced_to_their_files_in_all_three(model: Path) -> None:
     spark = model.parent / "demand_spark.py"
     spark.write_text((WATER / "demand_spark.script").read_text())
-    made: list[tuple[ScriptProvenance, str]] = [
+    programs: list[tuple[ScriptProvenance, str]] = [
         (script_provenance(model), "csv"),
         (script_provenance(notebook_of(model)), "csv"),
         (script_provenance(spark), "parquet"),
     ]
-    for provenance, ending in made:
+    for provenance, ending in programs:
         name = provenance.script.main.name
         assert stems(provenance.depends(f"total.{ending}").files) == set(INPUTS), name
         assert stems(provenance.depends(f"gross.{ending}").files) == IRRIGATION, name
         told = provenance.concerns(f"livestock.{ending}")
         assert set(told.files) == {f"total.{ending}"}, name
         assert provenance.depends(f"total.{ending}").certain, name
-    lines = {line.text for line in made[0][0].depends("gross.csv").lines}
+    lines = {line.text for line in programs[0][0].depends("gross.csv").lines}
     assert "gross = net * efficiency" in lines
     assert "total = gross + industry + households + livestock" not in lines
 
@@ -92,10 +92,10 @@ def test_a_cell_of_an_output_is_traced_to_tuples(
 ) -> None:
     before = ran(model, monkeypatch)
     months = View(np.arange(len(MONTHS)))
-    found = one_to_one(months, months)
+    ranges = one_to_one(months, months)
     cell = MONTHS.index((1987, 7))
-    places, probability = found.of(cell)
-    assert [MONTHS[place] for place in places] == [(1987, 7)]
+    places, probability = ranges.of(cell)
+    assert [MONTHS[index] for index in places] == [(1987, 7)]
     assert probability == 1.0
     files = script_provenance(model).depends("total.csv").files
     for name in files:

@@ -78,23 +78,23 @@ class _Tracer:
 
     def _names_of(self, statement: ast.stmt) -> None:
         """The names that a simple statement, or the head of another, loads and stores."""
-        own: list[ast.AST] = [statement]
+        loaded: list[ast.AST] = [statement]
         if isinstance(statement, ast.FunctionDef | ast.ClassDef | ast.Try):
             return
         if hasattr(statement, "body") or isinstance(statement, ast.Match):
             fields = ("test", "iter", "target", "subject")
-            own = [getattr(statement, name) for name in fields if hasattr(statement, name)]
+            loaded = [getattr(statement, name) for name in fields if hasattr(statement, name)]
         if isinstance(statement, ast.With):
-            own = list(statement.items)
-        while own:
-            node = own.pop()
+            loaded = list(statement.items)
+        while loaded:
+            node = loaded.pop()
             if isinstance(node, _FRAMES):
-                own += self._inner_names_of(node, statement.lineno)
+                loaded += self._inner_names_of(node, statement.lineno)
                 continue
             if isinstance(node, ast.Name):
                 kind = self.loads if isinstance(node.ctx, ast.Load) else self.stores
                 kind.setdefault(statement.lineno, set()).add(node.id)
-            own += ast.iter_child_nodes(node)
+            loaded += ast.iter_child_nodes(node)
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             self.loads.setdefault(statement.lineno, set()).add(statement.target.id)
 

@@ -32,38 +32,38 @@ def compare(seed: int) -> int:
     batches = int(rng.choice([1, 2, 3, 5, 25]))
     inputs = random_inputs(specs, rng, batches, 40)
     most = int(rng.integers(0, 9))
-    made = oracle.run(specs, inputs, oracle.random_delay(seed, most))
+    expected = oracle.run(specs, inputs, oracle.random_delay(seed, most))
     _, recording = run_graph(specs, inputs, seed, batches, most=most)
     for spec in specs:
-        same_events(seed, spec, recording, made[spec.sid])
-    return check_questions(seed, specs, recording, made, rng)
+        same_events(seed, spec, recording, expected[spec.sid])
+    return check_questions(seed, specs, recording, expected, rng)
 
 
 def check_questions(
     seed: int,
     specs: list[Spec],
     recording: Recording,
-    made: dict[str, list[Event]],
+    expected: dict[str, list[Event]],
     rng: np.random.Generator,
 ) -> int:
     """Hold ancestors and descendants in all streams against the sets that the oracle carried."""
     count = 0
     for spec in specs:
-        events = made[spec.sid]
+        events = expected[spec.sid]
         count += len(events)
         if events and spec.kind != "source":
             streams = _scope(specs, spec.sid, rng)
             _same_ancestors(seed, spec, recording, events, streams)
         for event in _some(events, rng):
-            _same_descendants(seed, specs, spec, recording, event, made)
+            _same_descendants(seed, specs, spec, recording, event, expected)
     return count
 
 
 def _scope(specs: list[Spec], sid: str, rng: np.random.Generator) -> list[list[str]]:
     """The sources; one stream; and some at once."""
     sources = [spec.sid for spec in specs if spec.kind == "source"]
-    others = [spec.sid for spec in specs if spec.sid != sid]
-    some = [str(name) for name in rng.permutation(others)[: int(rng.integers(1, 5))]]
+    other_streams = [spec.sid for spec in specs if spec.sid != sid]
+    some = [str(name) for name in rng.permutation(other_streams)[: int(rng.integers(1, 5))]]
     return [sources, some[:1], some]
 
 
@@ -124,12 +124,12 @@ def _value(row: dict[str, Any]) -> Any:
 def _same_ancestors(
     seed: int, spec: Spec, recording: Recording, events: list[Event], scopes: list[list[str]]
 ) -> None:
-    asked = Events(spec.sid)
+    asked_events = Events(spec.sid)
     for scope in scopes:
-        keys, found = ancestors_of_each(recording, asked, within=scope)
+        keys, by_stream = ancestors_of_each(recording, asked_events, within=scope)
         have: dict[Name, set[Name]] = {name: set() for name in _names(recording, spec.sid, keys)}
         owners = list(have)
-        for sid, (events_found, owner) in found.items():
+        for sid, (events_found, owner) in by_stream.items():
             if sid not in scope:
                 continue
             for name, i in zip(_names(recording, sid, events_found), owner.tolist(), strict=True):
@@ -139,7 +139,7 @@ def _same_ancestors(
             for event in events
         }
         _equal(seed, f"ancestors of {spec.sid} in {scope}", have, want)
-        streams = ancestors(recording, asked, within=scope).streams
+        streams = ancestors(recording, asked_events, within=scope).streams
         together = {name for sid in scope for name in _names(recording, sid, streams[sid])}
         union = {name for names in want.values() for name in names}
         _equal(seed, f"ancestors of all {spec.sid} in {scope}", together, union)
@@ -151,15 +151,20 @@ def _same_descendants(
     spec: Spec,
     recording: Recording,
     event: Event,
-    made: dict[str, list[Event]],
+    expected: dict[str, list[Event]],
 ) -> None:
     name = (spec.sid, event.key, event.n)
-    others = [each.sid for each in specs if each.sid != spec.sid]
-    asked = Events(spec.sid, event.n, event.key)
-    found = descendants(recording, asked, within=others)
-    have = {each for sid in found.streams for each in _names(recording, sid, found.streams[sid])}
+    other_streams = [each.sid for each in specs if each.sid != spec.sid]
+    asked_events = Events(spec.sid, event.n, event.key)
+    reached = descendants(recording, asked_events, within=other_streams)
+    have = {
+        each for sid in reached.streams for each in _names(recording, sid, reached.streams[sid])
+    }
     want = {
-        (sid, each.key, each.n) for sid in others for each in made[sid] if name in each.ancestors
+        (sid, each.key, each.n)
+        for sid in other_streams
+        for each in expected[sid]
+        if name in each.ancestors
     }
     _equal(seed, f"descendants of {name}", have, want)
 

@@ -35,8 +35,8 @@ def random_specs(rng: np.random.Generator) -> list[Spec]:
             column["column"] = lists[source.sid]
             specs.append(Spec(sid, "aggregate", (source.sid,), source.keyed, column))
             continue
-        others = [s for s in specs if s.sid not in lists and s.keyed == source.keyed]
-        other = others[int(rng.integers(len(others)))]
+        joinable = [s for s in specs if s.sid not in lists and s.keyed == source.keyed]
+        other = joinable[int(rng.integers(len(joinable)))]
         kind = str(
             rng.choice(
                 ["map", "filter", "time_window", "length_window", "time_join", "length_join"]
@@ -85,8 +85,8 @@ def random_inputs(
             for i, t in enumerate(times)
         ]
         for _ in range(count // 10):
-            place = int(rng.integers(count))
-            rows.insert(int(rng.integers(place, len(rows))) + 1, rows[place])
+            number = int(rng.integers(count))
+            rows.insert(int(rng.integers(number, len(rows))) + 1, rows[number])
         cuts = sorted(int(cut) for cut in rng.integers(0, len(rows) + 1, batches - 1))
         bounds = [0, *cuts, len(rows)]
         inputs[spec.sid] = [rows[a:b] for a, b in pairwise(bounds)]

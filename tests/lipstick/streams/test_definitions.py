@@ -86,10 +86,10 @@ def test_a_chain_and_its_scope() -> None:
     assert keys.t.tolist() == [14, 24, 34, 44]
     values = recording.content("s4", keys).column("v").to_pylist()
     assert [round(value + 0.01) for value in values] == [62, 64, 70, 72]
-    asked = Events("s4", [3, 4])
-    assert ancestors(recording, asked).numbers("s1") == [2, 3, 4, 5]
-    assert ancestors(recording, asked, ["s2"]).streams["s2"].t.tolist() == [32, 42]
-    both = ancestors(recording, asked, ["s3", "s2"])
+    asked_events = Events("s4", [3, 4])
+    assert ancestors(recording, asked_events).numbers("s1") == [2, 3, 4, 5]
+    assert ancestors(recording, asked_events, ["s2"]).streams["s2"].t.tolist() == [32, 42]
+    both = ancestors(recording, asked_events, ["s3", "s2"])
     assert (both.numbers("s3"), both.numbers("s2")) == ([4, 5], [4, 5])
     assert list(both.streams) == ["s3", "s2"], "the walk ends where no stream asked for is left"
 
@@ -185,8 +185,8 @@ def test_colliding_and_disordered_times_are_made_increasing() -> None:
     assert recording.disorder()["s1"].collisions == 4 + 1
     for sid in ("s1", "m", "w"):
         assert bool((np.diff(recording.whole(sid).t) > 0).all())
-    _, found = ancestors_of_each(recording, Events("m"))
-    assert found["s1"][0].n.tolist() == [1, 2, 3, 4, 5, 6]
+    _, by_stream = ancestors_of_each(recording, Events("m"))
+    assert by_stream["s1"][0].n.tolist() == [1, 2, 3, 4, 5, 6]
     assert any("later tick" in note for note in recording.notes())
 
 

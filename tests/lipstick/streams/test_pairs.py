@@ -25,17 +25,17 @@ def test_random_joins(first: int) -> None:
         rng = np.random.default_rng(seed)
         specs = random_specs(rng)
         inputs = random_inputs(specs, rng, 5, 40)
-        made = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
+        expected = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
         _, recording = run_graph(specs, inputs, seed, 5)
         for spec in specs:
-            if "join" not in spec.kind or not made[spec.sid]:
+            if "join" not in spec.kind or not expected[spec.sid]:
                 continue
-            times = sorted(event.t for event in made[spec.sid])
+            times = sorted(event.t for event in expected[spec.sid])
             middle = (times[len(times) // 3], times[-len(times) // 3])
             for period in (None, middle):
                 have: dict[Any, set[Any]] = defaultdict(set)
-                asked = Events(spec.sid, t=period)
-                for row in matched_pairs(graph_of(specs), recording, asked).to_pylist():
+                asked_events = Events(spec.sid, t=period)
+                for row in matched_pairs(graph_of(specs), recording, asked_events).to_pylist():
                     name = (row["key"], row["n"])
                     for sid, side in zip(spec.inputs, ("left", "right"), strict=True):
                         have[name].add((sid, row["key"], row[f"{side}_n"]))
@@ -43,7 +43,7 @@ def test_random_joins(first: int) -> None:
                     (_text(event.key), event.n): {
                         (sid, _text(key), n) for sid, key, n in event.matched
                     }
-                    for event in made[spec.sid]
+                    for event in expected[spec.sid]
                     if period is None or period[0] <= event.t <= period[1]
                 }
                 assert have == want, f"seed {seed}: {spec}"
@@ -57,8 +57,8 @@ def _text(key: Any) -> str | None:
 
 def test_pairs_are_of_joins_of_the_graph_that_was_run() -> None:
     graph = Graph("q")
-    one, two = graph.source("one", time="ts"), graph.source("two", time="ts")
-    one.join_time(two, 5, 5, (("v", "v"),), name="j")
+    first, two = graph.source("one", time="ts"), graph.source("two", time="ts")
+    first.join_time(two, 5, 5, (("v", "v"),), name="j")
     recording = InMemory()
     runner = Runner(graph, recorders=[recording])
     for sid in ("one", "two"):

@@ -15,13 +15,13 @@ from lipstick.streams.stored import Stored
 
 def _graph() -> Graph:
     graph = Graph("q")
-    one = graph.source("one", time="ts", key="k", disorder=50)
+    first = graph.source("one", time="ts", key="k", disorder=50)
     two = graph.source("two", time="ts", key="k", disorder=50)
-    one.time_window(300, name="time")
-    one.length_window(10, name="length")
-    one.join_time(two, 100, 200, (("v", "v"),), name="time_join")
-    one.join_length(two, 5, 7, (("v", "v"),), name="length_join")
-    one.merge(two, name="merged").map(lambda table: {"v": table.column("v")}, name="mapped")
+    first.time_window(300, name="time")
+    first.length_window(10, name="length")
+    first.join_time(two, 100, 200, (("v", "v"),), name="time_join")
+    first.join_length(two, 5, 7, (("v", "v"),), name="length_join")
+    first.merge(two, name="merged").map(lambda table: {"v": table.column("v")}, name="mapped")
     return graph
 
 

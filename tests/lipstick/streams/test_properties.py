@@ -40,20 +40,20 @@ def _token(name: Name) -> Token:
 class Expected:
     """The properties of all events of a run, by definition."""
 
-    def __init__(self, specs: list[Spec], made: dict[str, list[Event]]) -> None:
+    def __init__(self, specs: list[Spec], expected: dict[str, list[Event]]) -> None:
         self.specs = specs
-        self.made = made
-        self.events = {(sid, e.key, e.n): e for sid, events in made.items() for e in events}
+        self.made = expected
+        self.events = {(sid, e.key, e.n): e for sid, events in expected.items() for e in events}
 
     def values(self, value: Callable[[Spec, Name, Event, dict[Name, Any]], Any]) -> dict[Name, Any]:
         """A value for every event, from those of what it was made of."""
-        found: dict[Name, Any] = {}
+        values_by_name: dict[Name, Any] = {}
         for spec in self.specs:
             for event in self.made[spec.sid]:
                 name = (spec.sid, event.key, event.n)
-                parents = {parent: found[parent] for parent in event.ancestors}
-                found[name] = value(spec, name, event, parents)
-        return found
+                parents = {parent: values_by_name[parent] for parent in event.ancestors}
+                values_by_name[name] = value(spec, name, event, parents)
+        return values_by_name
 
     def annotation(self, semiring: Semiring[Any], source: Callable[[Name], Any]) -> dict[Name, Any]:
         """Annotations in a semiring in which the pairs of a join need not be told apart."""
@@ -105,7 +105,7 @@ def test_properties_of_random_graphs(first: int, monkeypatch: pytest.MonkeyPatch
         rng = np.random.default_rng(seed)
         specs = random_specs(rng)
         inputs = random_inputs(specs, rng, 3, 25)
-        made = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
+        expected_events = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
         streams = [spec.sid for spec in specs]
         path, sources = ProcessingPath(streams), SourceSet([s for s in streams if s[0] == "s"])
         which, counting = Which(), Counting()
@@ -123,7 +123,7 @@ def test_properties_of_random_graphs(first: int, monkeypatch: pytest.MonkeyPatch
                 Annotation(counting, name="counting"),
             ],
         )
-        expected = Expected(specs, made)
+        expected = Expected(specs, expected_events)
         paths = expected.values(_path)
         want: dict[str, dict[Name, Any]] = {
             "total_delay": expected.values(_total_delay),

@@ -60,14 +60,14 @@ def test_the_graph_evaluates_to_what_travelled_with_the_stream() -> None:
     recording = _recorded()
     graph = provenance_graph(recording, Events("alarms"))
     names = [f"alarms#1/alarms:{n}" for n in recording.whole("alarms").n.tolist()]
-    found = graph.evaluate(Counting(), _doubled, nodes=names)
+    counts = graph.evaluate(Counting(), _doubled, nodes=names)
     travelled = recording.property("alarms", "annotation").tolist()
-    assert found.values(names).tolist() == travelled == [4, 6, 8, 10]
+    assert counts.values(names).tolist() == travelled == [4, 6, 8, 10]
 
 
 def _nodes(graph: ProvenanceGraph) -> list[tuple[Segment, np.ndarray]]:
     places = range(len(graph.segments))
-    return [(graph.segments[place], graph.storage.ids_of(place)) for place in places]
+    return [(graph.segments[number], graph.storage.ids_of(number)) for number in places]
 
 
 @pytest.mark.parametrize("seed", range(300, 306))
@@ -76,15 +76,15 @@ def test_random_graphs_have_the_events_that_the_oracle_names(seed: int) -> None:
     rng = np.random.default_rng(seed)
     specs = random_specs(rng)
     inputs = random_inputs(specs, rng, 3, 30)
-    made = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
+    expected = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
     _, recording = run_graph(specs, inputs, seed, 3)
     named = {spec.sid for spec in specs}
     for spec in specs[::-1]:
-        if spec.kind == "source" or not made[spec.sid]:
+        if spec.kind == "source" or not expected[spec.sid]:
             continue
-        event = made[spec.sid][-1]
-        asked = Events(spec.sid, event.n, event.key)
-        graph = provenance_graph(recording, asked)
+        event = expected[spec.sid][-1]
+        asked_events = Events(spec.sid, event.n, event.key)
+        graph = provenance_graph(recording, asked_events)
         tokens = {
             name
             for segment, ids in _nodes(graph)
@@ -98,9 +98,9 @@ def test_random_graphs_have_the_events_that_the_oracle_names(seed: int) -> None:
             if sid in sources
         }
         assert tokens == want, f"seed {seed}: {spec.sid}"
-        steps = trace(recording, asked).to_pylist()
-        found = {(row["stream"], row["n"], row["key"]) for row in steps if row["stream"] in named}
+        steps = trace(recording, asked_events).to_pylist()
+        behind = {(row["stream"], row["n"], row["key"]) for row in steps if row["stream"] in named}
         wanted = {
             (sid, n, None if value is None else str(value)) for sid, value, n in event.ancestors
         }
-        assert found == wanted, f"seed {seed}: {spec.sid}"
+        assert behind == wanted, f"seed {seed}: {spec.sid}"

@@ -92,10 +92,10 @@ def test_corrected_removed_and_added_events(tmp_path: Path) -> None:
 def test_an_operator_that_is_not_deterministic_is_named() -> None:
     numbers = count()
     graph = Graph("q")
-    made = graph.source("s", time="ts").map(
+    mapped = graph.source("s", time="ts").map(
         lambda table: {"v": [next(numbers) for _ in range(table.num_rows)]}, name="counted"
     )
-    made.map(lambda table: table, name="after")
+    mapped.map(lambda table: table, name="after")
     for full in (True, False):
         recording = InMemory(full=full)
         runner = Runner(graph, recorders=[recording])

@@ -36,7 +36,7 @@ def test_random_graphs_restarted_after_every_other_batch(seed: int, tmp_path: Pa
     rng = np.random.default_rng(seed)
     specs = random_specs(rng)
     inputs = random_inputs(specs, rng, BATCHES, 40)
-    made = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
+    expected = oracle.run(specs, inputs, oracle.random_delay(seed, 7))
     tables = {
         sid: [pa.Table.from_pylist(rows, SCHEMA) for rows in batches]
         for sid, batches in inputs.items()
@@ -58,8 +58,8 @@ def test_random_graphs_restarted_after_every_other_batch(seed: int, tmp_path: Pa
         recording = Stored(tmp_path / "store")
         assert recording.graph.topology() == graph_of(specs).topology()
         for spec in specs:
-            same_events(seed, spec, recording, made[spec.sid])
-        check_questions(seed, specs, recording, made, np.random.default_rng(seed))
+            same_events(seed, spec, recording, expected[spec.sid])
+        check_questions(seed, specs, recording, expected, np.random.default_rng(seed))
     assert fsck(tmp_path / "store") == []
 
 
