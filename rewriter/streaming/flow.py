@@ -164,7 +164,7 @@ def generated_times(generate: Generate, times: Mapping[str, EventTime]) -> dict[
 def united_times(union: UnionAll, times: Mapping[str, EventTime]) -> dict[str, EventTime]:
     """Return the columns of a union with a watermark: Spark takes the marks of the first input."""
     pairs = zip(union.output, union.branches[0].attributes, strict=True)
-    return {one.id: times[first.id] for one, first in pairs if first.id in times}
+    return {output.id: times[first.id] for output, first in pairs if first.id in times}
 
 
 def _windowed(array: Scalar) -> Iterator[Scalar]:

@@ -83,8 +83,10 @@ def as_recorded(
     if emission.batch is not None and flow.batches:
         relation = Filter(relation, _made_in(flow.batches, emission.batch))
     if relation.attributes != root.attributes:
-        own = root.attributes
-        relation = Project(relation, own, tuple(attribute.column() for attribute in own))
+        attributes = root.attributes
+        relation = Project(
+            relation, attributes, tuple(attribute.column() for attribute in attributes)
+        )
     stateless = not (flow.grouped or flow.joined or flow.deduplicated)
     return Reading(
         relation, stateless, context.by_time, recording.sessions, tuple(context.undecided)
@@ -215,9 +217,9 @@ class _Recording:
         return relation, flow
 
     def _union(self, union: UnionAll, needed: frozenset[str]) -> tuple[Relation, Flow]:
-        places = [place for place, a in enumerate(union.output) if a.id in needed]
+        places = [index for index, a in enumerate(union.output) if a.id in needed]
         done = [
-            self.visit(branch, frozenset(branch.attributes[place].id for place in places))
+            self.visit(branch, frozenset(branch.attributes[index].id for index in places))
             for branch in union.branches
         ]
         return union_of_streams(self._context, union, done)

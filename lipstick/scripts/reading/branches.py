@@ -68,5 +68,5 @@ def condition(context: Context, test: ast.expr, name: str) -> Value:
     value = truth_of(context, context.evaluate(context, test))
     if not isinstance(test, ast.Name):
         return value
-    made = context.operate(name, "test", [value])
-    return Value(made.refs, value.regions, value.kind, value.target, value.cls, value.const)
+    tested = context.operate(name, "test", [value])
+    return Value(tested.refs, value.regions, value.kind, value.target, value.cls, value.const)

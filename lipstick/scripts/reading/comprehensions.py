@@ -70,17 +70,17 @@ def comprehension(context: Context, node: Comprehension) -> Value:
     context.divide(region)
     inside = frozenset().union(*(value.regions for value in results)) if results else NO_REGIONS
     context.keep([region], inside)
-    made = context.operate(
+    result = context.operate(
         name, "comprehension", [*inputs, *results], kind, frozenset([region]), ratio="n:n"
     )
     if not isinstance(node, ast.GeneratorExp):
         for over in used_up:
-            context.change(over.regions, Value(made.refs))
-        return made
+            context.change(over.regions, Value(result.refs))
+        return result
     nothing = ast.arguments([], [], None, [], [], None, [])
     text = ast.copy_location(ast.Lambda(nothing, node), node)
-    function = Function(text, name, outer.file, outer.scopes, made.refs[0][0])
-    return Value(made.refs, made.regions, kind, Lazy(function))
+    function = Function(text, name, outer.file, outer.scopes, result.refs[0][0])
+    return Value(result.refs, result.regions, kind, Lazy(function))
 
 
 def _may_change(context: Context, node: Comprehension) -> bool:

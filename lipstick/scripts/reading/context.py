@@ -160,8 +160,8 @@ class Context(Regions):
     ) -> Value:
         """Add a PE and the view of its intermediate result."""
         process = self.process(name, operation, inputs, **properties)
-        made = self.view(process, name, intermediate=True)
-        return Value(made.refs, regions, kind, const=const)
+        view = self.view(process, name, intermediate=True)
+        return Value(view.refs, regions, kind, const=const)
 
     def link(
         self,

@@ -50,14 +50,14 @@ def gathered(values: Iterable[Value]) -> Value:
 
 def _constant(context: Context, node: ast.Constant) -> Value:
     kind = _CONSTANT_KINDS.get(type(node.value), "")
-    made = context.node(
+    constant = context.node(
         NodeKind.CONSTANT,
         repr(node.value)[:60],
         "constant",
         value=node.value,
         type=type(node.value).__name__,
     )
-    return Value(((made.id, None, None),), kind=kind, const=node.value)
+    return Value(((constant.id, None, None),), kind=kind, const=node.value)
 
 
 def _name(context: Context, node: ast.Name) -> Value:
@@ -104,10 +104,10 @@ def _compare(context: Context, node: ast.Compare) -> Value:
         values += compared(context, op, left, right)
         if isinstance(op, ast.In | ast.NotIn) and is_used_up(right):
             used_up.append(right)
-    made = context.operate(name, "comparison", values, kind, regions, ratio="1:1")
+    result = context.operate(name, "comparison", values, kind, regions, ratio="1:1")
     for right in used_up:
-        context.change(right.regions, made)
-    return made
+        context.change(right.regions, result)
+    return result
 
 
 def _conditional(context: Context, node: ast.IfExp) -> Value:
@@ -166,8 +166,8 @@ def element(context: Context, base: Value, index: Value, text: ast.expr) -> Valu
     regions = base.regions if base.kind in COPIED or kind == base.kind else NO_REGIONS
     if not regions and kind not in IMMUTABLE:
         regions = context.inside(base.regions)
-    made = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
-    return Value(made.refs, regions, kind, cls=context.class_of(regions))
+    item = context.operate("[ ]", "subscript", [base, index], kind, regions, ratio="1:1")
+    return Value(item.refs, regions, kind, cls=context.class_of(regions))
 
 
 def _slice(context: Context, node: ast.Slice) -> Value:
@@ -193,10 +193,12 @@ def _formatted(context: Context, node: ast.FormattedValue) -> Value:
 
 def _lambda(context: Context, node: ast.Lambda) -> Value:
     defaults = [*node.args.defaults, *(item for item in node.args.kw_defaults if item)]
-    made = context.operate("lambda", "definition", [evaluate(context, item) for item in defaults])
+    defined = context.operate(
+        "lambda", "definition", [evaluate(context, item) for item in defaults]
+    )
     frame = context.frame
-    function = Function(node, "lambda", frame.file, frame.scopes, made.refs[0][0])
-    return Value(made.refs, target=function)
+    function = Function(node, "lambda", frame.file, frame.scopes, defined.refs[0][0])
+    return Value(defined.refs, target=function)
 
 
 def _named(context: Context, node: ast.NamedExpr) -> Value:
@@ -215,8 +217,8 @@ def _await(context: Context, node: ast.Await) -> Value:
 
 def _yield(context: Context, node: ast.Yield | ast.YieldFrom) -> Value:
     value = NOTHING if node.value is None else evaluate(context, node.value)
-    made = context.operate("yield", "yield", [value, *context.guards])
-    context.frame.yields.append(Value(made.refs, value.regions))
+    yielded = context.operate("yield", "yield", [value, *context.guards])
+    context.frame.yields.append(Value(yielded.refs, value.regions))
     return Value(value.refs)
 
 

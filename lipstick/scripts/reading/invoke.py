@@ -152,22 +152,22 @@ def _returned(
     """Add the `return` PE, which passes to the caller what the function returns."""
     ratio = "n:n" if yields else None
     process = context.process("return", "return", [callee, value, *yields], ratio=ratio)
-    made = context.view(process, function.name, intermediate=True)
+    returned = context.view(process, function.name, intermediate=True)
     regions = value.regions.union(*(item.regions for item in yields))
     if yields:
         regions |= {context.region(function.name)}
-        return context.filled(Value(made.refs, regions, target=Lazy(function)))
+        return context.filled(Value(returned.refs, regions, target=Lazy(function)))
     return context.filled(
-        Value(made.refs, regions, value.kind, value.target, value.cls, value.const)
+        Value(returned.refs, regions, value.kind, value.target, value.cls, value.const)
     )
 
 
 def _leave(context: Context, frame: Frame, scope: int, function: Function) -> Value:
     """Join what all `return`s leave."""
-    own = list(context.path[frame.path_base :])
+    conditions = list(context.path[frame.path_base :])
     mark = frame.mark
     if not context.dead:
-        frame.exits.append((NOTHING, own, context.state.changes(mark)))
+        frame.exits.append((NOTHING, conditions, context.state.changes(mark)))
     del context.path[frame.path_base :]
     context.dead = False
     context.state.undo(mark)
@@ -236,7 +236,7 @@ def black_box(
     inputs = [callee, *given, *context.guards, *ran.inputs]
     inputs = [context.assume(value, why) for value in inputs]
     process = context.process(functions[0].name, "call", inputs, unknown=why, lines=ran.lines)
-    made = context.view(process, functions[0].name, intermediate=True)
+    view = context.view(process, functions[0].name, intermediate=True)
     shared = frozenset().union(*(value.regions for value in (*given, *ran.inputs)))
     reached = context.reach(r for value in given for r in value.regions)
     changed = set(reached if ran.changes_arguments else ()) | ran.changed
@@ -251,7 +251,7 @@ def black_box(
         regions = (held.regions if held else NO_REGIONS) | shared
         context.write(key, Value(tuple(dict.fromkeys(refs)), regions))
     region = context.region(functions[0].name)
-    return Value(made.refs, frozenset([region]) | shared)
+    return Value(view.refs, frozenset([region]) | shared)
 
 
 def instantiate(context: Context, cls: Class, callee: Value, arguments: Arguments) -> Value:
@@ -264,13 +264,13 @@ def instantiate(context: Context, cls: Class, callee: Value, arguments: Argument
             if (methods_of(context, cls))
             else _object(context, cls, callee, given)
         )
-    made = _object(context, cls, callee, given)
+    instance = _object(context, cls, callee, given)
     for name in ("__init__", "__post_init__"):
         member = class_member(context, cls, name)
         if member is not None and isinstance(member.target, Function):
-            invoke(context, member.target, member, arguments, made)
-            return context.filled(made)
-    return made
+            invoke(context, member.target, member, arguments, instance)
+            return context.filled(instance)
+    return instance
 
 
 def _object(context: Context, cls: Class, callee: Value, given: list[Value]) -> Value:

@@ -146,14 +146,14 @@ def _result(
         if not context.graph.outgoing[process.id]:
             context.view(process, process.name, intermediate=True)
         return Value(((process.id, None, None),), kind="none")
-    made = context.view(
+    view = context.view(
         process, process.name, intermediate=True, persistent=process.kind is NodeKind.SOURCE
     )
     kind = fact.returns
     if not regions and kind not in IMMUTABLE:
         functions = [f for value in everything if (f := _called(context, value)) is not None]
         regions = _regions(context, fact, everything, process, functions)
-    return Value(made.refs, regions, kind, const=_const(fact, arguments))
+    return Value(view.refs, regions, kind, const=_const(fact, arguments))
 
 
 def _regions(
@@ -220,8 +220,10 @@ def _change_objects(
         if value is None or not (value.regions or text is not None):
             continue
         if fact.stores and value.kind not in COPIED:
-            others = [v for v in (*arguments.all(), *([owner] if owner else [])) if v is not value]
-            kept = [region for other in others for region in other.regions]
+            other_values = [
+                v for v in (*arguments.all(), *([owner] if owner else [])) if v is not value
+            ]
+            kept = [region for other in other_values for region in other.regions]
             context.keep(context.alike(value.regions), kept)
         if isinstance(text, ast.expr) and value.regions:
             changed(context, text, value, process)

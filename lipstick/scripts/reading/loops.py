@@ -38,8 +38,8 @@ def for_loop(context: Context, node: ast.For | ast.AsyncFor) -> None:
             context.change(items.regions, context.view(process, ast.unparse(node.iter)[:40]))
         if isinstance(node.target, ast.Name):
             # The view of the loop is the version of its variable, as V2 in Fig. 7.
-            made = context.graph.nodes[view.refs[0][0]]
-            made.intermediate = False
+            version_view = context.graph.nodes[view.refs[0][0]]
+            version_view.intermediate = False
             context.write(key_for_writing(context, node.target.id), item)
         else:
             assign(context, node.target, item)
@@ -77,8 +77,8 @@ def _loop(
     endless: bool,
 ) -> None:
     body, orelse = node.body, node.orelse
-    own = [node.test] if isinstance(node, ast.While) else [node.target]
-    assigned = assigned_names([*own, *body]) | frozenset(context.globals_declared)
+    targets = [node.test] if isinstance(node, ast.While) else [node.target]
+    assigned = assigned_names([*targets, *body]) | frozenset(context.globals_declared)
     place = context.place
     loop = _enter(context, name, assigned)
     exits = len(context.frame.exits)
@@ -175,11 +175,11 @@ def _feed_head(context: Context, loop: Loop, name: str) -> None:
                 context.link(end, node, Role.ACTIVITY, held)
                 if head.regions and end.regions:
                     context.alias(head.regions | end.regions)
-                    own = context.alike(end.regions)
+                    own_regions = context.alike(end.regions)
                     context.alias(
                         region
                         for region in context.reach(head.regions | end.regions)
-                        if region not in own
+                        if region not in own_regions
                     )
 
 
@@ -231,12 +231,14 @@ def range_of(node: ast.expr) -> tuple[int, int, int] | None:
     match node:
         case ast.Call(func=ast.Name(id="range"), args=args, keywords=[]) if 1 <= len(args) <= 3:
             try:
-                found = [ast.literal_eval(arg) for arg in args]
+                numbers = [ast.literal_eval(arg) for arg in args]
             except ValueError:
                 return None
-            if not all(type(item) is int for item in found) or (len(found) == 3 and not found[2]):
+            if not all(type(item) is int for item in numbers) or (
+                len(numbers) == 3 and not numbers[2]
+            ):
                 return None
-            start, end = (0, found[0]) if len(found) == 1 else found[:2]
-            return start, end, found[2] if len(found) == 3 else 1
+            start, end = (0, numbers[0]) if len(numbers) == 1 else numbers[:2]
+            return start, end, numbers[2] if len(numbers) == 3 else 1
         case _:
             return None

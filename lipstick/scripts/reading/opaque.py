@@ -84,10 +84,10 @@ class _Seen:
 
 def effects(context: Context, functions: Iterable[Function]) -> Effects:
     """What running some functions, and all that they may call, may do; nothing is missed."""
-    found = Effects()
+    ran = Effects()
     waiting = list(functions)
     if not waiting:
-        return found
+        return ran
     seen = _Seen()
     lines: dict[Place, None] = {}
     while waiting:
@@ -98,27 +98,27 @@ def effects(context: Context, functions: Iterable[Function]) -> Effects:
         body = _body(context, function)
         if body.place is not None:
             lines[body.place] = None
-        _variables(context, function, body, found, waiting)
+        _variables(context, function, body, ran, waiting)
         _calls(context, function, body, seen, waiting)
         if seen.calls_any and not waiting:
             waiting.extend(context.escaped.values())
             waiting = [each for each in waiting if id(each.node) not in seen.functions]
-    found.lines = tuple(lines)
+    ran.lines = tuple(lines)
     if seen.calls_any:
-        add_owners(context, found)
+        add_owners(context, ran)
     if seen.read:
         regions = frozenset(context.named_region(name) for name in seen.read)
-        found.inputs.append(context.filled(Value(regions=regions)))
-        found.changed.update(context.named_region(name) for name in seen.changed)
-    return found
+        ran.inputs.append(context.filled(Value(regions=regions)))
+        ran.changed.update(context.named_region(name) for name in seen.changed)
+    return ran
 
 
-def add_owners(context: Context, found: Effects) -> None:
+def add_owners(context: Context, ran: Effects) -> None:
     """Add what calling any method may do that was used as a value."""
     regions = frozenset(context.escaped_owners)
     if regions:
-        found.inputs.append(context.filled(Value(regions=regions)))
-        found.changed.update(context.reach(regions))
+        ran.inputs.append(context.filled(Value(regions=regions)))
+        ran.changed.update(context.reach(regions))
 
 
 def leave_effects(context: Context, ran: Effects, process: Node) -> None:
@@ -144,13 +144,13 @@ def _body(context: Context, function: Function) -> Body:
         return known
     node = function.node
     place = None
-    own = frozenset(argument.arg for argument in parameters(node))
+    own_names = frozenset(argument.arg for argument in parameters(node))
     parts: list[ast.AST]
     if isinstance(node, ast.Lambda):
         parts = [node.body]
     else:
         parts = list(node.body)
-        own = (own | assigned_names(parts)) - declared_names(parts)
+        own_names = (own_names | assigned_names(parts)) - declared_names(parts)
         place = Place(function.file, node.lineno, node.end_lineno or node.lineno)
     free: dict[str, None] = {}
     stored: set[str] = set()
@@ -159,7 +159,7 @@ def _body(context: Context, function: Function) -> Body:
     special: dict[str, None] = {}
     for inner in (inner for part in parts for inner in ast.walk(part)):
         match inner:
-            case ast.Name(id=name, ctx=use) if name not in own:
+            case ast.Name(id=name, ctx=use) if name not in own_names:
                 free[name] = None
                 if not isinstance(use, ast.Load):
                     stored.add(name)
@@ -172,9 +172,9 @@ def _body(context: Context, function: Function) -> Body:
             case _:
                 pass
         special.update(dict.fromkeys(special_names(inner)))
-    made = Body(tuple(free), frozenset(stored), stores, tuple(calls), tuple(special), place)
-    context.bodies[id(node)] = made
-    return made
+    body = Body(tuple(free), frozenset(stored), stores, tuple(calls), tuple(special), place)
+    context.bodies[id(node)] = body
+    return body
 
 
 def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
@@ -188,18 +188,18 @@ def _variables(
     context: Context,
     function: Function,
     body: Body,
-    found: Effects,
+    ran: Effects,
     waiting: list[Function],
 ) -> None:
     changing = body.stores or _calls_that_change(context, function, body)
-    found.changes_arguments |= changing
+    ran.changes_arguments |= changing
     for name in body.free:
         key = next(((s, name) for s in function.scopes if context.state.get((s, name))), None)
         if key is None:
             continue
         value = context.lookup(key) or Value()
         # What a generator reads is added with its body, once, also if it goes over itself.
-        found.inputs.append(context.filled(Value(value.refs, value.regions)))
+        ran.inputs.append(context.filled(Value(value.refs, value.regions)))
         match value.target:
             case Lazy(function=inner):
                 waiting.append(inner)
@@ -209,28 +209,28 @@ def _variables(
                 waiting.append(inner)
             case Class() as cls:
                 waiting.extend(methods_of(context, cls))
-                _class_variables(context, cls, found, changing)
+                _class_variables(context, cls, ran, changing)
             case Library():
                 continue
             case _:
                 pass
         if changing:
-            found.changed.update(context.reach(value.regions))
+            ran.changed.update(context.reach(value.regions))
         if name in body.stored:
-            found.assigned[key] = None
+            ran.assigned[key] = None
 
 
-def _class_variables(context: Context, cls: Class, found: Effects, changing: bool) -> None:
+def _class_variables(context: Context, cls: Class, ran: Effects, changing: bool) -> None:
     """Add the variables of a class, which who has the class reads, and may assign."""
     for name in assigned_names(cls.node.body):
         key = (cls.scope, name)
         held = context.lookup(key) if context.state.get(key) else None
         if held is None or isinstance(held.target, Function | Class):
             continue
-        found.inputs.append(context.filled(held))
+        ran.inputs.append(context.filled(held))
         if changing:
-            found.assigned[key] = None
-            found.changed.update(context.reach(held.regions))
+            ran.assigned[key] = None
+            ran.changed.update(context.reach(held.regions))
 
 
 def _calls_that_change(context: Context, function: Function, body: Body) -> bool:

@@ -31,9 +31,9 @@ def sign(operator: ast.AST) -> str:
 
 def binary(context: Context, op: ast.operator, left: Value, right: Value, how: str) -> Value:
     """Add an operation of two values."""
-    made = binary_method(context, op, left, right)
-    if made is not None:
-        return made
+    result = binary_method(context, op, left, right)
+    if result is not None:
+        return result
     kind = _kind_of(op, left.kind, right.kind)
     regions = NO_REGIONS
     if kind not in IMMUTABLE and kind not in FRAMES:

@@ -59,27 +59,27 @@ class Regions:
         known = self.reached.get(start)
         if known is not None:
             return known
-        found = set(start)
+        reached = set(start)
         order = list(start)
         joined: set[int] = set()
         for region in order:
             same = self.aliases.get(region)
             if same is not None and id(same) not in joined:
                 joined.add(id(same))
-                order.extend(same - found)
-                found |= same
+                order.extend(same - reached)
+                reached |= same
             for connected in self.connected.get(region, ()):
                 if id(connected) not in joined:
                     joined.add(id(connected))
-                    order.extend(connected - found)
-                    found |= connected
+                    order.extend(connected - reached)
+                    reached |= connected
             inner = self.contents.get(self.groups.get(region, region))
             if inner and id(inner) not in joined:
                 joined.add(id(inner))
-                order.extend(inner - found)
-                found |= inner
+                order.extend(inner - reached)
+                reached |= inner
         self.reached[start] = order
-        self.in_reached |= found
+        self.in_reached |= reached
         return order
 
     def _forget_reached(self, changed: Iterable[int]) -> None:
@@ -134,22 +134,22 @@ class Regions:
         known = {id(each): each for region in joined for each in self.connected.get(region, ())}
         within = {number for number, each in known.items() if each <= joined}
         for region in joined:
-            others = [e for e in self.connected.get(region, ()) if id(e) not in within]
-            self.connected[region] = [*others, joined]
+            unrelated = [e for e in self.connected.get(region, ()) if id(e) not in within]
+            self.connected[region] = [*unrelated, joined]
 
     def inside(self, regions: Iterable[int]) -> frozenset[int]:
         """The objects that parts of others may be; the others, where that is not known."""
-        found: set[int] = set()
+        inner_regions: set[int] = set()
         alike = self.alike(regions)
         for group in {self.group(region) for region in alike}:
-            found |= self.contents.get(group, NO_REGIONS)
+            inner_regions |= self.contents.get(group, NO_REGIONS)
         for same in alike:
             connected = self.connected.get(same, ())
             for each in connected:
-                found |= each
+                inner_regions |= each
             if same not in self.divided and not connected:
-                found.add(same)
-        return frozenset(found)
+                inner_regions.add(same)
+        return frozenset(inner_regions)
 
     def class_of(self, regions: Iterable[int]) -> Class | None:
         """The class of the project that some objects all are of; None: not known."""

@@ -125,11 +125,11 @@ def read_checkpoint(checkpoint: str | os.PathLike[str]) -> list[MicroBatch]:
     result: list[MicroBatch] = []
     late = 0
     for number in range(len(offsets)):
-        place = folder / "offsets" / str(number)
-        metadata, *ends = _documents(offsets[number], place)
+        path = folder / "offsets" / str(number)
+        metadata, *ends = _documents(offsets[number], path)
         if number == 0:
             logs = [_SourceLog(folder / "sources" / str(i)) for i in range(len(ends))]
-        watermark = _watermark(metadata, place)
+        watermark = _watermark(metadata, path)
         if number <= last:
             read = [log.until(end) for log, end in zip(logs, ends, strict=True)]
             files, spans = tuple(own for own, _ in read), tuple(span for _, span in read)

@@ -93,13 +93,13 @@ def files_of(
         When the stream is read twice by the query, and its files came in different batches.
     """
     sources = range(len(batches[0].files)) if batches else ()
-    own = []
+    read_files = []
     for source in sources:
         files = [(file, batch.number) for batch in batches for file in batch.files[source]]
         if files and all(_is_under(file.path, stream.path) for file, _ in files):
-            own.append(files)
-    _check_read_once(own, name)
-    return own[0] if own else []
+            read_files.append(files)
+    _check_read_once(read_files, name)
+    return read_files[0] if read_files else []
 
 
 def _check_read_once(own: Sequence[Sequence[tuple[object, ...]]], name: str) -> None:
@@ -168,8 +168,8 @@ def recorded(
     view = f"{tracked.view}_{uuid.uuid4().hex[:8]}"
     session.add_view(rows, view)
     state = fingerprint(spark, rows) if files else ()
-    place = stream.path if stream.replayed is None else None
-    source = Source(rows, stream.description, stream.format, state, place)
+    placement = stream.path if stream.replayed is None else None
+    source = Source(rows, stream.description, stream.format, state, placement)
     return Tracked(
         tracked.name,
         source,

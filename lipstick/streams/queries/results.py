@@ -170,24 +170,24 @@ class StreamResults(AnnotatedFrame):
         return Capture(self._session.store, manifest, self._session.spark, self._known)
 
     def _deletion(
-        self, asked: Capture, delete: Mapping[str, Any], cascade: Cascade | None
+        self, capture: Capture, delete: Mapping[str, Any], cascade: Cascade | None
     ) -> Deletion:
         """Return the tokens to delete of what the query reads, and of what that was made of."""
         delete = self._concerning(delete)
-        asked.ancestry.check_unambiguous(delete)
-        return resolve_deletion(self._session.spark, asked.cluster.readable, delete, cascade)
+        capture.ancestry.check_unambiguous(delete)
+        return resolve_deletion(self._session.spark, capture.cluster.readable, delete, cascade)
 
     def _again(
         self, delete: Mapping[str, Any], cascade: Cascade | None, batches: Sequence[MicroBatch]
     ) -> WhatIf:
         """Run the query over what is left, with other watermarks."""
-        asked = self._with_watermarks(batches)
+        capture = self._with_watermarks(batches)
         spark = self._session.spark
-        hypothesis = Hypothesis(spark, self._deletion(asked, delete, cascade), rerun=True)
-        reduced = hypothesis.reduced(asked)
+        hypothesis = Hypothesis(spark, self._deletion(capture, delete, cascade), rerun=True)
+        reduced = hypothesis.reduced(capture)
         streams = self._reruns.with_late(batches, {})
         replaced = {**reduced.replaced, **streams}
-        new = hypothesis.rows(asked, Reduced(reduced.deletion, replaced))
+        new = hypothesis.rows(capture, Reduced(reduced.deletion, replaced))
         drop_once_read(new, streams.values())
         return self._compared(new)
 

@@ -56,10 +56,10 @@ def _after(
     batch: MicroBatch, watermarks: Sequence[Watermark], highest: list[int], current: int
 ) -> int:
     """Return the watermark after a batch; ``highest`` has those of its parts, and is brought on."""
-    for place, watermark in enumerate(watermarks):
+    for number, watermark in enumerate(watermarks):
         latest = watermark.latest.get(batch.number)
         if latest is not None:
-            highest[place] = max(highest[place], latest - watermark.delay)
+            highest[number] = max(highest[number], latest - watermark.delay)
     choose = max if batch.policy == "max" else min
     return max(current, choose(highest, default=0))
 

@@ -100,8 +100,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_lines_that_a_construct_depends_on(name: str) -> None:
     text, criterion, lines = CASES[name]
-    found = {line.number for line in text_provenance(text).depends(criterion).lines}
-    assert found == lines
+    numbers = {line.number for line in text_provenance(text).depends(criterion).lines}
+    assert numbers == lines
 
 
 def test_text_that_is_not_python_is_refused_with_its_place() -> None:

@@ -124,17 +124,17 @@ def test_what_is_missing_is_asked_once(tmp_path: Path) -> None:
     text = "import soils\na = soils.load('m')\nsoils.save(a, 'n')\n"
     file = tmp_path / "facts.yaml"
     answers = {"soils.load": ["path@0", "", "n:n"], "soils.save": ["", "path@1", ""]}
-    asked: list[str] = []
+    questions: list[str] = []
 
     def ask(question: str) -> str:
         name = question.partition(":")[0]
-        asked.append(name)
+        questions.append(name)
         return answers[name].pop(0)
 
     missing = missing_facts(text_provenance(text))
     assert missing == ("soils.load", "soils.save")
     assert ask_for_facts(missing, ask, file) == 2
     assert ask_for_facts(missing, ask, file) == 2
-    assert len(asked) == 6
+    assert len(questions) == 6
     told = text_provenance(text, facts=[file])
     assert (told.inputs, told.outputs, missing_facts(told)) == (("m",), ("n",), ())

@@ -27,10 +27,10 @@ def commit(folder: Path, number: int) -> None:
 
 
 def listed(folder: Path, name: str, *files: tuple[str, int], source: int = 0) -> None:
-    place = folder / "sources" / str(source)
-    place.mkdir(parents=True, exist_ok=True)
+    offsets = folder / "sources" / str(source)
+    offsets.mkdir(parents=True, exist_ok=True)
     entries = [json.dumps({"path": path, "timestamp": 0, "batchId": n}) for path, n in files]
-    (place / name).write_text("\n".join(["v1", *entries]))
+    (offsets / name).write_text("\n".join(["v1", *entries]))
 
 
 def read(*paths: str) -> tuple[FileRead, ...]:

@@ -22,9 +22,9 @@ from tests.lipstick.streams.queries.shapes import READINGS
 @pytest.fixture
 def feed(spark: SparkSession, tmp_path: Path) -> Iterator[Feed]:
     # Characters that Spark escapes in the names of files, and some that it does not.
-    made = Feed(spark, tmp_path / "a b+é%20#'&")
-    yield made
-    made.session.close()
+    given_feed = Feed(spark, tmp_path / "a b+é%20#'&")
+    yield given_feed
+    given_feed.session.close()
 
 
 def started(feed: Feed) -> StreamRun:
