@@ -65,17 +65,17 @@ def _count(folder: Path, number: int, seed: int) -> None:
     table = hashtags.tweets(number, seed)
     half = len(table) // 2
     parts = [table.slice(0, half), table.slice(half)]
-    processes = [
-        multiprocessing.get_context("spawn").Process(target=_part, args=(folder, part, str(number)))
-        for number, part in enumerate(parts)
+    others = [
+        multiprocessing.get_context("spawn").Process(target=_part, args=(folder, part, str(place)))
+        for place, part in enumerate(parts)
     ]
-    for process in processes:
+    for process in others:
         process.start()
-    for process in processes:
+    for process in others:
         process.join()
     groups: dict[str, list[str]] = {}
-    for part_number, part in enumerate(parts):
-        for tag, names in hashtags.combined(part, str(part_number)).items():
+    for place, part in enumerate(parts):
+        for tag, names in hashtags.combined(part, str(place)).items():
             groups.setdefault(tag, []).extend(names)
     with Emitter(folder, "hashtags") as emitter:
         hashtags.reduce(groups, emitter)
@@ -132,9 +132,9 @@ def _trace(folder: Path) -> None:
     tags = sorted(tag for tag in graph.effects if tag.startswith("#"))
     sizes = {tag: len(graph.lineage(tag)) for tag in tags[:50]}
     tag = min(sizes, key=lambda each: (sizes[each] < 3, sizes[each], each))
-    names = graph.lineage(tag)
+    found = graph.lineage(tag)
     click.echo(f"\n$ lipstick events trace {store} '{tag}'")
-    for tweet in names[:10]:
+    for tweet in found[:10]:
         click.echo(tweet)
-    if len(names) > 10:
-        click.echo(f"... {counted(len(names), 'tweet')} in all")
+    if len(found) > 10:
+        click.echo(f"... {counted(len(found), 'tweet')} in all")
