@@ -91,6 +91,23 @@ def _duration(kind: pa.DataType, spark_type: Any) -> pa.DataType:
 
 
 def with_zones(schema: pa.Schema, instants: set[str]) -> pa.Schema:
-    """The schema with instants in UTC."""
-    utc = pa.timestamp("us", "UTC")
-    return pa.schema([f.with_type(utc) if f.name in instants else f for f in schema])
+    """The schema with instants in UTC, by the paths of their columns in Parquet."""
+    return pa.schema([f.with_type(_zoned(f.type, f.name, instants)) for f in schema])
+
+
+def _zoned(kind: pa.DataType, path: str, instants: set[str]) -> pa.DataType:
+    if path in instants:
+        return pa.timestamp("us", "UTC")
+
+    def within(field: pa.Field, step: str) -> pa.Field:
+        return field.with_type(_zoned(field.type, f"{path}.{step}", instants))
+
+    if pa.types.is_struct(kind):
+        fields = [kind.field(number) for number in range(kind.num_fields)]
+        return pa.struct([within(field, field.name) for field in fields])
+    if pa.types.is_list(kind):
+        return pa.list_(within(kind.value_field, "list.element"))
+    if pa.types.is_map(kind):
+        key, value = within(kind.key_field, "key_value.key"), kind.item_field
+        return pa.map_(key, within(value, "key_value.value"))
+    return kind

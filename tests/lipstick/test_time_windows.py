@@ -123,7 +123,7 @@ MORE_SESSIONS = [
 )
 def test_sessions(on: Oracles, sql: str) -> None:
     """Deletions divide sessions, and shorten them."""
-    on.hold(sql, {"readings": [2]}, {"readings": [3, 4]}, {"readings": [1, 7]}, offline=False)
+    on.hold(sql, {"readings": [2]}, {"readings": [3, 4]}, {"readings": [1, 7]})
 
 
 @pytest.mark.slow

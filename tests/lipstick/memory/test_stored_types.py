@@ -52,6 +52,28 @@ def test_intervals_are_durations_wherever_they_stand(tmp_path: Path) -> None:
     assert dataset.column("number").type == dataset.type("number") == pa.int64()
 
 
+def test_instants_are_in_utc_wherever_they_stand(tmp_path: Path) -> None:
+    """Spark stores them in 96 bits; an old one is beyond what 64 bits of nanoseconds hold."""
+    noon = dt.datetime(2024, 3, 31, 12)
+    old = dt.datetime(1, 1, 1)
+    kind = pa.timestamp("us")
+    table = pa.table(
+        {
+            "at": pa.array([noon, old], kind),
+            "within": pa.array([{"end": noon}, None], pa.struct([("end", kind)])),
+            "all": pa.array([[noon, None], None], pa.list_(kind)),
+            "by": pa.array([[(noon, noon)], None], pa.map_(kind, kind)),
+        }
+    )
+    pq.write_table(table, tmp_path / "part-0.parquet", use_deprecated_int96_timestamps=True)
+    dataset = StoredDataset(tmp_path)
+    noon, old = noon.replace(tzinfo=dt.UTC), old.replace(tzinfo=dt.UTC)
+    assert dataset.column("at").to_pylist() == [noon, old]
+    assert dataset.column("within").to_pylist() == [{"end": noon}, None]
+    assert dataset.column("all").to_pylist() == [[noon, None], None]
+    assert dataset.column("by").to_pylist() == [[(noon, noon)], None]
+
+
 @pytest.mark.parametrize("nested", [False, True])
 def test_texts_that_are_not_utf8_need_spark(tmp_path: Path, nested: bool) -> None:
     texts = pa.array([b"A\xff", b"b"], pa.binary()).view(pa.string())

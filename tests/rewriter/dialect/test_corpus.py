@@ -11,20 +11,21 @@ import pytest
 
 from rewriter.dialect import emit, literals, parse
 from rewriter.errors import QueryError
+from tests.oracle.suites import TPCDS, TPCH
 from tests.rewriter.cases import cases
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 HERE = Path(__file__).parent
-TPC = ("tpcds", "tpch")
+TPC = {suite.name: [suite.query(number) for number in suite.numbers] for suite in (TPCDS, TPCH)}
 
 
 def statements(path: Path) -> list[str]:
     return path.read_text().strip("\n").split("\n---\n")
 
 
-CORPUS = {path.stem: statements(path) for path in sorted((HERE / "corpus").glob("*.sql"))}
+CORPUS = {path.stem: statements(path) for path in sorted((HERE / "corpus").glob("*.sql"))} | TPC
 REFUSED = dict(
     line.split("\t")
     for line in (HERE / "refused.txt").read_text().splitlines()

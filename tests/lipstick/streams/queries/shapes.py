@@ -86,7 +86,7 @@ class Shape:
         if "LEFT JOIN alerts" in self.sql and "GROUP BY" in self.sql:
             return True
         of_first_rows = bool(self.distinct or self.views) and "GROUP BY window(" in self.sql
-        return of_first_rows or "window(w, " in self.sql or "session_window(" in self.sql
+        return of_first_rows or "window(w, " in self.sql
 
 
 _TEN = "window(ts, '10 minutes')"
