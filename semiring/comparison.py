@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from semiring.errors import AnnotationError
+from semiring.token import normal_value
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 """The comparison operators of Spark SQL; ``<=>`` is null-safe equality."""
@@ -39,6 +40,7 @@ def compare_values(op: str, left: Any, right: Any) -> bool:
         return op == "<=>" and left is None and right is None
     if is_nan(left) or is_nan(right):
         left, right = is_nan(left), is_nan(right)
+    left, right = _comparable(left), _comparable(right)
     try:
         if op in ("=", "<=>"):
             return bool(left == right)
@@ -55,3 +57,8 @@ def compare_values(op: str, left: Any, right: Any) -> bool:
         raise AnnotationError(
             f"cannot compare {type(left).__name__} {left!r} {op} {type(right).__name__} {right!r}"
         ) from error
+
+
+def _comparable(value: Any) -> Any:
+    """A struct or an array as the tuple of its parts, which is what constants are kept as."""
+    return normal_value(value) if isinstance(value, (dict, list)) else value

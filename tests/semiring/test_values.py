@@ -23,6 +23,7 @@ from semiring import (
 )
 from semiring.analysis import moments, probability, repairs, responsibility, sampled_probability
 from semiring.analysis.circuit import compile_annotation
+from semiring.comparison import compare_values
 from semiring.errors import ExactnessError
 from semiring.expression import condition, delta
 from semiring.possible_worlds import PossibleWorlds
@@ -60,6 +61,18 @@ class Above:
 
     def __call__(self, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [None if value is None else value > self.bound for (value,) in cases]
+
+
+class Struct:
+    """A struct of one field, as computed values are: a dict."""
+
+    name = "struct"
+
+    def text(self, operands: Sequence[str]) -> str:
+        return f"struct({operands[0]})"
+
+    def __call__(self, cases: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [{"n": value} for (value,) in cases]
 
 
 class Longest:
@@ -197,6 +210,20 @@ def test_comparisons_of_formal_values() -> None:
     assert PossibleWorlds.every(TOKENS).counts(both).tolist() == [
         both.evaluate(Counting(), world) for world in worlds()
     ]
+
+
+def test_structs_are_compared_by_their_fields() -> None:
+    """What is computed is a dict, and constants are kept as tuples."""
+    largest = compare("=", applied(Struct(), [LARGEST]), {"n": 10})
+    without = {A: 0, B: 1}
+    assert largest.evaluate(Counting(), lambda token: 1) == 1
+    assert largest.evaluate(Counting(), without.__getitem__) == 0
+    assert PossibleWorlds.every(TOKENS).counts(largest).tolist() == [
+        largest.evaluate(Counting(), world) for world in worlds()
+    ]
+    assert compare_values("<=>", {"n": [1, None]}, ((1, None),))
+    assert compare_values("<", {"n": 1, "m": 2}, (1, 3))
+    assert not compare_values("=", [1, 2], (2, 1))
 
 
 def test_analyses_of_conditions() -> None:
