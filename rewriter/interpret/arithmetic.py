@@ -13,6 +13,7 @@ from rewriter.interpret.vector import (
     as_decimal,
     either,
     fits,
+    from_arrow,
     is_exact,
     is_number,
     unify,
@@ -233,7 +234,25 @@ def cast(vector: Vector, kind: pa.DataType) -> Vector:
         return Vector(kind, floats, vector.null, vector.failed)
     if isinstance(vector.values, pa.Array) and _widening(source, kind):
         return Vector(kind, vector.values.cast(kind), vector.null, vector.failed)
+    if pa.types.is_struct(source) and pa.types.is_struct(kind):
+        return _cast_struct(vector, kind)
     raise UninterpretableError(f"a cast of {source} to {kind}")
+
+
+def _cast_struct(vector: Vector, kind: pa.StructType) -> Vector:
+    """The struct with each of its fields cast, by its place."""
+    struct = vector.to_arrow(len(vector))
+    fields = [kind.field(number) for number in range(kind.num_fields)]
+    if len(fields) != struct.type.num_fields or vector.failed is not None:
+        raise UninterpretableError(f"a cast of {struct.type} to {kind}")
+    parts = [
+        cast(from_arrow(part), field.type)
+        for part, field in zip(struct.flatten(), fields, strict=True)
+    ]
+    if any(part.failed is not None for part in parts):
+        raise UninterpretableError("a cast of fields that fails")
+    arrays = [part.to_arrow(len(struct)) for part in parts]
+    return from_arrow(pa.StructArray.from_arrays(arrays, fields=fields, mask=struct.is_null()))
 
 
 def _truncated(values: Array, scale: int) -> Array:

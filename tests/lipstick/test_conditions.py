@@ -45,8 +45,8 @@ QUERIES = [
     "SELECT r.id, g.n FROM r LEFT JOIN (SELECT k, count(*) AS n FROM s GROUP BY k) g"
     " ON r.k = g.k WHERE g.n = 1 OR g.n IS NULL",
     "SELECT n, count(*) AS c FROM (SELECT k, count(*) AS n FROM r GROUP BY k) GROUP BY n",
-    "SELECT s, count(*) AS c FROM (SELECT named_struct('n', count(*), 'top', max(x)) AS s FROM r"
-    " GROUP BY k) GROUP BY s",
+    "SELECT s.n, s.top, count(*) AS c FROM (SELECT named_struct('n', count(*), 'top', max(x)) AS s"
+    " FROM r GROUP BY k) GROUP BY s",
 ]
 GONE = [{"r": [1]}, {"r": [2, 5]}, {"s": [1]}, {"r": [3, 4], "s": [2]}]
 

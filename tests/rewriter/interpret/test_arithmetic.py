@@ -144,3 +144,13 @@ def test_division_by_zero_fails(sql: str) -> None:
 def test_fractions_have_no_division_without_one(sql: str) -> None:
     with pytest.raises(UninterpretableError):
         _evaluate(sql, a=_column(pa.float64(), 1.5), b=_column(pa.int32(), 2))
+
+
+def test_structs_are_cast_field_by_field() -> None:
+    narrow = pa.struct([("n", pa.int32()), ("at", pa.timestamp("us"))])
+    wide = pa.struct([pa.field("m", pa.int64(), nullable=False), ("at", pa.timestamp("us", "UTC"))])
+    found = cast(from_arrow(pa.array([{"n": 1}, None], narrow)), wide)
+    assert found.to_arrow(2).to_pylist() == [{"m": 1, "at": None}, None]
+    assert found.type == wide
+    with pytest.raises(UninterpretableError):
+        cast(found, pa.struct([("m", pa.int64())]))
