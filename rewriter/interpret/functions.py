@@ -37,6 +37,22 @@ def _date_part(kernel: Callable[[Any], Any]) -> Function:
     return run
 
 
+def _instant(microseconds: int) -> Function:
+    """Whole numbers of so many microseconds since 1970, as instants."""
+
+    def run(arguments: Sequence[Vector]) -> Vector:
+        (count,) = arguments
+        if not pa.types.is_signed_integer(count.type) or count.failed is not None:
+            raise UninterpretableError(f"an instant of {count.type}")
+        try:
+            since = pc.multiply_checked(_array(count).cast(pa.int64()), microseconds)
+        except pa.ArrowInvalid as error:
+            raise UninterpretableError("an instant beyond 64 bits") from error
+        return from_arrow(since.cast(pa.timestamp("us", "UTC")))
+
+    return run
+
+
 def _case(kernel: Callable[[Any], Any]) -> Function:
     def run(arguments: Sequence[Vector]) -> Vector:
         (value,) = arguments
@@ -121,6 +137,8 @@ FUNCTIONS: dict[tuple[str, int | None], Function] = {
     ("concat", None): _concat,
     ("named_struct", None): structs.named,
     ("raise_error", 1): _raise_error,
+    ("timestamp_micros", 1): _instant(1),
+    ("timestamp_millis", 1): _instant(1_000),
     ("round", 1): _round,
     ("round", 2): _round,
     ("substring", 3): _substring,

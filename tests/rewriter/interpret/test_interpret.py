@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,10 @@ COLUMNS = {
     "b": pa.array([True, False, None]),
     "o": pa.array([{"x": 1, "Y": {"z": "u"}}, {"x": None, "Y": None}, None]),
 }
+
+
+def instant(microseconds: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
 
 
 def _evaluate(sql: str) -> list[Any]:
@@ -69,6 +73,8 @@ def _evaluate(sql: str) -> list[Any]:
         ("concat(m.s, '!')", ["ab!", "Zoë!", None]),
         ("length(m.s)", [2, 3, None]),
         ("year(m.t)", [2020, 1969, None]),
+        ("timestamp_millis(-m.i)", [instant(-1_000), instant(-2_000), None]),
+        ("timestamp_micros(m.i) < timestamp_millis(1)", [True, True, None]),
         ("-m.i", [-1, -2, None]),
         ("abs(-m.d)", [Decimal("1.00"), Decimal("2.50"), None]),
         ("round(m.d / 4, 1)", [Decimal("0.3"), Decimal("0.6"), None]),
@@ -84,7 +90,16 @@ def test_scalar_has_the_values_that_spark_gives_it(sql: str, expected: list[Any]
     assert _evaluate(sql) == expected
 
 
-@pytest.mark.parametrize("sql", ["sqrt(m.i)", "m.s LIKE 'a%'", "upper(m.s)", "m.s = m.i"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "sqrt(m.i)",
+        "timestamp_millis(m.i * 9223372036854775807L)",
+        "m.s LIKE 'a%'",
+        "upper(m.s)",
+        "m.s = m.i",
+    ],
+)
 def test_scalar_that_only_spark_computes_is_named(sql: str) -> None:
     with pytest.raises(UninterpretableError, match="m"):
         _evaluate(sql)
